@@ -1,0 +1,1 @@
+"""People's word: judgments, queue, Label Studio, agreement, exports."""

@@ -1,0 +1,89 @@
+"""Opening the judgments database: SQLite by default, any PostgreSQL by URL, brought to the newest schema."""
+
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from filelock import FileLock
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from data.errors import BadInputError, UnavailableError
+
+_BUSY_SECONDS = 30
+
+
+def open_database(url: str) -> Engine:
+    """An engine on the newest schema; every commit is on disk before it returns.
+
+    SQLite runs in WAL mode with `synchronous=FULL`; writers take the lock when they begin, and wait for each other.
+    """
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "postgresql" and parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        sqlite = parsed.get_backend_name() == "sqlite"
+        if sqlite and parsed.database:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        arguments: dict[str, Any] = {"timeout": _BUSY_SECONDS} if sqlite else {}
+        engine = create_engine(parsed, connect_args=arguments, pool_pre_ping=not sqlite)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise BadInputError(
+            f"The judgments URL cannot be used: {error}.",
+            hint="Write sqlite:///PATH or postgresql://USER@HOST/NAME (the latter needs the `postgres` extra).",
+        ) from error
+    if sqlite:
+        _make_durable(engine)
+    try:
+        _migrate(engine)
+    except DBAPIError as error:
+        raise UnavailableError(
+            f"The judgments database does not open: {error.orig}.",
+            where=parsed.render_as_string(hide_password=True),
+            hint="Check that it exists, is not damaged and may be written.",
+        ) from error
+    return engine
+
+
+def _make_durable(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def on_begin(connection: Any) -> None:
+        deferred = connection.get_execution_options().get("read_only", False)
+        connection.exec_driver_sql("BEGIN" if deferred else "BEGIN IMMEDIATE")
+
+
+def _migrate(engine: Engine) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    newest = ScriptDirectory.from_config(config).get_current_head()
+    if _revision(engine) == newest:
+        return
+    with _migration_lock(engine), engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect().execution_options(read_only=True) as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def _migration_lock(engine: Engine) -> FileLock:
+    """One migration at a time: beside the SQLite file, or per machine for a server."""
+    database = engine.url.database
+    if engine.url.get_backend_name() == "sqlite" and database:
+        return FileLock(f"{database}.migrating")
+    return FileLock(Path(tempfile.gettempdir()) / f"berdseye-{engine.url.host}-{database}.migrating")

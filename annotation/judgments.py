@@ -1,0 +1,280 @@
+"""People's word on pairs: an append-only log of events, whose present state is a view.
+
+Every call that writes returns only after its transaction is on disk. Nothing is overwritten: a change is a later event,
+an undo is an event that names the one it takes back.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
+
+import pandas as pd
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
+
+from annotation.database import open_database
+from annotation.schema import annotators, events, pairs, present
+from data.errors import BadInputError, UnknownNameError
+from data.records import Stance, pair_key
+
+Verdict = Literal["supports", "does not support", "unsure"]
+VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
+Source = Literal["explore", "annotate", "label-studio", "import", "demo"]
+_UNDOABLE = ("explore", "annotate")
+_CHUNK = 500
+
+
+class Annotator(NamedTuple):
+    """A person who judges; `demo` marks the made-up people of the demo workspace."""
+
+    id: int
+    name: str
+    demo: bool
+
+
+@dataclass(frozen=True)
+class PairRecord:
+    """A pair with all that a person needs to judge it."""
+
+    dataset: str
+    question_id: str
+    question: str
+    perspective: str
+    stance: Stance | None
+    corpus: str
+    title: str
+    passage: str
+    url: str = ""
+
+    @property
+    def key(self) -> str:
+        return pair_key(self.passage, self.perspective)
+
+
+class Judgment(NamedTuple):
+    """The present word of one annotator on one pair."""
+
+    event: int
+    uid: str
+    at: str
+    annotator: Annotator
+    pair: str
+    verdict: Verdict
+    comment: str
+    source: Source
+    seconds: float | None
+
+
+class Judgments:
+    """The judgments of a workspace."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    @classmethod
+    def open(cls, url: str) -> "Judgments":
+        """Open (and, the first time, create) the database at a SQLAlchemy URL."""
+        return cls(open_database(url))
+
+    def sign_in(self, name: str, *, demo: bool = False) -> Annotator:
+        """The annotator of this name, new or known. Names that differ only in case or spacing are one person."""
+        shown = " ".join(unicodedata.normalize("NFC", name).split())
+        if not shown or len(shown) > 120 or not shown.isprintable():
+            raise BadInputError("A name has between 1 and 120 printable characters.", hint="Enter your name.")
+        folded = shown.casefold()
+        row = {"name": shown, "folded": folded, "demo": demo, "at": _now()}
+        with self.engine.begin() as connection:
+            connection.execute(self._insert_new(annotators, [row], "folded"))
+            found = connection.execute(select(annotators).where(annotators.c.folded == folded)).one()
+        return Annotator(found.id, found.name, found.demo)
+
+    def annotators(self) -> list[Annotator]:
+        """Everyone who ever signed in, by name."""
+        query = select(annotators.c.id, annotators.c.name, annotators.c.demo).order_by(annotators.c.folded)
+        with self._reading() as connection:
+            return [Annotator(*row) for row in connection.execute(query)]
+
+    def annotator(self, name: str) -> Annotator:
+        """The annotator of this name; raises `UnknownNameError`."""
+        known = self.annotators()
+        for person in known:
+            if person.name.casefold() == name.strip().casefold():
+                return person
+        raise UnknownNameError("annotator", name, [p.name for p in known])
+
+    def add_pairs(self, records: Iterable[PairRecord]) -> list[str]:
+        """Make pairs known, so that they can be judged; returns their keys, in order. Known ones stay as they are."""
+        rows = [{"key": r.key, **asdict(r)} for r in records]
+        unique = list({row["key"]: row for row in rows}.values())
+        with self.engine.begin() as connection:
+            for chunk in batched_rows(unique):
+                connection.execute(self._insert_new(pairs, chunk, "key"))
+        return [row["key"] for row in rows]
+
+    def pair_records(self, keys: Sequence[str] | None = None) -> dict[str, PairRecord]:
+        """Known pairs by key: all of them, or those asked for that exist."""
+        found: dict[str, PairRecord] = {}
+        with self._reading() as connection:
+            for query in _by_keys(select(pairs), pairs.c.key, keys):
+                for row in connection.execute(query).mappings():
+                    fields = dict(row)
+                    found[fields.pop("key")] = PairRecord(**fields)
+        return found
+
+    def judge(
+        self,
+        annotator: Annotator,
+        pair: str,
+        verdict: Verdict,
+        *,
+        source: Source,
+        comment: str = "",
+        seconds: float | None = None,
+        shown: bool | None = None,
+        uid: str | None = None,
+        at: str | None = None,
+    ) -> int:
+        """Record a judgment; returns its event id.
+
+        `uid` (a UUID) makes the call repeatable: the same uid is recorded once, whatever happened to the first answer.
+        `shown` says whether the detector's label was visible; `seconds` is the time the person took.
+        """
+        if verdict not in VERDICTS:
+            raise UnknownNameError("verdict", str(verdict), VERDICTS)
+        return self._append(
+            annotator, pair, kind="judge", verdict=verdict, comment=comment.strip(), source=source, seconds=seconds,
+            shown=shown, uid=uid, at=at,
+        )  # fmt: skip
+
+    def skip(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
+        """Put a pair aside: it leaves this annotator's queue without a verdict."""
+        return self._append(annotator, pair, kind="skip", comment=comment.strip(), source=source)
+
+    def withdraw(self, annotator: Annotator, pair: str, *, source: Source, uid: str | None = None) -> int:
+        """Take back whatever this annotator said of a pair."""
+        return self._append(annotator, pair, kind="withdraw", source=source, uid=uid)
+
+    def undo(self, annotator: Annotator) -> str | None:
+        """Take back the annotator's last action made in the app, step by step; returns its pair, None at the start."""
+        undone = select(events.c.target).where(events.c.kind == "undo", events.c.annotator_id == annotator.id)
+        last = (
+            select(events.c.id, events.c.pair)
+            .where(
+                events.c.annotator_id == annotator.id,
+                events.c.kind != "undo",
+                events.c.source.in_(_UNDOABLE),
+                events.c.id.not_in(undone),
+            )
+            .order_by(events.c.id.desc())
+            .limit(1)
+        )
+        with self.engine.begin() as connection:
+            found = connection.execute(last).one_or_none()
+            if found is None:
+                return None
+            row = _event(annotator, found.pair, kind="undo", source="annotate", target=found.id)
+            connection.execute(events.insert().values(row))
+            return str(found.pair)
+
+    def present(self, keys: Sequence[str] | None = None) -> list[Judgment]:
+        """Every annotator's present verdicts, oldest first: of all pairs, or of those given."""
+        base = (
+            select(present, annotators.c.name, annotators.c.demo)
+            .join(annotators, annotators.c.id == present.c.annotator_id)
+            .where(present.c.kind == "judge")
+        )
+        found: list[Judgment] = []
+        with self._reading() as connection:
+            for query in _by_keys(base, present.c.pair, keys):
+                for r in connection.execute(query):
+                    person = Annotator(r.annotator_id, r.name, r.demo)
+                    found.append(
+                        Judgment(r.id, r.uid, r.at, person, r.pair, r.verdict, r.comment, r.source, r.seconds)
+                    )
+        return sorted(found, key=lambda j: j.event)
+
+    def touched(self, annotator: Annotator) -> dict[str, str]:
+        """Pairs this annotator has judged or skipped, with the kind of the present event ('judge' or 'skip')."""
+        query = select(present.c.pair, present.c.kind).where(
+            present.c.annotator_id == annotator.id, present.c.kind.in_(("judge", "skip"))
+        )
+        with self._reading() as connection:
+            return {row.pair: row.kind for row in connection.execute(query)}
+
+    def frame(self) -> pd.DataFrame:
+        """Present judgments beside their pairs, a row each: what exports and statistics start from."""
+        query = (
+            select(
+                present.c.pair, annotators.c.name.label("annotator"), annotators.c.demo, present.c.verdict,
+                present.c.comment, present.c.source, present.c.at, present.c.seconds, present.c.shown,
+                *(c for c in pairs.columns if c.name != "key"),
+            )
+            .join(annotators, annotators.c.id == present.c.annotator_id)
+            .join(pairs, pairs.c.key == present.c.pair)
+            .where(present.c.kind == "judge")
+            .order_by(present.c.id)
+        )  # fmt: skip
+        with self._reading() as connection:
+            result = connection.execute(query)
+            return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+
+    def history(self, pair: str) -> list[dict[str, Any]]:
+        """Every event on a pair, oldest first."""
+        query = (
+            select(events, annotators.c.name.label("annotator"))
+            .join(annotators, annotators.c.id == events.c.annotator_id)
+            .where(events.c.pair == pair)
+            .order_by(events.c.id)
+        )
+        with self._reading() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def version(self) -> int:
+        """A number that grows with every event: what caches of the present state are keyed by."""
+        with self._reading() as connection:
+            return int(connection.execute(select(func.coalesce(func.max(events.c.id), 0))).scalar_one())
+
+    def _append(self, annotator: Annotator, pair: str, **fields: Any) -> int:
+        row = _event(annotator, pair, **fields)
+        try:
+            with self.engine.begin() as connection:
+                return int(connection.execute(events.insert().values(row)).inserted_primary_key[0])
+        except IntegrityError as error:
+            with self._reading() as connection:
+                known = connection.execute(select(events.c.id).where(events.c.uid == row["uid"])).scalar_one_or_none()
+            if known is not None:
+                return int(known)
+            raise BadInputError(
+                f"Pair {pair} or annotator {annotator.name} is not known here.", hint="Add the pair first."
+            ) from error
+
+    def _reading(self) -> Connection:
+        return self.engine.connect().execution_options(read_only=True)
+
+    def _insert_new(self, table: Any, rows: Sequence[dict[str, Any]], key: str) -> Any:
+        dialect = sqlite if self.engine.dialect.name == "sqlite" else postgresql
+        return dialect.insert(table).values(list(rows)).on_conflict_do_nothing(index_elements=[key])
+
+
+def batched_rows(rows: Sequence[Any], size: int = _CHUNK) -> Iterable[list[Any]]:
+    """Rows in lists short enough for one SQL statement."""
+    return (list(rows[start : start + size]) for start in range(0, len(rows), size))
+
+
+def _by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[Any]:
+    if keys is None:
+        return [query]
+    return (query.where(column.in_(chunk)) for chunk in batched_rows(list(dict.fromkeys(keys))))
+
+
+def _event(annotator: Annotator, pair: str, **fields: Any) -> dict[str, Any]:
+    given = {name: value for name, value in fields.items() if value is not None}
+    return {"uid": str(uuid4()), "at": _now(), "annotator_id": annotator.id, "pair": pair, "comment": "", **given}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,1 @@
+"""What people touch: the Streamlit app and the command line."""

@@ -1,0 +1,77 @@
+"""Writing files so that a crash leaves the old one or the new one, never half of one."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.errors import BerdseyeError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; on success it is synced and renamed over `path`, on failure removed.
+
+    A full disk or a read-only folder is reported as a `BerdseyeError` that names the file.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        os.close(handle)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        _sync(temporary)
+        temporary.replace(path)
+        _sync(path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a small file whole."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON document, two-space indented, UTF-8."""
+    write_bytes(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_parquet(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table as one Zstandard-compressed Parquet file."""
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def write_with(path: Path, writer: Callable[[Path], None]) -> None:
+    """Write through a library that wants a path of its own."""
+    with replacing(path) as temporary:
+        writer(temporary)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unwritable(path: Path, error: OSError) -> BerdseyeError:
+    return BerdseyeError(
+        f"Could not be written: {error.strerror or error}.",
+        where=path,
+        hint="Nothing was changed. Free some space or check the rights of the folder, then try again.",
+    )

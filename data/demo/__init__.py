@@ -1,0 +1,1 @@
+"""The demo content and how it becomes a workspace."""

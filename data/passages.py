@@ -1,0 +1,35 @@
+"""Cutting documents into passages of about 100 words."""
+
+import re
+from collections.abc import Iterator
+
+PASSAGE_WORDS = 100
+_SLACK = 10
+_BLOCK = re.compile(r"\n\s*\n|\n")
+_UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def clean(text: str) -> str:
+    """`text` without control characters (NUL among them) and lone surrogates, which no store or browser takes."""
+    return _UNSAFE.sub(" ", text).encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def cut(text: str, words: int = PASSAGE_WORDS) -> Iterator[str]:
+    """Passages of at most `words` + 10 words, in order.
+
+    Whole paragraphs are kept together while they fit; a longer paragraph is cut every `words` words, as the 100-word
+    passages of DPR and BERDS are. Words are what whitespace separates; nothing is lost or repeated.
+    """
+    limit = words + _SLACK
+    held: list[str] = []
+    for block in _BLOCK.split(clean(text)):
+        tokens = block.split()
+        if held and len(held) + len(tokens) > limit:
+            yield " ".join(held)
+            held = []
+        held += tokens
+        while len(held) > limit:
+            yield " ".join(held[:words])
+            held = held[words:]
+    if held:
+        yield " ".join(held)

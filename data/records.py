@@ -1,0 +1,78 @@
+"""The words of the project as records; everything else is made of these."""
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Stance = Literal["supporting", "opposing"]
+STANCES: tuple[Stance, ...] = ("supporting", "opposing")
+
+Scores = npt.NDArray[np.float32]
+Ids = npt.NDArray[np.int64]
+
+
+class Perspective(NamedTuple):
+    """A statement that answers a question; `stance` says which side it takes, where there are sides."""
+
+    text: str
+    stance: Stance | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A contentious question with the perspectives a ranking should cover."""
+
+    id: str
+    dataset: str
+    text: str
+    perspectives: tuple[Perspective, ...] = ()
+
+
+class Passage(NamedTuple):
+    """About 100 words of one document. `id` is unique in its corpus, `source_id` is the document's own id."""
+
+    id: int
+    source_id: str
+    title: str
+    text: str
+    url: str = ""
+
+
+class Pair(NamedTuple):
+    """A passage and a perspective: what a detector labels and a person judges."""
+
+    passage: str
+    perspective: str
+
+    @property
+    def key(self) -> str:
+        """Hash of both texts, so that labels and judgments outlive re-indexing and are shared by all corpora."""
+        return pair_key(self.passage, self.perspective)
+
+
+class Label(NamedTuple):
+    """What a detector says of a pair: P(supports), and whether that passes the detector's threshold."""
+
+    probability: float
+    supports: bool
+
+
+class Ranking(NamedTuple):
+    """One ranked list. `ids` int64[k], `scores` float32[k], both best first; -1 pads short lists."""
+
+    ids: Ids
+    scores: Scores
+
+
+def pair_key(passage: str, perspective: str) -> str:
+    """128-bit hash (32 hex digits) of a passage text and a perspective text, after Unicode NFC normalisation."""
+    digest = hashlib.blake2b(digest_size=16)
+    for text in (passage, perspective):
+        encoded = unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.hexdigest()

@@ -1,0 +1,76 @@
+"""Static token embeddings that ship inside the `wordllama` package: an encoder without downloads.
+
+The weights are WordLlama's l2_supercat table (32,000 tokens x 256, fp16, MIT licence). A text's vector is the mean of its
+token vectors, L2-normalised. The package's own loader may reach for the network, so only its files are used.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from data.errors import UnavailableError
+
+DIMENSION = 256
+WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+_BATCH = 2048
+
+
+class StaticEmbedding:
+    """Encodes texts by the mean of static token vectors."""
+
+    def __init__(self, table: npt.NDArray[np.float32], tokenizer: Tokenizer) -> None:
+        self.table = table
+        self.tokenizer = tokenizer
+        self.dimension = int(table.shape[1])
+        self.version = WEIGHTS_SHA256[:12]
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, without special tokens."""
+        return [e.ids for e in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Unit vectors, float32[n_texts, dimension]; a text without tokens gets the zero vector."""
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _BATCH):
+            ids = self.token_ids(texts[start : start + _BATCH])
+            lengths = np.array([len(i) for i in ids])
+            filled = np.flatnonzero(lengths)
+            if len(filled) == 0:
+                continue
+            flat = np.concatenate([np.asarray(ids[i], dtype=np.int64) for i in filled])
+            starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
+            sums = np.add.reduceat(self.table[flat], starts, axis=0)
+            norms = np.linalg.norm(sums, axis=1, keepdims=True)
+            out[start + filled] = sums / np.maximum(norms, 1e-12)
+        return out
+
+
+@lru_cache(maxsize=1)
+def static_embedding() -> StaticEmbedding:
+    """The embedding, loaded once per process; raises `UnavailableError` when its files are missing or altered."""
+    folder = Path(str(files("wordllama")))
+    weights = folder / "weights" / "l2_supercat_256.safetensors"
+    tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    for path in (weights, tokenizer):
+        if not path.exists():
+            raise UnavailableError(
+                "The static embedding is missing.", where=path, hint="Reinstall wordllama (`make install`)."
+            )
+    if hashlib.sha256(weights.read_bytes()).hexdigest() != WEIGHTS_SHA256:
+        raise UnavailableError(
+            "The static embedding weights are not those this version was built with.",
+            where=weights,
+            hint="Reinstall wordllama at the pinned version (`make install`).",
+        )
+    table = load_file(weights)["embedding.weight"].astype(np.float32)
+    encoder = Tokenizer.from_file(str(tokenizer))
+    encoder.no_truncation()
+    encoder.no_padding()
+    return StaticEmbedding(table, encoder)

@@ -1,0 +1,111 @@
+"""A workspace: the folder that holds corpora, data sets, runs, labels and judgments."""
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from data.atomic import write_bytes
+from data.errors import BadInputError, UnavailableError, UnknownNameError
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_SETTINGS = "berdseye.toml"
+DEFAULTS: dict[str, Any] = {
+    "judgments": {"url": ""},
+    "label_studio": {"url": "", "project": "Berdseye"},
+}
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Paths and settings of one workspace folder."""
+
+    folder: Path
+    settings: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
+
+    @classmethod
+    def create(cls, folder: Path) -> "Workspace":
+        """Make the folder and its settings file; an existing workspace is opened and nothing in it changed."""
+        folder = folder.expanduser().resolve()
+        if folder.exists() and not folder.is_dir():
+            raise BadInputError("A workspace must be a folder.", where=folder, hint="Choose another path.")
+        if not (folder / _SETTINGS).exists():
+            write_bytes(folder / _SETTINGS, tomli_w.dumps(DEFAULTS).encode())
+        return cls.open(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> "Workspace":
+        """Open a workspace; raises `UnavailableError` where there is none, `BadInputError` for bad settings."""
+        folder = folder.expanduser().resolve()
+        path = folder / _SETTINGS
+        if not path.exists():
+            raise UnavailableError(
+                "There is no workspace here.", where=folder, hint="Make one with `berdseye demo` or `berdseye init`."
+            )
+        try:
+            read = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise BadInputError(f"The settings cannot be read: {error}.", where=path, hint="Correct the file.") from error
+        for section, values in read.items():
+            if section not in DEFAULTS:
+                raise UnknownNameError("section in berdseye.toml", section, DEFAULTS)
+            for key in values:
+                if key not in DEFAULTS[section]:
+                    raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
+        return cls(folder, {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()})
+
+    @classmethod
+    def default_folder(cls) -> Path:
+        """`$BERDSEYE_WORKSPACE`, or `workspace` in the present folder."""
+        return Path(os.environ.get("BERDSEYE_WORKSPACE", "workspace"))
+
+    @property
+    def judgments_url(self) -> str:
+        """SQLAlchemy URL of the judgments: the environment, then the settings, then SQLite in the workspace."""
+        configured = os.environ.get("BERDSEYE_JUDGMENTS_URL") or self.settings["judgments"]["url"]
+        return str(configured) or f"sqlite:///{self.folder / 'judgments.db'}"
+
+    def corpus_folder(self, name: str) -> Path:
+        return self.folder / "corpora" / checked_name("corpus", name)
+
+    def dataset_file(self, name: str) -> Path:
+        return self.folder / "datasets" / f"{checked_name('data set', name)}.parquet"
+
+    @property
+    def runs_folder(self) -> Path:
+        return self.folder / "runs"
+
+    @property
+    def labels_folder(self) -> Path:
+        return self.folder / "labels"
+
+    @property
+    def label_studio_folder(self) -> Path:
+        return self.folder / "label_studio"
+
+    def corpora(self) -> list[str]:
+        """Names of the corpora that are complete, sorted."""
+        return sorted(p.parent.name for p in (self.folder / "corpora").glob("*/manifest.json"))
+
+    def datasets(self) -> list[str]:
+        """Names of the data sets, sorted."""
+        return sorted(p.stem for p in (self.folder / "datasets").glob("*.parquet"))
+
+
+def checked_name(kind: str, name: str) -> str:
+    """`name` if it can safely be a file name, else `BadInputError`."""
+    if not _NAME.fullmatch(name):
+        raise BadInputError(
+            f"'{name}' cannot be the name of a {kind}.",
+            hint="Use up to 64 lower-case letters, digits, dots, hyphens and underscores, starting with a letter or digit.",
+        )
+    return name
+
+
+def file_stem(canonical: str) -> str:
+    """A canonical name (of a pipeline, a detector) as a file name: reversible enough to read, safe everywhere."""
+    return re.sub(r"[^A-Za-z0-9._=,()@+-]", "~", canonical)

@@ -1,0 +1,1 @@
+"""Does this passage support this perspective?"""

@@ -1,0 +1,257 @@
+"""Trains the embedded detector: `python -m detectors.train_embedded DATA_FOLDER [--out FILE]`.
+
+The same data gives the same bytes. Weights are fitted on train, thresholds chosen on dev, figures taken on
+test; the three never share a debate.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from data.errors import BadInputError, BerdseyeError
+from detectors.base_rate import BASE_RATE, RandomDetector
+from detectors.embedded import Logistic, Weights
+from detectors.features import features
+from detectors.similarity import clipped_cosines
+from detectors.training_pairs import (
+    SOURCES,
+    SPLITS,
+    LabelledPair,
+    counts,
+    kinds,
+    labelled_pairs,
+    read_debates,
+)
+
+SEED = 0
+OUT = Path(__file__).parent / "weights" / "embedded.json"
+
+_RESAMPLES = 500
+_FEWEST_OF_A_LABEL = 5
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Truth = npt.NDArray[np.bool_]
+
+
+def train(folder: Path, seed: int = SEED) -> Weights:
+    """Weights and card from the debate files of `folder`; `BadInputError` names a missing or broken one."""
+    pairs = labelled_pairs(read_debates(folder), seed)
+    _require_both_labels(pairs, folder)
+    plain = [p.pair for p in pairs]
+    values, cosines = features(plain), clipped_cosines(plain)[:, None]
+    models = {"embedded": _fitted(values, pairs), "similarity(static)": _fitted(cosines, pairs)}
+    chance = RandomDetector()
+    scores = {
+        "embedded": models["embedded"].probabilities(values),
+        "similarity(static)": models["similarity(static)"].probabilities(cosines),
+        chance.name: chance.predict(plain),
+    }
+    thresholds = {name: m.threshold for name, m in models.items()} | {chance.name: chance.threshold}
+    card: dict[str, Any] = {
+        "data": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in SOURCES},
+        "seed": seed,
+        "splits": counts(pairs),
+        "pairs_by_kind": kinds(pairs),
+        "base_rate": BASE_RATE,
+        "interval": f"95%, {_RESAMPLES} bootstrap samples of debates",
+        "figures": {name: figures(pairs, p, thresholds[name], seed) for name, p in scores.items()},
+    }
+    return Weights(models["embedded"], models["similarity(static)"], card)
+
+
+def figures(pairs: Sequence[LabelledPair], scores: Floats, threshold: float, seed: int) -> dict[str, Any]:
+    """Dev and test figures of probabilities float32[n_pairs]; those with an interval: [value, low, high]."""
+    out: dict[str, Any] = {}
+    for split in ("dev", "test"):
+        rows = _rows(pairs, split)
+        mine = [pairs[i] for i in rows]
+        truth, score = _truth(mine), scores[rows].astype(np.float64)
+        debates = np.array([p.debate for p in mine])
+        chosen = score >= threshold
+
+        def f1(w: Doubles, truth: Truth = truth, chosen: Truth = chosen) -> float:
+            return precision_recall_f1(truth, chosen, w)[2]
+
+        def f1_at_rate(w: Doubles, truth: Truth = truth, chosen: Truth = chosen) -> float:
+            return precision_recall_f1(truth, chosen, w * rate_weights(truth, w))[2]
+
+        def auroc(w: Doubles, truth: Truth = truth, score: Doubles = score) -> float:
+            return float(roc_auc_score(truth, score, sample_weight=w))
+
+        precision, recall, _ = precision_recall_f1(truth, chosen, rate_weights(truth))
+        out[split] = {
+            "auroc": _interval(auroc, debates, seed),
+            "f1": _interval(f1, debates, seed),
+            "f1_at_base_rate": _interval(f1_at_rate, debates, seed),
+            "precision_at_base_rate": _rounded(precision),
+            "recall": _rounded(recall),
+            "called_positive_at_base_rate": _rounded(float(np.average(chosen, weights=rate_weights(truth)))),
+            "auroc_against": _by_kind(mine, truth, score),
+            "claim_or_denial": _contrast(mine, score),
+        }
+    return out
+
+
+def precision_recall_f1(truth: Truth, chosen: Truth, weights: Doubles) -> tuple[float, float, float]:
+    """Weighted precision, recall and F1; 0 where nothing is chosen or nothing is true."""
+    hits = float(weights[truth & chosen].sum())
+    precision = hits / max(float(weights[chosen].sum()), 1e-12)
+    recall = hits / max(float(weights[truth].sum()), 1e-12)
+    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
+
+
+def rate_weights(truth: Truth, weights: Doubles | None = None) -> Doubles:
+    """Factors that make positives `BASE_RATE` of the (weighted) whole, float64[n]."""
+    given = np.ones(len(truth)) if weights is None else weights
+    share = float(np.average(truth, weights=given))
+    return np.where(truth, BASE_RATE / max(share, 1e-12), (1 - BASE_RATE) / max(1 - share, 1e-12))
+
+
+def best_threshold(truth: Truth, scores: Floats) -> float:
+    """The score with the best F1 at the base rate when it and all above are positive; ties: the higher."""
+    order = np.argsort(-scores, kind="stable")
+    ranked, weights = scores[order], rate_weights(truth)[order]
+    hits = np.cumsum(weights * truth[order])
+    f1 = 2 * hits / (np.cumsum(weights) + hits[-1])
+    ends = np.append(ranked[1:] != ranked[:-1], True)
+    return float(ranked[int(np.argmax(np.where(ends, f1, -1.0)))])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Trains, writes and prints; exit status 2 with one line when the data cannot be used."""
+    parser = argparse.ArgumentParser(
+        prog="python -m detectors.train_embedded", description="Train `embedded`."
+    )
+    parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help=f"holds {' and '.join(SOURCES)}")
+    parser.add_argument("--out", type=Path, default=OUT, help="file to write (default: the shipped weights)")
+    given = parser.parse_args(arguments)
+    try:
+        weights = train(given.folder)
+    except BerdseyeError as error:
+        print(error, file=sys.stderr)
+        return 2
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(weights.to_json(), encoding="utf-8")
+    print(json.dumps(weights.card, indent=1))
+    print(f"Wrote {given.out} (version {weights.embedded.version}, threshold {weights.embedded.threshold}).")
+    return 0
+
+
+def _fitted(values: Floats, pairs: Sequence[LabelledPair]) -> Logistic:
+    """A logistic regression on train, moved to the base rate, with its threshold from dev."""
+    rows = _rows(pairs, "train")
+    truth = _truth([pairs[i] for i in rows])
+    known = values[rows].astype(np.float64)
+    mean, scale = known.mean(axis=0), known.std(axis=0)
+    scale[scale < 1e-9] = 1.0
+    fit = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8, max_iter=200)
+    fit.fit((known - mean) / scale, truth)
+    shift = _logit(BASE_RATE) - _logit(float(truth.mean()))
+    draft = Logistic(
+        mean=_rounded_all(mean),
+        scale=_rounded_all(scale),
+        coefficients=_rounded_all(fit.coef_[0]),
+        intercept=_rounded(float(fit.intercept_[0]) + shift, 6),
+        threshold=0.0,
+    )
+    dev = _rows(pairs, "dev")
+    threshold = best_threshold(_truth([pairs[i] for i in dev]), draft.probabilities(values[dev]))
+    # Rounded down, so that the pair the threshold was taken from still passes it.
+    return Logistic(
+        draft.mean, draft.scale, draft.coefficients, draft.intercept, float(np.floor(threshold * 1e4) / 1e4)
+    )
+
+
+def _by_kind(pairs: Sequence[LabelledPair], truth: Truth, scores: Doubles) -> dict[str, float]:
+    """AUROC of all positives against the negatives of one kind."""
+    kind = np.array([p.kind for p in pairs])
+    out = {}
+    for name in sorted(set(kind[~truth])):
+        rows = truth | (kind == name)
+        out[str(name)] = _rounded(float(roc_auc_score(truth[rows], scores[rows])))
+    return out
+
+
+def _contrast(pairs: Sequence[LabelledPair], scores: Doubles) -> dict[str, float]:
+    """Of passages paired with a claim and its denial: how often the right one scores higher.
+
+    `always_claim` is the share that the undenied claim would get if it were always preferred.
+    """
+    by_passage: dict[str, list[int]] = defaultdict(list)
+    for i, p in enumerate(pairs):
+        if p.kind == "claim":
+            by_passage[p.pair.passage].append(i)
+    both = [rows for rows in by_passage.values() if len(rows) == 2]
+    if not both:
+        return {}
+    right = [
+        scores[rows[not pairs[rows[0]].supports]] > scores[rows[bool(pairs[rows[0]].supports)]]
+        for rows in both
+    ]
+    return {
+        "passages": len(both),
+        "right": _rounded(float(np.mean(right))),
+        "always_claim": _rounded(float(np.mean([pairs[rows[0]].supports for rows in both]))),
+    }
+
+
+def _interval(
+    statistic: Callable[[Doubles], float], debates: npt.NDArray[np.int64], seed: int
+) -> list[float]:
+    """The statistic and its 95% percentile interval when whole debates are drawn with replacement."""
+    names, place = np.unique(debates, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(_RESAMPLES):
+        times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
+        weights = times[place].astype(np.float64)
+        if weights.any():
+            drawn.append(statistic(weights))
+    low, high = np.nanpercentile(drawn, [2.5, 97.5])
+    return [_rounded(statistic(np.ones(len(debates)))), _rounded(float(low)), _rounded(float(high))]
+
+
+def _require_both_labels(pairs: Sequence[LabelledPair], folder: Path) -> None:
+    found: Mapping[str, dict[str, int]] = counts(pairs)
+    for split in SPLITS:
+        few = min(found[split]["positives"], found[split]["pairs"] - found[split]["positives"])
+        if few < _FEWEST_OF_A_LABEL:
+            raise BadInputError(
+                f"Too few debates: the {split} split needs {_FEWEST_OF_A_LABEL} pairs of either label.",
+                where=folder,
+            )
+
+
+def _rows(pairs: Sequence[LabelledPair], split: str) -> npt.NDArray[np.int64]:
+    return np.array([i for i, p in enumerate(pairs) if p.split == split], dtype=np.int64)
+
+
+def _truth(pairs: Sequence[LabelledPair]) -> Truth:
+    return np.array([p.supports for p in pairs], dtype=np.bool_)
+
+
+def _logit(p: float) -> float:
+    return float(np.log(p / (1 - p)))
+
+
+def _rounded(x: float, places: int = 4) -> float:
+    return round(float(x), places)
+
+
+def _rounded_all(values: Doubles) -> tuple[float, ...]:
+    return tuple(_rounded(x, 6) for x in values)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

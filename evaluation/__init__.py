@@ -1,0 +1,1 @@
+"""Measures and tables computed from runs and labels."""
