@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 PASSAGE_WORDS = 100
 _SLACK = 10
-_BLOCK = re.compile(r"\n\s*\n|\n")
+_HEADING_WORDS = 12
 _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -17,13 +17,13 @@ def clean(text: str) -> str:
 def cut(text: str, words: int = PASSAGE_WORDS) -> Iterator[str]:
     """Passages of at most `words` + 10 words, in order.
 
-    Whole paragraphs are kept together while they fit; a longer paragraph is cut every `words` words, as the 100-word
-    passages of DPR and BERDS are. Words are what whitespace separates; nothing is lost or repeated.
+    Whole paragraphs are kept together while they fit, a heading with what it heads; a longer paragraph is cut every
+    `words` words, as the 100-word passages of DPR and BERDS are. Words are what whitespace separates; nothing is lost
+    or repeated.
     """
     limit = words + _SLACK
     held: list[str] = []
-    for block in _BLOCK.split(clean(text)):
-        tokens = block.split()
+    for tokens in _blocks(text):
         if held and len(held) + len(tokens) > limit:
             yield " ".join(held)
             held = []
@@ -33,3 +33,19 @@ def cut(text: str, words: int = PASSAGE_WORDS) -> Iterator[str]:
             held = held[words:]
     if held:
         yield " ".join(held)
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """The words of each paragraph, headings joined to the paragraph that follows."""
+    heading: list[str] = []
+    for line in clean(text).splitlines():
+        tokens = line.split()
+        if not tokens:
+            continue
+        if len(tokens) <= _HEADING_WORDS and tokens[-1][-1].isalnum():
+            heading += tokens
+        else:
+            yield heading + tokens
+            heading = []
+    if heading:
+        yield heading

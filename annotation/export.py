@@ -1,0 +1,43 @@
+"""Tables as files for people's own tools: CSV that no spreadsheet takes for formulas, and Parquet."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from data.atomic import write_bytes
+from data.errors import BadInputError
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """UTF-8 CSV with a header; a text that starts like a formula gets a leading apostrophe."""
+    safe = frame.copy()
+    for column in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[column]):
+            safe[column] = safe[column].map(lambda v: f"'{v}" if isinstance(v, str) and v.startswith(_FORMULA_STARTS) else v)
+    return safe.to_csv(index=False).encode("utf-8")
+
+
+def to_parquet(frame: pd.DataFrame) -> bytes:
+    """The same table as Parquet, texts exactly as they are."""
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def to_jsonl(frame: pd.DataFrame) -> bytes:
+    """A JSON object a row, UTF-8."""
+    text: str = frame.to_json(orient="records", lines=True, force_ascii=False)
+    return (text.rstrip("\n") + "\n").encode("utf-8") if text.strip() else b""
+
+
+_FORMATS = {".csv": to_csv, ".parquet": to_parquet, ".jsonl": to_jsonl}
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format its file name asks for; raises `BadInputError` for an ending that has none."""
+    if path.suffix not in _FORMATS:
+        raise BadInputError(f"Cannot write '{path.suffix}' files.", where=path, hint=f"Use {', '.join(_FORMATS)}.")
+    write_bytes(path, _FORMATS[path.suffix](frame))

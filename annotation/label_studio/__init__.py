@@ -1,0 +1,1 @@
+"""Label Studio: starting it, and keeping its annotations and ours in agreement."""

@@ -1,0 +1,201 @@
+"""A Label Studio server of the workspace's own: headless, on this machine alone, with sign-up closed.
+
+Its data, log, credentials and address (`server.json`) live in one folder, so that every process that knows the workspace
+finds it. Starting it again keeps everything.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from filelock import FileLock
+
+from annotation.label_studio.credentials import Credentials, make_credentials, read_credentials
+from annotation.label_studio.processes import end_group, runs_command
+from data.atomic import write_json
+from data.errors import BadInputError, BerdseyeError, UnavailableError
+
+HOST = "127.0.0.1"
+DEFAULT_PORT = 8080
+_COMMAND = "label-studio"
+_TAIL_LINES = 12
+_GRACE_SECONDS = 8.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that was started in `folder`, by this process or another."""
+
+    folder: Path
+    url: str
+    pid: int
+
+    @property
+    def token(self) -> str:
+        return self.credentials.token
+
+    @property
+    def credentials(self) -> Credentials:
+        return read_credentials(self.folder)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "server.log"
+
+    def alive(self) -> bool:
+        """Whether its process still runs."""
+        return runs_command(self.pid, _COMMAND)
+
+    def answers(self) -> bool:
+        """Whether it is up, at once: one request, two seconds at most."""
+        try:
+            with httpx.Client(trust_env=False, timeout=2) as http:
+                return http.get(f"{self.url}/health").status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    def ready(self, seconds: float = 120) -> "Server":
+        """Wait until it answers; returns itself. Raises `UnavailableError` when it died or took longer."""
+        until = time.monotonic() + seconds
+        while True:
+            if not self.alive():
+                raise UnavailableError(f"Label Studio stopped while starting.\n{self.tail()}", where=self.log)
+            if self.answers():
+                break
+            if time.monotonic() > until:
+                raise UnavailableError(
+                    f"Label Studio did not answer within {seconds:.0f} s.\n{self.tail()}",
+                    where=self.log,
+                    hint="The first start takes longest; wait and try again.",
+                )
+            time.sleep(0.2)
+        self._check_that_it_is_ours()
+        return self
+
+    def stop(self) -> None:
+        """End the process group it leads: first politely, then for good."""
+        if self.alive():
+            end_group(self.pid, grace=_GRACE_SECONDS, word=_COMMAND)
+        _address(self.folder).unlink(missing_ok=True)
+
+    def tail(self) -> str:
+        """The last lines of its log."""
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return "(no log)"
+        return "\n".join(lines[-_TAIL_LINES:])
+
+    def _check_that_it_is_ours(self) -> None:
+        # Label Studio moves to the next port when another program takes this one between our look and its start.
+        with httpx.Client(trust_env=False, timeout=30) as http:
+            answer = http.get(
+                f"{self.url}/api/current-user/whoami", headers={"Authorization": f"Token {self.token}"}
+            )
+        if answer.status_code != httpx.codes.OK:
+            raise UnavailableError(
+                f"What answers at {self.url} does not know our token ({answer.status_code}).",
+                where=self.folder / "credentials.json",
+                hint="Another program may have taken the port, or the credentials file was replaced.",
+            )
+
+
+def running(folder: Path) -> Server | None:
+    """The server started in `folder`, when its process is alive (it may still be starting); else None."""
+    try:
+        found = json.loads(_address(folder).read_text(encoding="utf-8"))
+        server = Server(folder, str(found["url"]), int(found["pid"]))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    return server if server.alive() else None
+
+
+def start(folder: Path, port: int = DEFAULT_PORT) -> Server:
+    """Start Label Studio in `folder` on a port of this machine (0: any free one), or return the one that runs there.
+
+    Returns at once; `ready()` waits. Raises `BadInputError` when the port is taken, `UnavailableError` when Label Studio
+    is not installed.
+    """
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with FileLock(folder / "start.lock"):
+        if (known := running(folder)) is not None:
+            return known
+        port = _free_port(port)
+        credentials = make_credentials(folder)
+        server = Server(folder, f"http://{HOST}:{port}", _launch(folder, port, credentials))
+        write_json(_address(folder), {"url": server.url, "pid": server.pid})
+    return server
+
+
+def _launch(folder: Path, port: int, credentials: Credentials) -> int:
+    beside = Path(sys.executable).with_name(_COMMAND)
+    program = str(beside) if beside.exists() else shutil.which(_COMMAND)
+    if program is None:
+        raise UnavailableError("Label Studio is not installed.", hint="Install Berdseye again: it is part of it.")
+    command = [program, "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
+    log = os.open(folder / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        # Its own session: it outlives the command that started it, and is ended as one group.
+        process = subprocess.Popen(
+            command, cwd=folder, env=_environment(folder, credentials), start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    except OSError as error:
+        raise BerdseyeError(f"Label Studio could not be started: {error}.", where=program) from error
+    finally:
+        os.close(log)
+    return process.pid
+
+
+def _environment(folder: Path, credentials: Credentials) -> dict[str, str]:
+    closed = {
+        "BASE_DATA_DIR": str(folder / "data"),
+        "USERNAME": credentials.email,
+        "PASSWORD": credentials.password,
+        "USER_TOKEN": credentials.token,
+        "ENABLE_LEGACY_API_TOKEN": "true",
+        "DISABLE_SIGNUP_WITHOUT_LINK": "true",
+        # Other host names are refused, so that no web page can reach the server by pointing its own name here.
+        "ALLOWED_HOSTS": f"{HOST},localhost",
+        # Label Studio also reads HOST without its prefix, which shells set to the machine's name.
+        "HOST": "",
+        # The development server logs every request at INFO; nobody reads those.
+        "LOG_LEVEL": "WARNING",
+        "LATEST_VERSION_CHECK": "false",
+        "SENTRY_DSN": "",
+        "FRONTEND_SENTRY_DSN": "",
+        "COLLECT_ANALYTICS": "false",
+    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("BERDSEYE_")}
+    unprefixed = ("LATEST_VERSION_CHECK", "SENTRY_DSN", "FRONTEND_SENTRY_DSN", "COLLECT_ANALYTICS")
+    return {
+        **inherited,
+        **{f"LABEL_STUDIO_{name}": value for name, value in closed.items()},
+        **{name: closed[name] for name in unprefixed},
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _free_port(port: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise BadInputError(
+                f"Port {port} cannot be used: {error}.",
+                hint="Choose another with `--port N`, or `--port 0` for any free one.",
+            ) from error
+        return int(probe.getsockname()[1])
+
+
+def _address(folder: Path) -> Path:
+    return folder / "server.json"

@@ -1,0 +1,64 @@
+"""Building the demo workspace, step by step; a step that stands already is not taken again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from annotation.demo_judgments import add_demo_judgments
+from annotation.judgments import Judgments
+from data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_demo_dataset, add_demo_gold
+from data.labels import LabelStore
+from data.runs import list_runs, run_name
+from data.workspace import Workspace
+from evaluation.label_sources import parse_label_source
+from evaluation.measures import DEFAULT_MEASURES, parse_measures
+from evaluation.scoring import score_run
+from data.runs import load_run
+from retrieval.registry import DEFAULT_PIPELINES
+from retrieval.running import run_pipeline
+
+RUN_DEPTH = 20
+Step = tuple[str, Callable[[], object]]
+
+
+def build_demo(folder: Path, say: Callable[[str, int, int], None]) -> Workspace:
+    """Make (or complete) the demo workspace; `say` is told each step's name, its number and how many there are."""
+    workspace = Workspace.create(folder)
+    steps = _missing_steps(workspace)
+    for number, (name, take) in enumerate(steps, start=1):
+        say(name, number, len(steps))
+        take()
+    return workspace
+
+
+def _missing_steps(workspace: Workspace) -> list[Step]:
+    have_corpora, have_datasets = set(workspace.corpora()), set(workspace.datasets())
+    have_runs = {r.name for r in list_runs(workspace)}
+    steps: list[Step] = []
+    for corpus in CORPORA:
+        if corpus not in have_corpora:
+            steps.append((f"corpus {corpus}", lambda corpus=corpus: add_demo_corpus(workspace, corpus)))
+    for dataset in DATASETS:
+        if dataset not in have_datasets:
+            steps.append((f"data set {dataset}", lambda dataset=dataset: add_demo_dataset(workspace, dataset)))
+    if "gold" not in LabelStore(workspace).sources():
+        steps.append(("gold labels", lambda: add_demo_gold(workspace)))
+    judgments = Judgments.open(workspace.judgments_url)
+    if not any(a.demo for a in judgments.annotators()):
+        steps.append(("judgments of two demo annotators", lambda: add_demo_judgments(judgments)))
+    for dataset in DATASETS:
+        for corpus in CORPORA:
+            for pipeline in DEFAULT_PIPELINES:
+                if run_name(dataset, corpus, pipeline) not in have_runs:
+                    steps.append(
+                        (
+                            f"run of {pipeline} on {dataset} over {corpus}",
+                            lambda d=dataset, c=corpus, p=pipeline: _run_and_label(workspace, judgments, d, c, p),
+                        )
+                    )
+    return steps
+
+
+def _run_and_label(workspace: Workspace, judgments: Judgments, dataset: str, corpus: str, pipeline: str) -> None:
+    manifest = run_pipeline(workspace, dataset, corpus, pipeline, RUN_DEPTH)
+    source, measures = parse_label_source("embedded"), parse_measures(" ".join(DEFAULT_MEASURES))
+    score_run(workspace, judgments, load_run(workspace, manifest.name), source, measures)

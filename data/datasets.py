@@ -1,0 +1,63 @@
+"""Data sets: questions with their perspectives, stored a Parquet file each."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.atomic import write_parquet
+from data.dataset_formats import Imported, read_dataset
+from data.errors import BadInputError, StaleError, UnknownNameError
+from data.labels import LabelStore
+from data.records import Perspective, Question
+from data.workspace import Workspace
+
+GOLD = "gold"
+_PERSPECTIVES = pa.list_(pa.struct([("text", pa.string()), ("stance", pa.string())]))
+_SCHEMA = pa.schema(
+    [("id", pa.string()), ("dataset", pa.string()), ("text", pa.string()), ("perspectives", _PERSPECTIVES)]
+)
+
+
+def save_dataset(workspace: Workspace, name: str, questions: Sequence[Question]) -> None:
+    """Write a data set, in place of one of the same name; ids must be unique, questions must say something."""
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise BadInputError(f"Two questions have the id '{question.id}'.", hint="Give each its own id.")
+        seen.add(question.id)
+        if not question.text.strip():
+            raise BadInputError(f"Question '{question.id}' is empty.", hint="Give it a text or leave it out.")
+    columns = {
+        "id": [q.id for q in questions],
+        "dataset": [name for _ in questions],
+        "text": [q.text for q in questions],
+        "perspectives": [[p._asdict() for p in q.perspectives] for q in questions],
+    }
+    write_parquet(workspace.dataset_file(name), pa.table(columns, schema=_SCHEMA))
+
+
+def load_dataset(workspace: Workspace, name: str) -> list[Question]:
+    """The questions of a data set, in order; raises `UnknownNameError` with the nearest names."""
+    if name not in workspace.datasets():
+        raise UnknownNameError("data set", name, workspace.datasets())
+    path = workspace.dataset_file(name)
+    try:
+        rows = pq.read_table(path, schema=_SCHEMA).to_pylist()
+    except (OSError, ValueError) as error:
+        raise StaleError(f"The data set cannot be read: {error}.", where=path, hint="Import it again.") from error
+    return [
+        Question(r["id"], r["dataset"], r["text"], tuple(Perspective(p["text"], p["stance"]) for p in r["perspectives"]))
+        for r in rows
+    ]
+
+
+def import_dataset(workspace: Workspace, name: str, source: Path) -> Imported:
+    """Read a file in any of the known layouts and add it as a data set, with its gold labels where it has them."""
+    imported = read_dataset(source)
+    save_dataset(workspace, name, imported.questions)
+    if imported.gold:
+        store = LabelStore(workspace)
+        store.put(GOLD, name, [pair.key for pair in imported.gold], [float(v) for v in imported.gold.values()])
+    return imported

@@ -1,0 +1,60 @@
+"""Labels of pairs by detectors (and gold labels): append-only Parquet segments, shared by every page and command."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from data.atomic import write_parquet
+from data.workspace import Workspace, file_stem
+
+
+class LabelStore:
+    """P(supports) by pair key, for each detector (or source of gold labels) and each of its versions."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.folder = workspace.labels_folder
+
+    def put(self, source: str, version: str, keys: Sequence[str], probabilities: Sequence[float]) -> None:
+        """Append labels; a key that is stored already is answered with the newer value."""
+        if len(keys) == 0:
+            return
+        table = pa.table(
+            {"pair": pa.array(keys, pa.string()), "probability": pa.array(np.asarray(probabilities, np.float32))}
+        )
+        write_parquet(self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet", table)
+
+    def get(self, source: str, keys: Sequence[str], version: str | None = None) -> npt.NDArray[np.float32]:
+        """P of each key, float32[n_keys]; NaN where there is none. `version` None reads every version."""
+        found = np.full(len(keys), np.nan, dtype=np.float32)
+        pattern = self._folder(source, version if version is not None else "*")
+        segments = sorted(str(p) for p in pattern.parent.glob(f"{pattern.name}/*.parquet"))
+        if not segments or not keys:
+            return found
+        asked = pa.table({"pair": pa.array(keys, pa.string()), "place": pa.array(np.arange(len(keys)))})
+        with duckdb.connect() as connection:
+            connection.register("asked", asked)
+            result = connection.execute(
+                """
+                SELECT asked.place, arg_max(stored.probability, stored.filename)
+                FROM read_parquet($segments, filename = true) stored JOIN asked USING (pair) GROUP BY asked.place
+                """,
+                {"segments": segments},
+            ).fetchnumpy()
+        places, values = result.values()
+        found[np.asarray(places)] = np.asarray(values)
+        return found
+
+    def sources(self) -> list[str]:
+        """Names of the folders labels are kept under."""
+        return sorted(p.name for p in self.folder.glob("*") if any(p.rglob("*.parquet")))
+
+    def _folder(self, source: str, version: str) -> Path:
+        return self.folder / file_stem(source) / (version if version == "*" else file_stem(version))
+
+    def _next(self, source: str, version: str) -> int:
+        return sum(1 for _ in self._folder(source, version).glob("*.parquet"))

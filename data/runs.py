@@ -1,0 +1,111 @@
+"""Runs: all ranked lists of a pipeline for a data set over a corpus, with what made them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.atomic import write_json, write_parquet
+from data.errors import BadInputError, StaleError, UnknownNameError
+from data.records import Ids, Scores
+from data.workspace import Workspace, file_stem
+
+
+@dataclass(frozen=True)
+class RunManifest:
+    """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked."""
+
+    name: str
+    dataset: str
+    corpus: str
+    corpus_hash: str
+    pipeline: str
+    k: int
+    questions: int
+    milliseconds_per_question: float
+    created: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Rankings by question: `ids` int64[n_questions, k] and `scores` float32[n_questions, k], -1 pads."""
+
+    manifest: RunManifest
+    question_ids: list[str]
+    ids: Ids
+    scores: Scores
+
+
+def run_name(dataset: str, corpus: str, pipeline: str) -> str:
+    """The name of the run of a pipeline on a data set over a corpus."""
+    return f"{dataset}--{corpus}--{file_stem(pipeline)}"
+
+
+def save_run(
+    workspace: Workspace,
+    *,
+    dataset: str,
+    corpus: str,
+    corpus_hash: str,
+    pipeline: str,
+    question_ids: Sequence[str],
+    ids: Ids,
+    scores: Scores,
+    milliseconds_per_question: float,
+) -> RunManifest:
+    """Store a run in place of an older one of the same name; NaN scores are an error."""
+    if np.isnan(scores).any():
+        raise BadInputError(f"Pipeline '{pipeline}' gave scores that are not numbers.", hint="The run was not stored.")
+    name = run_name(dataset, corpus, pipeline)
+    rows, places = np.nonzero(ids >= 0)
+    table = pa.table(
+        {
+            "question": pa.array(np.asarray(question_ids, dtype=object)[rows], pa.string()),
+            "rank": pa.array((places + 1).astype(np.int32)),
+            "passage": pa.array(ids[rows, places]),
+            "score": pa.array(scores[rows, places]),
+        }
+    )
+    manifest = RunManifest(
+        name, dataset, corpus, corpus_hash, pipeline, int(ids.shape[1]), len(question_ids),
+        round(milliseconds_per_question, 3), datetime.now(UTC).isoformat(timespec="seconds"),
+    )  # fmt: skip
+    write_parquet(workspace.runs_folder / f"{name}.parquet", table)
+    write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})
+    return manifest
+
+
+def list_runs(workspace: Workspace) -> list[RunManifest]:
+    """Manifests of all runs, by name."""
+    return [_manifest(path)[0] for path in sorted(workspace.runs_folder.glob("*.json"))]
+
+
+def load_run(workspace: Workspace, name: str) -> Run:
+    """A stored run; raises `UnknownNameError` with the nearest names."""
+    path = workspace.runs_folder / f"{name}.json"
+    if not path.exists():
+        raise UnknownNameError("run", name, [p.stem for p in workspace.runs_folder.glob("*.json")])
+    manifest, question_ids = _manifest(path)
+    table = pq.read_table(path.with_suffix(".parquet"))
+    place = {question: i for i, question in enumerate(question_ids)}
+    rows = np.array([place[q] for q in table["question"].to_pylist()], dtype=np.int64)
+    ranks = table["rank"].to_numpy() - 1
+    ids = np.full((len(question_ids), manifest.k), -1, dtype=np.int64)
+    scores = np.zeros((len(question_ids), manifest.k), dtype=np.float32)
+    ids[rows, ranks] = table["passage"].to_numpy()
+    scores[rows, ranks] = table["score"].to_numpy()
+    return Run(manifest, question_ids, ids, scores)
+
+
+def _manifest(path: Path) -> tuple[RunManifest, list[str]]:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        question_ids = [str(q) for q in read.pop("question_ids")]
+        return RunManifest(**read), question_ids
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StaleError("The run's manifest cannot be read.", where=path, hint="Run the pipeline again.") from error

@@ -1,0 +1,88 @@
+"""The measures of a stored run from one label source, with all that made the numbers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.judgments import Judgments
+from data.datasets import load_dataset
+from data.run_pairs import run_pairs
+from data.runs import Run
+from data.workspace import Workspace
+from evaluation.intervals import Estimate, bootstrap_mean
+from evaluation.label_sources import LabelSource, labels_of
+from evaluation.measures import Measure
+from evaluation.support import Support
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number and what made it. `values` holds the value of each question, in the order of the data set."""
+
+    dataset: str
+    corpus: str
+    pipeline: str
+    measure: str
+    labels: str
+    detector_version: str
+    judged: float
+    estimate: Estimate
+    values: npt.NDArray[np.float64]
+
+
+def score_run(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    progress: Callable[[int, str], None] = lambda count, what: None,
+) -> list[Score]:
+    """One score a measure. Questions nobody labelled at all under `source` are left out, and `estimate.n` says so."""
+    manifest = run.manifest
+    questions = load_dataset(workspace, manifest.dataset)
+    k = max(m.k for m in measures)
+    found = run_pairs(workspace, run, questions, k)
+    labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
+    support = Support.of(found.by_question(labels, questions))
+    version = source.detector.version if source.detector is not None else ""
+    scores = []
+    for measure in measures:
+        values = measure.values(support)
+        values[~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
+        scores.append(
+            Score(
+                manifest.dataset, manifest.corpus, manifest.pipeline, str(measure), str(source), version,
+                support.judged_at(measure.k), bootstrap_mean(values), values,
+            )  # fmt: skip
+        )
+    return scores
+
+
+def macro_average(scores: Sequence[Score]) -> list[Score]:
+    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
+
+    Its interval treats the data sets as strata: their standard errors are added in quadrature (normal, 95%).
+    """
+    groups: dict[tuple[str, str, str, str], list[Score]] = {}
+    for score in scores:
+        groups.setdefault((score.corpus, score.pipeline, score.measure, score.labels), []).append(score)
+    averages = []
+    for (corpus, pipeline, measure, labels), members in groups.items():
+        known = [s for s in members if s.estimate.n > 0]
+        if not known:
+            continue
+        mean = float(np.mean([s.estimate.value for s in known]))
+        variances = [np.nanvar(s.values, ddof=1) / s.estimate.n if s.estimate.n > 1 else np.nan for s in known]
+        half = 1.96 * float(np.sqrt(np.sum(variances))) / len(known)
+        estimate = Estimate(mean, max(mean - half, 0.0), min(mean + half, 1.0), sum(s.estimate.n for s in known))
+        averages.append(
+            Score(
+                "average", corpus, pipeline, measure, labels, known[0].detector_version,
+                float(np.mean([s.judged for s in known])), estimate, np.concatenate([s.values for s in known]),
+            )  # fmt: skip
+        )
+    return averages
