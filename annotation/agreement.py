@@ -54,7 +54,7 @@ def agreement(labels: pd.DataFrame) -> Agreement:
     wide = _wide(labels)
     pairs = [_pair(wide, a, b) for a, b in combinations(wide.columns, 2)]
     complete = wide.dropna()
-    values = sorted(pd.unique(wide.stack()))
+    values = sorted(set(wide.stack().dropna()))
     return Agreement(pairs, _fleiss(complete), _alpha(wide, values), len(wide), len(complete))
 
 
@@ -69,18 +69,22 @@ def _wide(labels: pd.DataFrame) -> pd.DataFrame:
     missing = [c for c in COLUMNS if c not in labels.columns]
     if missing:
         raise BadInputError(
-            f"The table has no column {', '.join(missing)}.", hint=f"It needs the columns {', '.join(COLUMNS)}."
+            f"The table has no column {', '.join(missing)}.",
+            hint=f"It needs the columns {', '.join(COLUMNS)}.",
         )
     table = labels.loc[:, list(COLUMNS)]
     empty = table.index[table.isna().any(axis=1)]
     if len(empty):
-        raise BadInputError(f"{len(empty)} rows have an empty cell, first row {int(empty[0]) + 1}.", hint="Fill or drop them.")
+        raise BadInputError(
+            f"{len(empty)} rows have an empty cell, first row {int(empty[0]) + 1}.", hint="Fill or drop them."
+        )
     table = table.astype(str)
     twice = table[table.duplicated(["item", "annotator"])]
     if len(twice):
         row = twice.iloc[0]
         raise BadInputError(
-            f"{row['annotator']} labels item '{row['item']}' twice.", hint="Keep one label an item and annotator."
+            f"{row['annotator']} labels item '{row['item']}' twice.",
+            hint="Keep one label an item and annotator.",
         )
     return table.pivot(index="item", columns="annotator", values="label")
 
@@ -94,8 +98,10 @@ def _pair(wide: pd.DataFrame, a: str, b: str) -> PairAgreement:
     if len(values) < 2:
         return PairAgreement(a, b, np.nan, np.nan, np.nan, raw, len(both))
     table = pd.crosstab(both[a], both[b]).reindex(index=values, columns=values, fill_value=0)
-    result = cohens_kappa(table.to_numpy())
-    low, high = max(float(result.kappa_low), -1.0), min(float(result.kappa_upp), 1.0)
+    with warnings.catch_warnings():  # where one of the two always says the same, there is no interval
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result = cohens_kappa(table.to_numpy())
+    low, high = np.clip([result.kappa_low, result.kappa_upp], -1.0, 1.0).tolist()
     return PairAgreement(a, b, float(result.kappa), low, high, raw, len(both))
 
 

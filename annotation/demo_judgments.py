@@ -18,10 +18,16 @@ def add_demo_judgments(judgments: Judgments) -> int:
         passage, perspective = topic["passages"][row["passage"]], topic["perspectives"][row["perspective"]]
         records.append(
             PairRecord(
-                dataset=topic["dataset"], question_id=topic["topic"], question=topic["question"],
-                perspective=perspective["text"], stance=perspective["stance"], corpus=passage["corpus"],
-                title=passage["title"], passage=passage["text"], url=passage["url"],
-            )  # fmt: skip
+                dataset=topic["dataset"],
+                question_id=topic["topic"],
+                question=topic["question"],
+                perspective=perspective["text"],
+                stance=perspective["stance"],
+                corpus=passage["corpus"],
+                title=passage["title"],
+                passage=passage["text"],
+                url=passage["url"],
+            )
         )
     keys = judgments.add_pairs(records)
     count = 0

@@ -16,7 +16,9 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
-            safe[column] = safe[column].map(lambda v: f"'{v}" if isinstance(v, str) and v.startswith(_FORMULA_STARTS) else v)
+            safe[column] = safe[column].map(
+                lambda v: f"'{v}" if isinstance(v, str) and v.startswith(_FORMULA_STARTS) else v
+            )
     return safe.to_csv(index=False).encode("utf-8")
 
 

@@ -146,9 +146,17 @@ class Judgments:
         if verdict not in VERDICTS:
             raise UnknownNameError("verdict", str(verdict), VERDICTS)
         return self._append(
-            annotator, pair, kind="judge", verdict=verdict, comment=comment.strip(), source=source, seconds=seconds,
-            shown=shown, uid=uid, at=at,
-        )  # fmt: skip
+            annotator,
+            pair,
+            kind="judge",
+            verdict=verdict,
+            comment=comment.strip(),
+            source=source,
+            seconds=seconds,
+            shown=shown,
+            uid=uid,
+            at=at,
+        )
 
     def skip(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
         """Put a pair aside: it leaves this annotator's queue without a verdict."""
@@ -192,9 +200,7 @@ class Judgments:
             for query in _by_keys(base, present.c.pair, keys):
                 for r in connection.execute(query):
                     person = Annotator(r.annotator_id, r.name, r.demo)
-                    found.append(
-                        Judgment(r.id, r.uid, r.at, person, r.pair, r.verdict, r.comment, r.source, r.seconds)
-                    )
+                    found.append(Judgment(r.id, r.uid, r.at, person, r.pair, r.verdict, r.comment, r.source, r.seconds))
         return sorted(found, key=lambda j: j.event)
 
     def touched(self, annotator: Annotator) -> dict[str, str]:
@@ -209,15 +215,22 @@ class Judgments:
         """Present judgments beside their pairs, a row each: what exports and statistics start from."""
         query = (
             select(
-                present.c.pair, annotators.c.name.label("annotator"), annotators.c.demo, present.c.verdict,
-                present.c.comment, present.c.source, present.c.at, present.c.seconds, present.c.shown,
+                present.c.pair,
+                annotators.c.name.label("annotator"),
+                annotators.c.demo,
+                present.c.verdict,
+                present.c.comment,
+                present.c.source,
+                present.c.at,
+                present.c.seconds,
+                present.c.shown,
                 *(c for c in pairs.columns if c.name != "key"),
             )
             .join(annotators, annotators.c.id == present.c.annotator_id)
             .join(pairs, pairs.c.key == present.c.pair)
             .where(present.c.kind == "judge")
             .order_by(present.c.id)
-        )  # fmt: skip
+        )
         with self._reading() as connection:
             result = connection.execute(query)
             return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
@@ -242,7 +255,7 @@ class Judgments:
         row = _event(annotator, pair, **fields)
         try:
             with self.engine.begin() as connection:
-                return int(connection.execute(events.insert().values(row)).inserted_primary_key[0])
+                return int(connection.execute(events.insert().values(row).returning(events.c.id)).scalar_one())
         except IntegrityError as error:
             with self._reading() as connection:
                 known = connection.execute(select(events.c.id).where(events.c.uid == row["uid"])).scalar_one_or_none()
@@ -273,7 +286,14 @@ def _by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[An
 
 def _event(annotator: Annotator, pair: str, **fields: Any) -> dict[str, Any]:
     given = {name: value for name, value in fields.items() if value is not None}
-    return {"uid": str(uuid4()), "at": _now(), "annotator_id": annotator.id, "pair": pair, "comment": "", **given}
+    return {
+        "uid": str(uuid4()),
+        "at": _now(),
+        "annotator_id": annotator.id,
+        "pair": pair,
+        "comment": "",
+        **given,
+    }
 
 
 def _now() -> str:

@@ -20,9 +20,16 @@ def pairs_of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> dict[str
             question, passage = questions[number], held.passages[int(run.ids[number, rank])]
             perspective = question.perspectives[place]
             record = PairRecord(
-                run.manifest.dataset, question.id, question.text, perspective.text, perspective.stance,
-                run.manifest.corpus, passage.title, passage.text, passage.url,
-            )  # fmt: skip
+                run.manifest.dataset,
+                question.id,
+                question.text,
+                perspective.text,
+                perspective.stance,
+                run.manifest.corpus,
+                passage.title,
+                passage.text,
+                passage.url,
+            )
             found.setdefault((run.manifest.dataset, number, rank, place), {})[pair.key] = record
     ordered: dict[str, PairRecord] = {}
     for place in sorted(found):

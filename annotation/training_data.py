@@ -5,9 +5,19 @@ import hashlib
 import pandas as pd
 
 COLUMNS = (
-    "pair", "passage", "title", "perspective", "question", "dataset", "label",
-    "supports", "does_not_support", "unsure", "annotators", "split",
-)  # fmt: skip
+    "pair",
+    "passage",
+    "title",
+    "perspective",
+    "question",
+    "dataset",
+    "label",
+    "supports",
+    "does_not_support",
+    "unsure",
+    "annotators",
+    "split",
+)
 _SPLITS = (("train", 0.8), ("dev", 0.9), ("test", 1.0))
 
 
@@ -27,11 +37,19 @@ def training_data(judgments: pd.DataFrame, *, include_demo: bool = True) -> pd.D
         first = votes.iloc[0]
         rows.append(
             {
-                "pair": pair, "passage": first["passage"], "title": first["title"], "perspective": first["perspective"],
-                "question": first["question"], "dataset": first["dataset"], "label": int(yes > no),
-                "supports": yes, "does_not_support": no, "unsure": int(counts.get("unsure", 0)),
-                "annotators": sorted(votes["annotator"]), "split": split_of(first["question"]),
-            }  # fmt: skip
+                "pair": pair,
+                "passage": first["passage"],
+                "title": first["title"],
+                "perspective": first["perspective"],
+                "question": first["question"],
+                "dataset": first["dataset"],
+                "label": int(yes > no),
+                "supports": yes,
+                "does_not_support": no,
+                "unsure": int(counts.get("unsure", 0)),
+                "annotators": sorted(votes["annotator"]),
+                "split": split_of(first["question"]),
+            }
         )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -1,18 +1,18 @@
 """Building the demo workspace, step by step; a step that stands already is not taken again."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from annotation.demo_judgments import add_demo_judgments
 from annotation.judgments import Judgments
 from data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_demo_dataset, add_demo_gold
 from data.labels import LabelStore
-from data.runs import list_runs, run_name
+from data.runs import list_runs, load_run, run_name
 from data.workspace import Workspace
 from evaluation.label_sources import parse_label_source
 from evaluation.measures import DEFAULT_MEASURES, parse_measures
 from evaluation.scoring import score_run
-from data.runs import load_run
 from retrieval.registry import DEFAULT_PIPELINES
 from retrieval.running import run_pipeline
 
@@ -36,15 +36,15 @@ def _missing_steps(workspace: Workspace) -> list[Step]:
     steps: list[Step] = []
     for corpus in CORPORA:
         if corpus not in have_corpora:
-            steps.append((f"corpus {corpus}", lambda corpus=corpus: add_demo_corpus(workspace, corpus)))
+            steps.append((f"corpus {corpus}", partial(add_demo_corpus, workspace, corpus)))
     for dataset in DATASETS:
         if dataset not in have_datasets:
-            steps.append((f"data set {dataset}", lambda dataset=dataset: add_demo_dataset(workspace, dataset)))
+            steps.append((f"data set {dataset}", partial(add_demo_dataset, workspace, dataset)))
     if "gold" not in LabelStore(workspace).sources():
-        steps.append(("gold labels", lambda: add_demo_gold(workspace)))
+        steps.append(("gold labels", partial(add_demo_gold, workspace)))
     judgments = Judgments.open(workspace.judgments_url)
     if not any(a.demo for a in judgments.annotators()):
-        steps.append(("judgments of two demo annotators", lambda: add_demo_judgments(judgments)))
+        steps.append(("judgments of two demo annotators", partial(add_demo_judgments, judgments)))
     for dataset in DATASETS:
         for corpus in CORPORA:
             for pipeline in DEFAULT_PIPELINES:
@@ -52,7 +52,7 @@ def _missing_steps(workspace: Workspace) -> list[Step]:
                     steps.append(
                         (
                             f"run of {pipeline} on {dataset} over {corpus}",
-                            lambda d=dataset, c=corpus, p=pipeline: _run_and_label(workspace, judgments, d, c, p),
+                            partial(_run_and_label, workspace, judgments, dataset, corpus, pipeline),
                         )
                     )
     return steps

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,17 +19,23 @@ from data.atomic import write_json, write_parquet
 from data.documents import BadRow, Document, read_documents
 from data.errors import BadInputError, BerdseyeError, StaleError, UnknownNameError
 from data.passages import clean, cut
+from data.progress import Progress, silent
 from data.records import Passage
 from data.workspace import Workspace
 
 Kind = Literal["passages", "pages"]
-Progress = Callable[[int, str], None]
 _PART = 50_000
 _SMALL = 50_000
 _TOLD = 10
 _PASSAGES_A_PAGE = 10_000
 _SCHEMA = pa.schema(
-    [("id", pa.int64()), ("source_id", pa.string()), ("title", pa.string()), ("text", pa.string()), ("url", pa.string())]
+    [
+        ("id", pa.int64()),
+        ("source_id", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("url", pa.string()),
+    ]
 )
 
 
@@ -68,7 +74,8 @@ class Corpus:
         missing = [i for i in wanted if i not in found]
         if missing:
             raise StaleError(
-                f"Corpus '{self.name}' holds no passage {missing[0]}.", hint="It was made anew; run the pipeline again."
+                f"Corpus '{self.name}' holds no passage {missing[0]}.",
+                hint="It was made anew; run the pipeline again.",
             )
         return [found[int(i)] for i in ids]
 
@@ -124,7 +131,7 @@ def add_corpus(
     kind: Kind = "passages",
     replace: bool = False,
     skip_bad: bool = False,
-    progress: Progress = lambda count, what: None,
+    progress: Progress = silent,
 ) -> Manifest:
     """Read `source`, cut it into passages (or keep its pages whole) and add it as a corpus.
 
@@ -177,9 +184,16 @@ def _build(building: Path, name: str, source: Path, kind: Kind, skip_bad: bool, 
     writer.flush()
     progress(writer.count, "passages")
     manifest = Manifest(
-        name, kind, writer.count, writer.documents, writer.duplicates, writer.hash, source.name,
-        datetime.now(UTC).isoformat(timespec="seconds"), [str(b) for b in bad],
-    )  # fmt: skip
+        name,
+        kind,
+        writer.count,
+        writer.documents,
+        writer.duplicates,
+        writer.hash,
+        source.name,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        [str(b) for b in bad],
+    )
     write_json(building / "manifest.json", asdict(manifest))
     return manifest
 
@@ -201,7 +215,9 @@ class _Writer:
         source_id, title = clean(document.source_id), " ".join(clean(document.title).split())
         if source_id in self._ids:
             return BadRow(
-                source_id, document.line, f"the id stands already on line {self._ids[source_id]}; ids must be unique"
+                source_id,
+                document.line,
+                f"the id stands already on line {self._ids[source_id]}; ids must be unique",
             )
         self._ids[source_id] = document.line
         self.documents += 1

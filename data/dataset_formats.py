@@ -45,11 +45,15 @@ def read_dataset(source: Path) -> Imported:
     if source.suffix.lower() in (".jsonl", ".ndjson"):
         return _read_jsonl(source)
     if source.suffix.lower() != ".json":
-        raise BadInputError("A data set is a .jsonl or .json file.", where=source, hint="See `berdseye dataset add --help`.")
+        raise BadInputError(
+            "A data set is a .jsonl or .json file.", where=source, hint="See `berdseye dataset add --help`."
+        )
     try:
         value = json.loads(source.read_bytes().decode("utf-8-sig"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(f"Not a readable JSON file: {error}.", where=source, hint="Save it as UTF-8 JSON.") from error
+        raise BadInputError(
+            f"Not a readable JSON file: {error}.", where=source, hint="Save it as UTF-8 JSON."
+        ) from error
     if isinstance(value, dict) and "source_queries" in value:
         return _read_pir(value, source)
     if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -128,7 +132,9 @@ def _read_pir(task: dict[str, Any], source: Path) -> Imported:
         relevant = [[clean(corpus[i]) for i in task["key_ref"][str(n)]] for n in range(len(roots))]
         rows = list(zip(roots, texts, task["query_labels"], relevant, strict=True))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise BadInputError(f"Not a whole PIR task: {error!r}.", where=source, hint="Take the file as released.") from error
+        raise BadInputError(
+            f"Not a whole PIR task: {error!r}.", where=source, hint="Take the file as released."
+        ) from error
     by_root: dict[str, list[tuple[Perspective, list[str]]]] = {}
     for root, text, label, passages in rows:
         by_root.setdefault(root, []).append((Perspective(clean(text), _STANCES.get(str(label).lower())), passages))

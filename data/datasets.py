@@ -48,7 +48,12 @@ def load_dataset(workspace: Workspace, name: str) -> list[Question]:
     except (OSError, ValueError) as error:
         raise StaleError(f"The data set cannot be read: {error}.", where=path, hint="Import it again.") from error
     return [
-        Question(r["id"], r["dataset"], r["text"], tuple(Perspective(p["text"], p["stance"]) for p in r["perspectives"]))
+        Question(
+            r["id"],
+            r["dataset"],
+            r["text"],
+            tuple(Perspective(p["text"], p["stance"]) for p in r["perspectives"]),
+        )
         for r in rows
     ]
 

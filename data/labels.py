@@ -24,9 +24,15 @@ class LabelStore:
         if len(keys) == 0:
             return
         table = pa.table(
-            {"pair": pa.array(keys, pa.string()), "probability": pa.array(np.asarray(probabilities, np.float32))}
+            {
+                "pair": pa.array(keys, pa.string()),
+                "probability": pa.array(np.asarray(probabilities, np.float32)),
+            }
         )
-        write_parquet(self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet", table)
+        write_parquet(
+            self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet",
+            table,
+        )
 
     def get(self, source: str, keys: Sequence[str], version: str | None = None) -> npt.NDArray[np.float32]:
         """P of each key, float32[n_keys]; NaN where there is none. `version` None reads every version."""

@@ -23,9 +23,11 @@ class RunPairs:
     passages: dict[int, Passage]
     depth: int
 
-    def by_question(self, values: npt.NDArray[np.float64], questions: Sequence[Question]) -> list[npt.NDArray[np.float64]]:
+    def by_question(
+        self, values: npt.NDArray[np.float64], questions: Sequence[Question]
+    ) -> list[npt.NDArray[np.float64]]:
         """A value a pair, as one array [depth, n_perspectives] a question; NaN where the ranking is short."""
-        arrays = [np.full((self.depth, len(q.perspectives)), np.nan) for q in questions]
+        arrays: list[npt.NDArray[np.float64]] = [np.full((self.depth, len(q.perspectives)), np.nan) for q in questions]
         for (question, rank, perspective), value in zip(self.places.tolist(), values.tolist(), strict=True):
             arrays[question][rank, perspective] = value
         return arrays
@@ -43,7 +45,8 @@ def run_pairs(workspace: Workspace, run: Run, questions: Sequence[Question], k: 
     corpus = open_corpus(workspace, run.manifest.corpus)
     if corpus.manifest.hash != run.manifest.corpus_hash:
         raise StaleError(
-            f"Corpus '{corpus.name}' has changed since run '{run.manifest.name}'.", hint="Run the pipeline again."
+            f"Corpus '{corpus.name}' has changed since run '{run.manifest.name}'.",
+            hint="Run the pipeline again.",
         )
     ids = run.ids[:, :k]
     known = np.unique(ids[ids >= 0])

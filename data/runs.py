@@ -72,9 +72,16 @@ def save_run(
         }
     )
     manifest = RunManifest(
-        name, dataset, corpus, corpus_hash, pipeline, int(ids.shape[1]), len(question_ids),
-        round(milliseconds_per_question, 3), datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
+        name,
+        dataset,
+        corpus,
+        corpus_hash,
+        pipeline,
+        int(ids.shape[1]),
+        len(question_ids),
+        round(milliseconds_per_question, 3),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
     write_parquet(workspace.runs_folder / f"{name}.parquet", table)
     write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})
     return manifest

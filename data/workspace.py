@@ -44,12 +44,16 @@ class Workspace:
         path = folder / _SETTINGS
         if not path.exists():
             raise UnavailableError(
-                "There is no workspace here.", where=folder, hint="Make one with `berdseye demo` or `berdseye init`."
+                "There is no workspace here.",
+                where=folder,
+                hint="Make one with `berdseye demo` or `berdseye init`.",
             )
         try:
             read = tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BadInputError(f"The settings cannot be read: {error}.", where=path, hint="Correct the file.") from error
+            raise BadInputError(
+                f"The settings cannot be read: {error}.", where=path, hint="Correct the file."
+            ) from error
         for section, values in read.items():
             if section not in DEFAULTS:
                 raise UnknownNameError("section in berdseye.toml", section, DEFAULTS)

@@ -88,15 +88,11 @@ def read_weights(text: str, where: str | Path) -> Weights:
         made_for = (raw["made_for"]["features"], raw["made_for"]["names"], raw["made_for"]["embedding"])
         weights = Weights(_logistic(raw["embedded"]), _logistic(raw["similarity"]), dict(raw["card"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise UnavailableError(
-            f"The weights cannot be read ({error!r}).", where=where, hint=_RETRAIN
-        ) from error
+        raise UnavailableError(f"The weights cannot be read ({error!r}).", where=where, hint=_RETRAIN) from error
     if made_for != (FEATURES_VERSION, list(FEATURE_NAMES), EMBEDDING_VERSION):
         raise StaleError("The weights were made for other features.", where=where, hint=_RETRAIN)
     if len(weights.embedded.coefficients) != len(FEATURE_NAMES):
-        raise UnavailableError(
-            "The weights do not have one coefficient per feature.", where=where, hint=_RETRAIN
-        )
+        raise UnavailableError("The weights do not have one coefficient per feature.", where=where, hint=_RETRAIN)
     return weights
 
 

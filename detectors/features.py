@@ -76,8 +76,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+")
 
 # "don't" ends in the piece "t", which stands alone nowhere else.
 _NEGATION = (
-    "▁not ▁no ▁never ▁cannot ▁without ▁nor ▁neither ▁none ▁nothing ▁hardly ▁lack ▁unless ▁against ▁fail"
-    " ▁failed t"
+    "▁not ▁no ▁never ▁cannot ▁without ▁nor ▁neither ▁none ▁nothing ▁hardly ▁lack ▁unless ▁against ▁fail ▁failed t"
 )
 _CONTRAST = "▁but ▁however ▁although ▁though ▁despite ▁yet ▁while ▁instead ▁rather"
 _OBLIGATION = "▁should ▁must ▁ought ▁need ▁needs"
@@ -139,9 +138,7 @@ def features(pairs: Sequence[Pair]) -> Floats:
         return out
     perspectives = _encode(statements, embedding, cues, _PERSPECTIVE_TOKENS, split=False)
     order = np.argsort(passage_of, kind="stable")
-    edges = np.searchsorted(
-        passage_of[order], np.arange(0, len(passages) + _PASSAGES_AT_ONCE, _PASSAGES_AT_ONCE)
-    )
+    edges = np.searchsorted(passage_of[order], np.arange(0, len(passages) + _PASSAGES_AT_ONCE, _PASSAGES_AT_ONCE))
     for block, (low, high) in enumerate(pairwise(edges)):
         start = block * _PASSAGES_AT_ONCE
         chunk = passages[start : start + _PASSAGES_AT_ONCE]
@@ -165,9 +162,7 @@ def _columns(passages: _Texts, p: Ints, perspectives: _Texts, q: Ints, cues: _Cu
     there = np.isfinite(top)
     closeness = np.exp(_SHARPNESS * (near - near.max(axis=1, keepdims=True)))
     closeness /= closeness.sum(axis=1, keepdims=True)
-    sentence = np.minimum(
-        passages.first[p][:, None] + np.arange(near.shape[1]), len(passages.sentence_vectors) - 1
-    )
+    sentence = np.minimum(passages.first[p][:, None] + np.arange(near.shape[1]), len(passages.sentence_vectors) - 1)
     return {
         "cosine": np.einsum("ij,ij->i", passages.vectors[p], perspectives.vectors[q]),
         "sentence_max": top[:, 0],
@@ -229,9 +224,7 @@ def _token_matches(passages: _TokenSets, p: Ints, perspectives: _TokenSets, q: I
     }
 
 
-def _encode(
-    texts: Sequence[str], embedding: StaticEmbedding, cues: _Cues, width: int, *, split: bool
-) -> _Texts:
+def _encode(texts: Sequence[str], embedding: StaticEmbedding, cues: _Cues, width: int, *, split: bool) -> _Texts:
     plain = [clean(t[:_READ_CHARACTERS]).lower() for t in texts]
     parts = [sentences(t) if split else [t] for t in plain]
     counts = np.array([len(p) for p in parts], dtype=np.int64)
@@ -246,9 +239,7 @@ def _encode(
         sentence_vectors=_unit(sums),
         vectors=_unit(_segment_sums(sums, counts)),
         lengths=_segment_sums(lengths.astype(np.float32), counts),
-        tokens=_token_sets(
-            flat, np.repeat(np.repeat(np.arange(len(texts)), counts), lengths), len(texts), width
-        ),
+        tokens=_token_sets(flat, np.repeat(np.repeat(np.arange(len(texts)), counts), lengths), len(texts), width),
         sentence_negation=np.minimum(negation, _MOST_CUES),
         sentence_contrast=np.minimum(_segment_sums(cues.contrast[flat], lengths), _MOST_CUES),
         negation=_segment_sums(negation, counts),

@@ -1,11 +1,12 @@
 """Labels of pairs through the label cache: what is known is read, the rest is predicted and kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from data.labels import LabelStore
+from data.progress import Progress, silent
 from data.records import Pair
 from detectors.protocol import Detector
 
@@ -17,14 +18,14 @@ def label(
     detector: Detector,
     pairs: Sequence[Pair],
     *,
-    progress: Callable[[int, str], None] = lambda count, what: None,
+    progress: Progress = silent,
 ) -> npt.NDArray[np.float32]:
     """P(supports) of each pair, float32[n_pairs].
 
     Predicted batches are stored as they are made, so that an interrupted pass goes on where it stopped.
     """
     keys = [pair.key for pair in pairs]
-    unknown = {k: p for k, p in zip(keys, pairs, strict=True)}
+    unknown = dict(zip(keys, pairs, strict=True))
     probabilities = dict(zip(keys, store.get(detector.name, keys, detector.version).tolist(), strict=True))
     missing = [key for key in unknown if np.isnan(probabilities[key])]
     for start in range(0, len(missing), _BATCH):

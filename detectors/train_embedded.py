@@ -130,9 +130,7 @@ def best_threshold(truth: Truth, scores: Floats) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Trains, writes and prints; exit status 2 with one line when the data cannot be used."""
-    parser = argparse.ArgumentParser(
-        prog="python -m detectors.train_embedded", description="Train `embedded`."
-    )
+    parser = argparse.ArgumentParser(prog="python -m detectors.train_embedded", description="Train `embedded`.")
     parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help=f"holds {' and '.join(SOURCES)}")
     parser.add_argument("--out", type=Path, default=OUT, help="file to write (default: the shipped weights)")
     given = parser.parse_args(arguments)
@@ -195,10 +193,7 @@ def _contrast(pairs: Sequence[LabelledPair], scores: Doubles) -> dict[str, float
     both = [rows for rows in by_passage.values() if len(rows) == 2]
     if not both:
         return {}
-    right = [
-        scores[rows[not pairs[rows[0]].supports]] > scores[rows[bool(pairs[rows[0]].supports)]]
-        for rows in both
-    ]
+    right = [scores[rows[not pairs[rows[0]].supports]] > scores[rows[bool(pairs[rows[0]].supports)]] for rows in both]
     return {
         "passages": len(both),
         "right": _rounded(float(np.mean(right))),
@@ -206,9 +201,7 @@ def _contrast(pairs: Sequence[LabelledPair], scores: Doubles) -> dict[str, float
     }
 
 
-def _interval(
-    statistic: Callable[[Doubles], float], debates: npt.NDArray[np.int64], seed: int
-) -> list[float]:
+def _interval(statistic: Callable[[Doubles], float], debates: npt.NDArray[np.int64], seed: int) -> list[float]:
     """The statistic and its 95% percentile interval when whole debates are drawn with replacement."""
     names, place = np.unique(debates, return_inverse=True)
     rng = np.random.default_rng(seed)

@@ -156,13 +156,10 @@ def _pairs_of(
             out += [(Pair(passage, t), False, "opposing") for t in _pick(rng, titles[other], 2)]
             siblings = [t for t in titles[argument.stance] if t != argument.title]
             out += [(Pair(passage, t), False, "sibling") for t in _pick(rng, siblings, 1)]
-            out += [
-                (Pair(passage, _perspective(rng, debates[i])), False, "near") for i in _pick(rng, near, 2)
-            ]
+            out += [(Pair(passage, _perspective(rng, debates[i])), False, "near") for i in _pick(rng, near, 2)]
             if number == 0:
                 out += [
-                    (Pair(passage, _perspective(rng, debates[i])), False, "random")
-                    for i in _pick(rng, elsewhere, 1)
+                    (Pair(passage, _perspective(rng, debates[i])), False, "random") for i in _pick(rng, elsewhere, 1)
                 ]
         if argument.title:
             out += [(Pair(c, argument.title), False, "counter") for c in argument.counters]

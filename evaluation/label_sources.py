@@ -1,6 +1,6 @@
 """Where the labels behind a number come from: a detector, people, gold, or people where there are any and else a detector."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from data.datasets import GOLD
 from data.errors import BadInputError, UnknownNameError
 from data.grammar import parse
 from data.labels import LabelStore
+from data.progress import Progress, silent
 from data.records import Pair
 from data.workspace import Workspace
 from detectors.labelling import label
@@ -58,12 +59,12 @@ def labels_of(
     pairs: Sequence[Pair],
     *,
     first: int | None = None,
-    progress: Callable[[int, str], None] = lambda count, what: None,
+    progress: Progress = silent,
 ) -> npt.NDArray[np.float64]:
     """1 (supports), 0 (does not) or NaN (nobody said) of each pair, float64[n_pairs]."""
     store = LabelStore(workspace)
     keys = [pair.key for pair in pairs]
-    found = np.full(len(pairs), np.nan)
+    found: npt.NDArray[np.float64] = np.full(len(pairs), np.nan)
     for part in source.parts:
         if part == HUMAN:
             said = people_say(judgments.present(keys if len(keys) <= 2000 else None), first=first)

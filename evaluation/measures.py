@@ -32,14 +32,14 @@ class Measure:
     def values(self, support: Support) -> Values:
         """The value of each question."""
         found = self.compute(support, self.k).astype(np.float64)
-        return np.where(support.counts > 0, found, math.nan)
+        return np.asarray(np.where(support.counts > 0, found, math.nan))
 
 
 def mrecall(support: Support, k: int) -> Values:
     """MRecall@k (Min et al., 2021; BERDS, section 2.2): 1 where the top k supports every perspective, or, where there are
     more than k perspectives, at least k of them; else 0."""
     covered = support.top(k).any(axis=1).sum(axis=1)
-    return (covered >= np.minimum(support.counts, k)).astype(np.float64)
+    return np.asarray(covered >= np.minimum(support.counts, k), dtype=np.float64)
 
 
 def precision(support: Support, k: int) -> Values:

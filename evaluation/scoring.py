@@ -1,6 +1,6 @@
 """The measures of a stored run from one label source, with all that made the numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,10 +8,11 @@ import numpy.typing as npt
 
 from annotation.judgments import Judgments
 from data.datasets import load_dataset
+from data.progress import Progress, silent
 from data.run_pairs import run_pairs
 from data.runs import Run
 from data.workspace import Workspace
-from evaluation.intervals import Estimate, bootstrap_mean
+from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
 from evaluation.label_sources import LabelSource, labels_of
 from evaluation.measures import Measure
 from evaluation.support import Support
@@ -39,7 +40,7 @@ def score_run(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
-    progress: Callable[[int, str], None] = lambda count, what: None,
+    progress: Progress = silent,
 ) -> list[Score]:
     """One score a measure. Questions nobody labelled at all under `source` are left out, and `estimate.n` says so."""
     manifest = run.manifest
@@ -55,18 +56,22 @@ def score_run(
         values[~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
         scores.append(
             Score(
-                manifest.dataset, manifest.corpus, manifest.pipeline, str(measure), str(source), version,
-                support.judged_at(measure.k), bootstrap_mean(values), values,
-            )  # fmt: skip
+                manifest.dataset,
+                manifest.corpus,
+                manifest.pipeline,
+                str(measure),
+                str(source),
+                version,
+                support.judged_at(measure.k),
+                mean_with_interval(values),
+                values,
+            )
         )
     return scores
 
 
 def macro_average(scores: Sequence[Score]) -> list[Score]:
-    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
-
-    Its interval treats the data sets as strata: their standard errors are added in quadrature (normal, 95%).
-    """
+    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'."""
     groups: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.corpus, score.pipeline, score.measure, score.labels), []).append(score)
@@ -75,14 +80,17 @@ def macro_average(scores: Sequence[Score]) -> list[Score]:
         known = [s for s in members if s.estimate.n > 0]
         if not known:
             continue
-        mean = float(np.mean([s.estimate.value for s in known]))
-        variances = [np.nanvar(s.values, ddof=1) / s.estimate.n if s.estimate.n > 1 else np.nan for s in known]
-        half = 1.96 * float(np.sqrt(np.sum(variances))) / len(known)
-        estimate = Estimate(mean, max(mean - half, 0.0), min(mean + half, 1.0), sum(s.estimate.n for s in known))
         averages.append(
             Score(
-                "average", corpus, pipeline, measure, labels, known[0].detector_version,
-                float(np.mean([s.judged for s in known])), estimate, np.concatenate([s.values for s in known]),
-            )  # fmt: skip
+                "average",
+                corpus,
+                pipeline,
+                measure,
+                labels,
+                known[0].detector_version,
+                float(np.mean([s.judged for s in known])),
+                mean_of_means([s.estimate for s in known]),
+                np.concatenate([s.values for s in known]),
+            )
         )
     return averages

@@ -10,8 +10,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from data.atomic import write_json
-from data.corpora import Corpus, Progress
+from data.corpora import Corpus
 from data.errors import BadInputError, BerdseyeError
+from data.progress import Progress, silent
 from data.records import Passage
 from data.workspace import file_stem
 from retrieval.protocol import Index, Retriever
@@ -39,7 +40,7 @@ def ensure_index(
     *,
     wait: bool = True,
     rebuild: bool = False,
-    progress: Progress = lambda count, what: None,
+    progress: Progress = silent,
 ) -> Index:
     """The corpus's index, built if there is none that fits.
 
@@ -101,7 +102,11 @@ def _load(folder: Path, corpus: Corpus, retriever: Retriever) -> Index | None:
     try:
         held = IndexManifest(**json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
         wanted = _manifest(corpus, retriever)
-        if (held.engine, held.corpus_hash, held.retriever) != (wanted.engine, wanted.corpus_hash, wanted.retriever):
+        if (held.engine, held.corpus_hash, held.retriever) != (
+            wanted.engine,
+            wanted.corpus_hash,
+            wanted.retriever,
+        ):
             return None
         return retriever.load(folder)
     except Exception:  # whatever a truncated file makes a library say, the answer is to build again
@@ -110,6 +115,9 @@ def _load(folder: Path, corpus: Corpus, retriever: Retriever) -> Index | None:
 
 def _manifest(corpus: Corpus, retriever: Retriever) -> IndexManifest:
     return IndexManifest(
-        retriever.name, retriever.engine, corpus.manifest.hash, corpus.manifest.count,
+        retriever.name,
+        retriever.engine,
+        corpus.manifest.hash,
+        corpus.manifest.count,
         datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
+    )

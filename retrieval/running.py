@@ -2,8 +2,9 @@
 
 import time
 
-from data.corpora import Progress, open_corpus
+from data.corpora import open_corpus
 from data.datasets import load_dataset
+from data.progress import Progress, silent
 from data.runs import RunManifest, save_run
 from data.workspace import Workspace
 from retrieval.registry import parse_pipeline
@@ -17,16 +18,26 @@ def run_pipeline(
     pipeline: str,
     k: int,
     *,
-    progress: Progress = lambda count, what: None,
+    progress: Progress = silent,
 ) -> RunManifest:
     """Rank the corpus for every question of the data set and store the k best of each."""
-    questions, opened, parsed = load_dataset(workspace, dataset), open_corpus(workspace, corpus), parse_pipeline(pipeline)
+    questions, opened, parsed = (
+        load_dataset(workspace, dataset),
+        open_corpus(workspace, corpus),
+        parse_pipeline(pipeline),
+    )
     queries = [q.text for q in questions]
     search(opened, parsed, queries[:1], 1)  # so that building the index does not count as searching
     started = time.perf_counter()
     ids, scores = search(opened, parsed, queries, k, progress=progress)
     return save_run(
-        workspace, dataset=dataset, corpus=corpus, corpus_hash=opened.manifest.hash, pipeline=str(parsed),
-        question_ids=[q.id for q in questions], ids=ids, scores=scores,
+        workspace,
+        dataset=dataset,
+        corpus=corpus,
+        corpus_hash=opened.manifest.hash,
+        pipeline=str(parsed),
+        question_ids=[q.id for q in questions],
+        ids=ids,
+        scores=scores,
         milliseconds_per_question=1000 * (time.perf_counter() - started) / max(len(queries), 1),
-    )  # fmt: skip
+    )

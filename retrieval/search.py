@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from data.corpora import Corpus, Progress, cut_page
+from data.corpora import Corpus, cut_page
 from data.errors import BadInputError
+from data.progress import Progress, silent
 from data.records import Ids, Passage, Ranking, Scores
 from retrieval.bm25 import BM25, BM25Index
 from retrieval.indexes import ensure_index, index_text
@@ -25,7 +26,7 @@ def search(
     queries: Sequence[str],
     k: int,
     *,
-    progress: Progress = lambda count, what: None,
+    progress: Progress = silent,
 ) -> tuple[Ids, Scores]:
     """Rankings of the queries: `ids` int64[n_queries, k], `scores` float32[n_queries, k], -1 pads.
 

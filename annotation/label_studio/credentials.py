@@ -20,7 +20,7 @@ class Credentials(NamedTuple):
 
 
 def read_credentials(folder: Path) -> Credentials:
-    """What `folder` holds; raises `UnavailableError` where there is nothing, `BadInputError` for a damaged file."""
+    """What `folder` holds; raises `UnavailableError` for no file, `BadInputError` for a damaged one."""
     path = folder / _FILE
     try:
         return Credentials(**json.loads(path.read_text(encoding="utf-8")))

@@ -1,7 +1,7 @@
 """A Label Studio server of the workspace's own: headless, on this machine alone, with sign-up closed.
 
-Its data, log, credentials and address (`server.json`) live in one folder, so that every process that knows the workspace
-finds it. Starting it again keeps everything.
+Its data, log, credentials and address (`server.json`) live in one folder, so that every process that knows
+the workspace finds it. Starting it again keeps everything.
 """
 
 import json
@@ -26,6 +26,7 @@ HOST = "127.0.0.1"
 DEFAULT_PORT = 8080
 _COMMAND = "label-studio"
 _TAIL_LINES = 12
+_LOG_BYTES = 20_000_000
 _GRACE_SECONDS = 8.0
 
 
@@ -66,12 +67,12 @@ class Server:
         until = time.monotonic() + seconds
         while True:
             if not self.alive():
-                raise UnavailableError(f"Label Studio stopped while starting.\n{self.tail()}", where=self.log)
+                raise UnavailableError(f"Label Studio stopped while starting. {self.tail()}", where=self.log)
             if self.answers():
                 break
             if time.monotonic() > until:
                 raise UnavailableError(
-                    f"Label Studio did not answer within {seconds:.0f} s.\n{self.tail()}",
+                    f"Label Studio did not answer within {seconds:.0f} s. {self.tail()}",
                     where=self.log,
                     hint="The first start takes longest; wait and try again.",
                 )
@@ -83,22 +84,23 @@ class Server:
         """End the process group it leads: first politely, then for good."""
         if self.alive():
             end_group(self.pid, grace=_GRACE_SECONDS, word=_COMMAND)
-        _address(self.folder).unlink(missing_ok=True)
+        # Another may have been started in its place meanwhile.
+        if running(self.folder) is None:
+            _address(self.folder).unlink(missing_ok=True)
 
     def tail(self) -> str:
         """The last lines of its log."""
         try:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
-            return "(no log)"
-        return "\n".join(lines[-_TAIL_LINES:])
+            return "It left no log."
+        return "Its log ends: " + " | ".join(line.strip() for line in lines[-_TAIL_LINES:])
 
     def _check_that_it_is_ours(self) -> None:
-        # Label Studio moves to the next port when another program takes this one between our look and its start.
+        # Label Studio moves to the next port when another program takes this one between our look and its
+        # start.
         with httpx.Client(trust_env=False, timeout=30) as http:
-            answer = http.get(
-                f"{self.url}/api/current-user/whoami", headers={"Authorization": f"Token {self.token}"}
-            )
+            answer = http.get(f"{self.url}/api/current-user/whoami", headers={"Authorization": f"Token {self.token}"})
         if answer.status_code != httpx.codes.OK:
             raise UnavailableError(
                 f"What answers at {self.url} does not know our token ({answer.status_code}).",
@@ -118,10 +120,10 @@ def running(folder: Path) -> Server | None:
 
 
 def start(folder: Path, port: int = DEFAULT_PORT) -> Server:
-    """Start Label Studio in `folder` on a port of this machine (0: any free one), or return the one that runs there.
+    """Start Label Studio in `folder` on a port (0: any free one), or return the one that runs there.
 
-    Returns at once; `ready()` waits. Raises `BadInputError` when the port is taken, `UnavailableError` when Label Studio
-    is not installed.
+    Returns at once; `ready()` waits. Raises `BadInputError` when the port is taken, `UnavailableError` when
+    Label Studio is not installed.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -141,6 +143,7 @@ def _launch(folder: Path, port: int, credentials: Credentials) -> int:
     if program is None:
         raise UnavailableError("Label Studio is not installed.", hint="Install Berdseye again: it is part of it.")
     command = [program, "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
+    _shorten(folder / "server.log")
     log = os.open(folder / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         # Its own session: it outlives the command that started it, and is ended as one group.
@@ -163,11 +166,11 @@ def _environment(folder: Path, credentials: Credentials) -> dict[str, str]:
         "USER_TOKEN": credentials.token,
         "ENABLE_LEGACY_API_TOKEN": "true",
         "DISABLE_SIGNUP_WITHOUT_LINK": "true",
-        # Other host names are refused, so that no web page can reach the server by pointing its own name here.
+        # Other host names are refused, so that no web page can reach the server by pointing its own name
+        # here.
         "ALLOWED_HOSTS": f"{HOST},localhost",
         # Label Studio also reads HOST without its prefix, which shells set to the machine's name.
         "HOST": "",
-        # The development server logs every request at INFO; nobody reads those.
         "LOG_LEVEL": "WARNING",
         "LATEST_VERSION_CHECK": "false",
         "SENTRY_DSN": "",
@@ -182,6 +185,12 @@ def _environment(folder: Path, credentials: Credentials) -> dict[str, str]:
         **{name: closed[name] for name in unprefixed},
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _shorten(log: Path) -> None:
+    # The development server writes a line for each request: what is long is set aside, and the one before it dropped.
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
 
 
 def _free_port(port: int) -> int:

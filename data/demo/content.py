@@ -40,7 +40,10 @@ def add_demo_corpus(workspace: Workspace, name: str) -> None:
             for topic in topics():
                 for number, passage in enumerate(topic["passages"]):
                     if passage["corpus"] == name:
-                        row = {"id": f"{topic['topic']}-{number}", **{k: passage[k] for k in ("title", "text", "url")}}
+                        row = {
+                            "id": f"{topic['topic']}-{number}",
+                            **{k: passage[k] for k in ("title", "text", "url")},
+                        }
                         file.write(json.dumps(row, ensure_ascii=False) + "\n")
         add_corpus(workspace, name, source, replace=True)
 
@@ -48,7 +51,12 @@ def add_demo_corpus(workspace: Workspace, name: str) -> None:
 def add_demo_dataset(workspace: Workspace, name: str) -> None:
     """Add one of the demo data sets: `debate` (two sides), `policy` (many answers) or `living` (everyday choices)."""
     questions = [
-        Question(t["topic"], name, t["question"], tuple(Perspective(p["text"], p["stance"]) for p in t["perspectives"]))
+        Question(
+            t["topic"],
+            name,
+            t["question"],
+            tuple(Perspective(p["text"], p["stance"]) for p in t["perspectives"]),
+        )
         for t in topics()
         if t["dataset"] == name
     ]

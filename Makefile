@@ -1,0 +1,62 @@
+# Two commands do all the set-up: `make app` and `make test`.
+PYTHON ?= python3
+WORKSPACE ?= workspace
+BIN := .venv/bin
+STAMP := .venv/.installed
+DEV_STAMP := .venv/.installed-dev
+
+COMMA := ,
+# uv installs in seconds what pip takes minutes for; it comes from the package index into the environment itself.
+define install
+command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make $@ PYTHON=python3.12"; exit 1; }; \
+$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { \
+  echo "Berdseye needs Python 3.11 to 3.13; $$($(PYTHON) --version) is too old or too new. Name another: make $@ PYTHON=python3.12"; exit 1; }; \
+echo "Installing into .venv ..."; \
+{ test -x $(BIN)/python && $(BIN)/python -c '' 2>/dev/null; } || { rm -rf .venv && $(PYTHON) -m venv .venv; } || { \
+  echo "The environment could not be made. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }; \
+{ $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt uv && \
+  VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q -c constraints.txt -e '$(1)'; } || { \
+  echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
+endef
+
+.PHONY: app test install dev lint bench screenshot constraints embedded clean
+
+app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
+	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
+	@exec $(BIN)/berdseye app --workspace $(WORKSPACE)
+
+test: $(DEV_STAMP) chromium lint ## Lint, types and every test that CI runs
+	$(BIN)/python -m pytest
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(DEV_STAMP) ## Speed and size, printed
+	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks
+
+embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folder
+	$(BIN)/python -m detectors.train_embedded $(DATA)
+
+constraints: $(DEV_STAMP) ## Resolve all dependencies anew
+	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml -o constraints.txt
+
+install: $(STAMP)
+dev: $(DEV_STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(call install,.)
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml constraints.txt
+	@$(call install,.[dev$(COMMA)postgres])
+	@touch $(STAMP) $@
+
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -y -q chromium; } \
+	  || echo "Chromium is missing; the browser tests need it (apt-get install chromium)."
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache build dist

@@ -1,0 +1,130 @@
+"""The labeling form, and the same pair, label and judgment as we write them and as Label Studio does."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple, cast
+
+from annotation.judgments import VERDICTS, PairRecord, Verdict
+from data.errors import BadInputError
+from data.records import STANCES, pair_key
+
+GUIDELINE = (
+    "Does the passage support the perspective? Judge by what it says, not by what you know or believe. "
+    "Choose 'does not support' when it opposes the perspective or says nothing about it."
+)
+CONFIG = f"""<View>
+  <Header size="6" value="{GUIDELINE}"/>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <Header size="5" value="Perspective"/>
+  <Text name="perspective" value="$perspective" valueType="text"/>
+  <Header size="5" value="Passage"/>
+  <Text name="title" value="$title" valueType="text"/>
+  <Text name="passage" value="$passage" valueType="text"/>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true"
+           requiredMessage="Choose a verdict.">
+    <Choice value="supports" hotkey="1"/>
+    <Choice value="does not support" hotkey="2"/>
+    <Choice value="unsure" hotkey="3"/>
+  </Choices>
+  <TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
+            editable="true"/>
+</View>
+"""
+_UNTITLED = "(no title)"
+
+
+class Word(NamedTuple):
+    """What a person says of a pair, as both sides can say it."""
+
+    verdict: Verdict
+    comment: str
+
+
+def task_data(pair: PairRecord) -> dict[str, Any]:
+    """The `data` of a task: all of the pair, under our own id."""
+    # An empty text makes Label Studio draw an error in its place.
+    return {"ext_id": pair.key, **asdict(pair), "title": pair.title or _UNTITLED}
+
+
+def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
+    """The pair that `task_data` wrote; None when the task is not ours or its texts were changed."""
+    try:
+        fields = {name: data[name] for name in PairRecord.__dataclass_fields__}
+    except KeyError:
+        return None
+    fields["stance"] = fields["stance"] if fields["stance"] in STANCES else None
+    texts = [value for name, value in fields.items() if name != "stance"]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    if pair_key(fields["passage"], fields["perspective"]) != data.get("ext_id"):
+        return None
+    return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
+
+
+def result_of(word: Word) -> list[dict[str, Any]]:
+    """The `result` of an annotation."""
+    regions = [_region("verdict", "choices", {"choices": [word.verdict]})]
+    if word.comment:
+        regions.append(_region("comment", "textarea", {"text": [word.comment]}))
+    return regions
+
+
+def word_of(result: Any) -> Word:
+    """The word in a `result`; raises `BadInputError` for a choice that is not ours, or none."""
+    regions = {r.get("from_name"): r.get("value") or {} for r in result or [] if isinstance(r, dict)}
+    choices = regions.get("verdict", {}).get("choices") or []
+    if not choices:
+        raise BadInputError("it holds no verdict", hint="Choose one in Label Studio.")
+    if len(choices) > 1 or choices[0] not in VERDICTS:
+        raise BadInputError(
+            f"the choice {' and '.join(repr(c) for c in choices)} is not one of {_listed()}",
+            hint="Give it its name back in the project's labeling interface, and judge this task again.",
+        )
+    text = regions.get("comment", {}).get("text") or []
+    comment = "\n".join(text) if isinstance(text, list) else str(text)
+    return Word(cast(Verdict, choices[0]), comment.strip())
+
+
+def prediction_of(probability: float, supports: bool, model_version: str) -> dict[str, Any]:
+    """A prediction; its score is the probability of the verdict it names: low scores are doubtful."""
+    verdict: Verdict = "supports" if supports else "does not support"
+    score = probability if supports else 1 - probability
+    return {"model_version": model_version, "score": score, "result": result_of(Word(verdict, ""))}
+
+
+def shown_version(model_version: str) -> str:
+    """A detector's name as Label Studio can list it: with commas between names, and without quotes."""
+    return model_version.replace(",", ";").replace('"', "'")
+
+
+def check_config(config: str, title: str) -> None:
+    """Raise `BadInputError` unless the labeling interface has our controls with exactly our choices."""
+    hint = f"Put it back in project '{title}', Settings, Labeling Interface; nothing was sent."
+    try:
+        root = ET.fromstring(config)
+    except ET.ParseError as error:
+        raise BadInputError(f"The labeling interface cannot be read: {error}.", hint=hint) from error
+    choices = root.find(".//Choices[@name='verdict']")
+    if choices is None:
+        raise BadInputError("The labeling interface has no Choices named 'verdict'.", hint=hint)
+    found = {str(c.get("value")) for c in choices.iter("Choice")}
+    if found != set(VERDICTS):
+        odd = ", ".join(repr(c) for c in sorted(found ^ set(VERDICTS)))
+        raise BadInputError(
+            f"The choices of 'verdict' must be {_listed()}; these are missing or not ours: {odd}.", hint=hint
+        )
+    if choices.get("toName") != "passage" or root.find(".//TextArea[@name='comment']") is None:
+        raise BadInputError(
+            "The labeling interface needs 'verdict' on the text 'passage' and a TextArea named 'comment'.",
+            hint=hint,
+        )
+
+
+def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"id": name, "from_name": name, "to_name": "passage", "type": kind, "value": value}
+
+
+def _listed() -> str:
+    return ", ".join(f"'{verdict}'" for verdict in VERDICTS)

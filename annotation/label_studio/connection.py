@@ -1,0 +1,154 @@
+"""Where Label Studio is, how to talk to it, and what its errors mean to a person."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from filelock import FileLock, Timeout
+from label_studio_sdk.core.api_error import ApiError
+
+from annotation.label_studio.server import running
+from data.errors import BadInputError, BerdseyeError, UnavailableError
+from data.workspace import Workspace
+
+_ANSWER_SECONDS = 600.0
+_CONNECT_SECONDS = 10.0
+_TRY_SECONDS = 20
+_LOCK_SECONDS = 900.0
+_HOW_TO_START = "Start it with `berdseye label-studio`, or set BERDSEYE_LABEL_STUDIO_URL to one that runs."
+_HOW_TO_SIGN_IN = (
+    "Set BERDSEYE_LABEL_STUDIO_TOKEN to the access token shown on your account page in Label Studio "
+    "(for the server of this workspace: unset BERDSEYE_LABEL_STUDIO_URL and BERDSEYE_LABEL_STUDIO_TOKEN)."
+)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A way to one server; `client` is the SDK's, `organization` the one its token belongs to."""
+
+    url: str
+    client: Any
+    lock: FileLock
+    organization: int | None = None
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Hold the only right to change both sides, with errors of the server translated.
+
+        Two at once would each act on a picture that the other is changing, and imports that race lose
+        annotations.
+        """
+        try:
+            self.lock.acquire(timeout=_LOCK_SECONDS)
+        except Timeout as error:
+            raise UnavailableError(
+                "Another exchange with Label Studio has not ended.",
+                where=self.lock.lock_file,
+                hint="Try again later.",
+            ) from error
+        try:
+            with translated(self.url):
+                yield
+        finally:
+            self.lock.release()
+
+
+def connect(workspace: Workspace) -> Connection:
+    """A connection that has been tried.
+
+    The address comes from BERDSEYE_LABEL_STUDIO_URL, else from the settings, else from the server that runs
+    in the workspace. Raises `UnavailableError` when nothing answers there (yet), `BadInputError` for a wrong
+    token or address.
+    """
+    folder = workspace.label_studio_folder
+    url, token = _address_and_token(workspace, folder)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    client = _client(url, token)
+    with translated(url, folder):
+        organization = client.users.whoami(request_options={"timeout_in_seconds": _TRY_SECONDS}).active_organization
+    return Connection(url, client, FileLock(folder / "exchange.lock"), organization)
+
+
+@contextmanager
+def translated(url: str, folder: Path | None = None) -> Iterator[None]:
+    """Turn what the SDK raises into errors that a person can act on."""
+    try:
+        yield
+    except ApiError as error:
+        raise _refused(url, error) from error
+    except httpx.TimeoutException as error:
+        raise UnavailableError(
+            "Label Studio took too long to answer.", where=url, hint="Nothing is lost; try again."
+        ) from error
+    except httpx.TransportError as error:
+        if folder is not None and running(folder) is not None:
+            raise UnavailableError(
+                "Label Studio is still starting.", where=url, hint="Try again in a minute."
+            ) from error
+        raise UnavailableError(
+            "Label Studio does not answer; what was judged is safe here and can be sent later.",
+            where=url,
+            hint=_HOW_TO_START,
+        ) from error
+    except httpx.InvalidURL as error:
+        raise BadInputError(f"The address of Label Studio cannot be used: {error}.", where=url) from error
+
+
+def detail(error: ApiError) -> str:
+    """What the server said, in one line and without headers."""
+    body = error.body
+    if isinstance(body, dict):
+        body = body.get("validation_errors") or body.get("detail") or body
+    return " ".join(str(body).split())[:400]
+
+
+def _refused(url: str, error: ApiError) -> BerdseyeError:
+    status = error.status_code
+    if status == httpx.codes.UNAUTHORIZED:
+        return BadInputError("Label Studio refused the token.", where=url, hint=_HOW_TO_SIGN_IN)
+    if status == httpx.codes.FORBIDDEN:
+        return BadInputError(
+            f"This account of Label Studio may not do that: {detail(error)}.", where=url, hint=_HOW_TO_SIGN_IN
+        )
+    if status in (httpx.codes.BAD_GATEWAY, httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.GATEWAY_TIMEOUT):
+        return UnavailableError(f"Label Studio is not up yet ({status}).", where=url, hint="Try again in a minute.")
+    return BerdseyeError(
+        f"Label Studio answered {status}: {detail(error)}", where=url, hint="Nothing is lost; try again."
+    )
+
+
+def _address_and_token(workspace: Workspace, folder: Path) -> tuple[str, str]:
+    url = os.environ.get("BERDSEYE_LABEL_STUDIO_URL") or str(workspace.settings["label_studio"]["url"])
+    if not url:
+        server = running(folder)
+        if server is None:
+            raise UnavailableError(
+                "Label Studio is not running; what was judged is safe here and can be sent later.",
+                hint=_HOW_TO_START,
+            )
+        return server.url, server.token
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise BadInputError("The address of Label Studio must begin with http:// or https://.", where=url)
+    token = os.environ.get("BERDSEYE_LABEL_STUDIO_TOKEN", "")
+    if not token:
+        raise BadInputError("There is no token for Label Studio.", where=url, hint=_HOW_TO_SIGN_IN)
+    return url.rstrip("/"), token
+
+
+def _client(url: str, token: str) -> Any:
+    from label_studio_sdk import LabelStudio  # takes a second: not before it is needed
+
+    # Retries are ours, after a look-up: a repeated import makes its tasks twice. Keep-alive costs the
+    # development server 40 ms a call. A proxy of the environment must not see what stays on this machine.
+    local = (urlsplit(url).hostname or "") in ("127.0.0.1", "localhost", "::1")
+    http = httpx.Client(
+        timeout=httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
+        headers={"Connection": "close"},
+        trust_env=not local,
+    )
+    return LabelStudio(base_url=url, api_key=token, max_retries=0, httpx_client=http)

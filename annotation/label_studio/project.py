@@ -1,0 +1,88 @@
+"""The Label Studio project that holds the tasks of a workspace."""
+
+from typing import Any, NamedTuple
+
+from label_studio_sdk.core.api_error import ApiError
+
+from annotation.label_studio.config import CONFIG, GUIDELINE
+from annotation.label_studio.connection import Connection
+from data.errors import BadInputError, UnknownNameError
+from data.workspace import Workspace
+
+_NOT_FOUND = 404
+
+
+class Project(NamedTuple):
+    """A project; `key` is what our own tables call it."""
+
+    id: int
+    title: str
+    key: str
+    config: str
+    model_version: str
+
+
+def find_or_create(connection: Connection, title: str) -> Project:
+    """The project of this title, the oldest where several bear it, made when there is none."""
+    if not 3 <= len(title) <= 50:
+        raise BadInputError(
+            f"'{title}' cannot be the title of a project.",
+            hint="Label Studio wants between 3 and 50 characters.",
+        )
+    with connection.exclusively():
+        same = [p.id for p in connection.client.projects.list(title=title, page_size=100) if p.title == title]
+        if same:
+            return _read(connection, min(same))
+        _check_own_config()
+        made = connection.client.projects.create(
+            title=title,
+            description="Made and kept in agreement by Berdseye.",
+            expert_instruction=GUIDELINE,
+            label_config=CONFIG,
+        )
+        return _read(connection, made.id)
+
+
+def workspace_project(connection: Connection, workspace: Workspace) -> Project:
+    """The project that the settings name."""
+    return find_or_create(connection, str(workspace.settings["label_studio"]["project"]))
+
+
+def project_by_id(connection: Connection, number: int) -> Project:
+    """The project with this id; raises `UnknownNameError`."""
+    with connection.exclusively():
+        return _read(connection, number)
+
+
+def fresh(connection: Connection, project: Project) -> Project:
+    """The project as it is now; raises `UnknownNameError` when it was deleted (its id may be another's)."""
+    now = _read(connection, project.id)
+    if now.key != project.key:
+        raise _unknown(connection, project.id)
+    return now
+
+
+def _read(connection: Connection, number: int) -> Project:
+    try:
+        found: Any = connection.client.projects.get(id=number)
+    except ApiError as error:
+        if error.status_code == _NOT_FOUND:
+            raise _unknown(connection, number) from error
+        raise
+    # Ids of deleted projects are given again, and the server's address may change: the moment of its making
+    # tells one project from every other.
+    key = f"{found.id}@{found.created_at.isoformat()}"
+    return Project(found.id, found.title, key, found.label_config or "", found.model_version or "")
+
+
+def _unknown(connection: Connection, number: int) -> UnknownNameError:
+    known = [f"{p.id} ({p.title})" for p in connection.client.projects.list(page_size=100)]
+    return UnknownNameError("Label Studio project", str(number), known)
+
+
+def _check_own_config() -> None:
+    from label_studio_sdk.label_interface import (
+        LabelInterface,
+    )  # takes two seconds: only when a project is made
+
+    LabelInterface(CONFIG).validate()

@@ -1,0 +1,240 @@
+"""From our event log to Label Studio."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from label_studio_sdk.core.api_error import ApiError
+
+from annotation.judgments import Judgments, PairRecord, batched_rows
+from annotation.label_studio.config import (
+    Word,
+    check_config,
+    prediction_of,
+    result_of,
+    shown_version,
+    task_data,
+)
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.identity import annotation_uid
+from annotation.label_studio.merge import Step, step
+from annotation.label_studio.people import People
+from annotation.label_studio.project import Project, fresh
+from annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, look_up, read_annotation, said
+from annotation.label_studio.report import Report
+from annotation.label_studio.sync_state import (
+    Agreed,
+    Local,
+    Place,
+    read_base,
+    read_local,
+    read_pairs,
+    write_base,
+    write_tasks,
+)
+from annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
+from data.errors import BadInputError
+
+Progress = Callable[[int, int], None]
+Labels = Mapping[str, tuple[float, bool]]
+_CHUNK = 500
+_NOT_FOUND = 404
+_BOTH_CHANGED = "Some judgments were changed in Label Studio too: receive those first, then send again."
+
+
+def push(
+    judgments: Judgments,
+    connection: Connection,
+    project: Project,
+    pairs: Sequence[str],
+    labels: Labels | None = None,
+    model_version: str = "",
+    *,
+    progress: Progress | None = None,
+) -> Report:
+    """Make these pairs tasks, with a detector's labels as predictions, and bring our judgments on them there.
+
+    `labels` gives (probability, supports) by pair; `model_version` names the detector. `progress` is given (done, all)
+    pairs. Nothing counts as delivered before the server has confirmed it: stopped at any moment, another push
+    completes it and makes nothing twice. What was changed in Label Studio too is left to `pull`, and
+    reported. Raises `BadInputError` for an unknown pair or a labeling interface without our choices,
+    `UnavailableError` when the server does not answer, `UnknownNameError` when the project is gone.
+    """
+    keys = list(dict.fromkeys(pairs))
+    with judgments.engine.connect().execution_options(read_only=True) as reading:
+        records = read_pairs(reading, keys)
+    if unknown := [key for key in keys if key not in records]:
+        raise BadInputError(
+            f"{len(unknown)} pairs are not known here, the first: {unknown[0]}.", hint="Add them first."
+        )
+    with connection.exclusively():
+        project = fresh(connection, project)
+        check_config(project.config, project.title)
+        sending = _Sending(judgments, connection, project, labels or {}, shown_version(model_version))
+        report, done = Report(), 0
+        for chunk in batched_rows(keys, _CHUNK):
+            report += sending.chunk({key: records[key] for key in chunk})
+            done += len(chunk)
+            if progress is not None:
+                progress(done, len(keys))
+        sending.show_predictions(keys)
+        return report
+
+
+class _Sending:
+    """One push at work."""
+
+    def __init__(
+        self, judgments: Judgments, connection: Connection, project: Project, labels: Labels, version: str
+    ) -> None:
+        self._judgments, self._connection, self._project = judgments, connection, project
+        self._labels, self._version = labels, version
+        self._people = People(judgments, connection)
+
+    def chunk(self, records: Mapping[str, PairRecord]) -> Report:
+        """Bring a chunk of pairs there; returns what was done."""
+        found = look_up(self._connection, self._project.id, list(records))
+        tasks = {
+            key: keep_one(self._connection, self._project.id, copies, self._people) for key, copies in found.items()
+        }
+        with self._judgments.engine.connect().execution_options(read_only=True) as connection:
+            local = read_local(connection, list(records))
+            base = read_base(connection, self._project.key, list(records))
+        places: dict[str, dict[Place, None]] = defaultdict(dict)
+        for place in (*local, *base):
+            places[place.pair][place] = None
+        report = self._make([record for key, record in records.items() if key not in tasks], local, base)
+        report += self._predict(list(tasks.values()))
+        self._remember({}, tasks)
+        for key, task in tasks.items():
+            report += self._bring(task, list(places[key]), local, base)
+        return report
+
+    def show_predictions(self, keys: Sequence[str]) -> None:
+        """Make this detector's predictions the ones that people see: Label Studio shows those of one version alone."""
+        # It refuses a version of which there is no prediction yet, so this comes last.
+        if self._project.model_version != self._version and any(key in self._labels for key in keys):
+            self._connection.client.projects.update(id=self._project.id, model_version=self._version)
+
+    def _make(self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, Word]) -> Report:
+        if not records:
+            return Report()
+        words: dict[str, dict[int, Word]] = defaultdict(dict)
+        for place, ours in local.items():
+            if ours.word is not None:
+                words[place.pair][place.annotator] = ours.word
+        new = [
+            NewTask(record.key, task_data(record), words[record.key], self._predictions(record.key))
+            for record in records
+        ]
+        made = create_tasks(self._connection, self._project.id, new, self._people)
+        # What was agreed on a task that is gone, and was taken back here since, is settled too.
+        agreed = {place: Agreed(None, None) for place in base if place.pair in made}
+        for task in new:
+            held, _ = said([made[task.key]], self._people)
+            for person, word in task.words.items():
+                agreed[Place(task.key, person)] = Agreed(word, held[person].newest.id)
+        self._remember(agreed, made)
+        return Report(
+            tasks_created=len(new),
+            predictions=sum(len(task.predictions) for task in new),
+            annotations_created=sum(len(task.words) for task in new),
+        )
+
+    def _predictions(self, key: str) -> tuple[dict[str, Any], ...]:
+        if key not in self._labels:
+            return ()
+        probability, supports = self._labels[key]
+        return (prediction_of(probability, supports, self._version),)
+
+    def _predict(self, tasks: Sequence[RemoteTask]) -> Report:
+        """Add predictions to tasks that have none of this version."""
+        new = [
+            {"task": task.id, **prediction}
+            for task in tasks
+            if self._version not in task.versions
+            for prediction in self._predictions(task.key)
+        ]
+        if not new:
+            return Report()
+        answer = self._connection.client.projects.import_predictions(self._project.id, request=new)
+        return Report(predictions=int(answer.created or 0))
+
+    def _bring(
+        self,
+        task: RemoteTask,
+        places: Sequence[Place],
+        local: Mapping[Place, Local],
+        base: Mapping[Place, Word],
+    ) -> Report:
+        """Bring our words on one pair to its task."""
+        words, problems = said([task], self._people) if task.annotations else ({}, [])
+        report = Report(problems=tuple(problems))
+        for place in places:
+            theirs = words.get(place.annotator)
+            if theirs is not None and theirs.newest.problem:
+                continue
+            ours, remote = local.get(place), theirs.word if theirs else None
+            word, moment = (ours.word, ours.at) if ours else (None, "")
+            decided = step(
+                base.get(place), word, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None
+            )
+            if decided is Step.AGREED:
+                self._remember({place: Agreed(word, theirs.newest.id if theirs and word else None)}, {})
+            elif decided is Step.SEND and ours is not None:
+                report += self._send(task, place, ours, theirs)
+            elif decided in (Step.OURS_STANDS, Step.THEIRS_STANDS):
+                report += Report(problems=(_BOTH_CHANGED,))
+        return report
+
+    def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: Said | None) -> Report:
+        try:
+            if ours.word is None:
+                number, done = self._delete(theirs), Report(annotations_deleted=1)
+            elif theirs is None:
+                number, done = self._create(task, place, ours.word, ours.uid), Report(annotations_created=1)
+            else:
+                number, done = self._update(theirs, ours.word), Report(annotations_updated=1)
+        except ApiError as error:
+            if error.status_code != _NOT_FOUND:
+                raise
+            number = None
+        if number is None:
+            return Report(problems=(_BOTH_CHANGED,))
+        self._remember({place: Agreed(ours.word, number if ours.word else None)}, {})
+        return done
+
+    def _create(self, task: RemoteTask, place: Place, word: Word, uid: str) -> int | None:
+        unique = annotation_uid(self._project.key, uid, task.id)
+        number = create_annotation(self._connection, task.id, word, self._people.user(place.annotator), unique)
+        if number is not None:
+            return number
+        # It is there already: another exchange, on another machine, was faster.
+        now = look_up(self._connection, self._project.id, [task.key]).get(task.key, [])
+        there = said(now, self._people)[0].get(place.annotator)
+        return there.newest.id if there is not None and there.word == word else None
+
+    def _update(self, theirs: Said, word: Word) -> int | None:
+        newest = theirs.newest
+        if not self._unchanged(newest):
+            return None
+        self._connection.client.annotations.update(id=newest.id, result=result_of(word), was_cancelled=False)
+        return newest.id
+
+    def _delete(self, theirs: Said | None) -> int | None:
+        # Older annotations of the same person go too: else the one before would be their word again.
+        annotations = [a for a in theirs.annotations if a.word is not None] if theirs else []
+        if not all(self._unchanged(annotation) for annotation in annotations):
+            return None
+        for annotation in annotations:
+            self._connection.client.annotations.delete(id=annotation.id)
+        return annotations[-1].id if annotations else 0
+
+    def _unchanged(self, annotation: RemoteAnnotation) -> bool:
+        # Between our look-up and now a person may have changed it; their word must not be overwritten unseen.
+        return read_annotation(self._connection, annotation.id).at == annotation.at
+
+    def _remember(self, agreed: Mapping[Place, Agreed], tasks: Mapping[str, RemoteTask]) -> None:
+        with self._judgments.engine.begin() as connection:
+            write_base(connection, self._project.key, agreed)
+            write_tasks(connection, self._project.key, {key: task.id for key, task in tasks.items()})

@@ -1,0 +1,37 @@
+"""What an exchange with Label Studio did."""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Report:
+    """Counts of what changed on either side, and what could not be exchanged."""
+
+    tasks_created: int = 0
+    predictions: int = 0
+    annotations_created: int = 0
+    annotations_updated: int = 0
+    annotations_deleted: int = 0
+    pulled_new: int = 0
+    pulled_changed: int = 0
+    pulled_withdrawn: int = 0
+    conflicts: int = 0
+    problems: tuple[str, ...] = ()
+
+    def __add__(self, other: "Report") -> "Report":
+        counts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        counts["problems"] = tuple(dict.fromkeys(counts["problems"]))
+        return Report(**counts)
+
+    def __str__(self) -> str:
+        parts = [
+            f"sent {self.tasks_created} tasks, {self.predictions} predictions",
+            f"annotations {self.annotations_created} new, {self.annotations_updated} changed, "
+            f"{self.annotations_deleted} deleted",
+            f"received {self.pulled_new} new, {self.pulled_changed} changed, {self.pulled_withdrawn} withdrawn",
+        ]
+        if self.conflicts:
+            parts.append(f"{self.conflicts} conflicts (the later word stands, both are kept)")
+        if self.problems:
+            parts.append(f"{len(self.problems)} problems, the first: {self.problems[0]}")
+        return "; ".join(parts) + "."

@@ -1,0 +1,39 @@
+"""A whole exchange: receive, then send."""
+
+from collections.abc import Sequence
+
+from annotation.judgments import Judgments
+from annotation.label_studio.config import check_config
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.outbox import waiting_pairs
+from annotation.label_studio.project import Project, fresh
+from annotation.label_studio.pull import pull
+from annotation.label_studio.push import Labels, Progress, push
+from annotation.label_studio.report import Report
+from data.errors import BadInputError
+
+
+def sync(
+    judgments: Judgments,
+    connection: Connection,
+    project: Project,
+    pairs: Sequence[str] = (),
+    labels: Labels | None = None,
+    model_version: str = "",
+    *,
+    progress: Progress | None = None,
+) -> Report:
+    """Pull, then push `pairs` and every pair on which something waits; afterwards both sides hold the same.
+
+    A labeling interface without our choices is reported as a problem: what can be received is, and nothing is
+    sent. Raises what `pull` and `push` raise.
+    """
+    with connection.exclusively():
+        received = pull(judgments, connection, project, progress=progress)
+        try:
+            now = fresh(connection, project)
+            check_config(now.config, now.title)
+        except BadInputError as error:
+            return received + Report(problems=(str(error),))
+        keys = [*pairs, *waiting_pairs(judgments, project.key)]
+        return received + push(judgments, connection, project, keys, labels, model_version, progress=progress)

@@ -1,0 +1,123 @@
+"""Putting tasks into a project whole, once each."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from label_studio_sdk.core.api_error import ApiError
+
+from annotation.label_studio.config import Word, result_of
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.identity import annotation_uid
+from annotation.label_studio.people import People
+from annotation.label_studio.remote import RemoteTask, look_up, said
+from data.errors import BerdseyeError
+
+_ATTEMPTS = 3
+_PAUSE_SECONDS = 0.5
+_CONFLICT = 409
+_SERVER_ERROR = 500
+
+
+@dataclass(frozen=True)
+class NewTask:
+    """A task to be made, with the words of annotators (by id) and the predictions it shall begin with."""
+
+    key: str
+    data: Mapping[str, Any]
+    words: Mapping[int, Word]
+    predictions: tuple[Mapping[str, Any], ...]
+
+
+def create_tasks(
+    connection: Connection, project: int, tasks: Sequence[NewTask], people: People
+) -> dict[str, RemoteTask]:
+    """Make tasks that a look-up has just not found, and look them up again; returns them by key.
+
+    Label Studio on SQLite may store the tasks of an import and lose what was nested in them, with a 201: such
+    tasks are deleted and made again. Raises `BerdseyeError` when that does not help.
+    """
+    made: dict[str, RemoteTask] = {}
+    left = list(tasks)
+    for attempt in range(_ATTEMPTS):
+        time.sleep(attempt * _PAUSE_SECONDS)
+        try:
+            connection.client.projects.import_tasks(project, request=[_import(t, people) for t in left])
+        except ApiError as error:
+            # An import that met another write may fail whole, or after it has stored something: the look-up tells.
+            if attempt == _ATTEMPTS - 1 or (error.status_code or 0) < _SERVER_ERROR:
+                raise
+        found = look_up(connection, project, [task.key for task in left])
+        short = []
+        for task in left:
+            copies = found.get(task.key, [])
+            whole = [copy for copy in copies if _is_whole(copy, task, people)]
+            if not whole:
+                short.append(task)
+                delete_tasks(connection, project, copies)
+                continue
+            made[task.key] = keep_one(connection, project, copies, people)
+        left = short
+        if not left:
+            return made
+    raise BerdseyeError(
+        f"Label Studio did not keep {len(left)} of {len(tasks)} tasks whole in {_ATTEMPTS} attempts.",
+        where=connection.url,
+        hint="Nothing is lost here; try again when fewer people work there.",
+    )
+
+
+def keep_one(connection: Connection, project: int, copies: Sequence[RemoteTask], people: People) -> RemoteTask:
+    """The one task of a pair: what people said last in others is moved to it, and those are deleted."""
+    kept, *others = copies
+    if not others:
+        return kept
+    everywhere, _ = said(copies, people)
+    here = {annotation.id for annotation in kept.annotations}
+    for words in everywhere.values():
+        newest = words.newest
+        if newest.word is not None and newest.id not in here and newest.user is not None:
+            unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", kept.id)
+            create_annotation(connection, kept.id, newest.word, newest.user, unique)
+    # A word that cannot be read cannot be moved either: its task stays, for people to look at.
+    unreadable = [task for task in others if any(a.problem for a in task.annotations)]
+    delete_tasks(connection, project, [task for task in others if task not in unreadable])
+    return look_up(connection, project, [kept.key])[kept.key][0]
+
+
+def create_annotation(connection: Connection, task: int, word: Word, user: int, unique: str) -> int | None:
+    """Make an annotation in a user's name; returns its id, None when this unique id is there already."""
+    try:
+        made = connection.client.annotations.create(
+            id=task, result=result_of(word), completed_by=user, unique_id=unique, ground_truth=False
+        )
+    except ApiError as error:
+        if error.status_code == _CONFLICT:
+            return None
+        raise
+    return int(made.id)
+
+
+def delete_tasks(connection: Connection, project: int, tasks: Sequence[RemoteTask]) -> None:
+    """Delete tasks that were just looked up."""
+    if tasks:
+        connection.client.actions.create(
+            id="delete_tasks", project=project,
+            selected_items={"all": False, "included": [task.id for task in tasks]},
+        )  # fmt: skip
+
+
+def _import(task: NewTask, people: People) -> dict[str, Any]:
+    annotations = [
+        # Nested annotations are ground truth unless told otherwise.
+        {"result": result_of(word), "completed_by": people.user(person), "ground_truth": False}
+        for person, word in task.words.items()
+    ]
+    return {"data": task.data, "annotations": annotations, "predictions": list(task.predictions)}
+
+
+def _is_whole(found: RemoteTask, sent: NewTask, people: People) -> bool:
+    held, _ = said([found], people)
+    words = all(person in held and held[person].word == word for person, word in sent.words.items())
+    return words and all(p["model_version"] in found.versions for p in sent.predictions)

@@ -1,0 +1,46 @@
+"""The command line `berdseye`: the same backend without a browser."""
+
+import sys
+
+import typer
+
+from app.commands import agreement, app_command, corpora, datasets, evaluate, judgments, search
+from app.console import note
+from data.errors import BerdseyeError
+
+cli = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", add_completion=False, pretty_exceptions_enable=False
+)
+
+
+@cli.callback()
+def berdseye() -> None:
+    """A bird's-eye view of the perspectives that retrieval shows, and of those it misses.
+
+    The workspace is `./workspace`, or the folder in `BERDSEYE_WORKSPACE`, or what `--workspace` says.
+    """
+
+
+app_command.register(cli)
+corpora.register(cli)
+datasets.register(cli)
+search.register(cli)
+evaluate.register(cli)
+judgments.register(cli)
+agreement.register(cli)
+
+
+def main() -> None:
+    """Entry point: an error that a person can mend is one line on standard error, and exit status 2."""
+    try:
+        cli()
+    except BerdseyeError as error:
+        note(f"berdseye: {error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        note("berdseye: interrupted; what was finished is kept.")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

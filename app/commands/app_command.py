@@ -1,0 +1,90 @@
+"""`demo`, `init`, `app` and `label-studio`: making a workspace and serving it."""
+
+import time
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from app.commands.options import WorkspaceOption, opened
+from app.console import note, notes
+from app.ports import APP_PORT, LABEL_STUDIO_PORT, free_port
+from data.workspace import Workspace
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    cli.command()(init)
+    cli.command()(demo)
+    cli.command("app")(app)
+    cli.command("label-studio")(label_studio)
+
+
+def init(workspace: WorkspaceOption = None) -> None:
+    """Make an empty workspace.
+
+    Example: `berdseye init --workspace my-study`
+    """
+    note(f"Workspace {Workspace.create(workspace or Workspace.default_folder()).folder}")
+
+
+def demo(workspace: WorkspaceOption = None) -> None:
+    """Build the demo workspace, or complete a half-built one; what stands is kept.
+
+    Example: `berdseye demo --workspace workspace`
+    """
+    from app.demo import build_demo
+
+    columns = (
+        TextColumn("Demo workspace"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=notes, disable=not notes.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+
+        def say(name: str, number: int, total: int) -> None:
+            progress.update(task, total=total, completed=number, description=name)
+            if not notes.is_terminal:
+                note(f"demo {number}/{total}: {name}")
+
+        built = build_demo(workspace or Workspace.default_folder(), say)
+        progress.update(task, total=1, completed=1, description="complete")
+    note(f"Workspace {built.folder}")
+
+
+def app(
+    workspace: WorkspaceOption = None,
+    port: Annotated[int, typer.Option(help="Port of the app.")] = APP_PORT,
+    label_studio_port: Annotated[int, typer.Option(help="Port of Label Studio.")] = LABEL_STUDIO_PORT,
+    label_studio: Annotated[bool, typer.Option(help="Start Label Studio too.")] = True,
+) -> None:
+    """Serve the app and Label Studio on this machine until Ctrl-C.
+
+    Example: `berdseye app --port 8600 --no-label-studio`
+    """
+    from app.serve import serve
+
+    raise typer.Exit(serve(opened(workspace), port, label_studio_port if label_studio else None))
+
+
+def label_studio(
+    workspace: WorkspaceOption = None,
+    port: Annotated[int, typer.Option(help="Its port.")] = LABEL_STUDIO_PORT,
+) -> None:
+    """Serve Label Studio alone, on this workspace, until Ctrl-C.
+
+    Example: `berdseye label-studio --port 8090`
+    """
+    from annotation.label_studio.server import start
+
+    server = start(opened(workspace).label_studio_folder, free_port(port))
+    try:
+        note(f"Label Studio   {server.url}   (starting)")
+        server.ready()
+        note("Label Studio answers. Ctrl-C ends it.")
+        while server.alive():
+            time.sleep(0.5)
+    finally:
+        server.stop()

@@ -1,0 +1,106 @@
+"""`search`, `detect` and `run`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.console import counting, note, print_json
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    cli.command()(search)
+    cli.command()(detect)
+    cli.command()(run)
+
+
+def search(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    corpus: Annotated[str, typer.Option(help="The corpus.")],
+    pipeline: Annotated[str, typer.Option(help="The pipeline.")] = "bm25",
+    k: Annotated[int, typer.Option("--k", "-k", help="How many passages.")] = 5,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the top k passages for a question.
+
+    Example: `berdseye search "Should zoos keep large animals?" --corpus web --pipeline "dense(static)" --k 5 --json`
+    """
+    from data.corpora import open_corpus
+    from retrieval.registry import parse_pipeline
+    from retrieval.search import search as ranked
+
+    opened_corpus = open_corpus(opened(workspace), corpus)
+    ids, scores = ranked(opened_corpus, parse_pipeline(pipeline), [question], k)
+    found = [i for i in ids[0].tolist() if i >= 0]
+    rows = [
+        {"rank": rank, "passage": p.id, "title": p.title, "text": p.text, "score": score}
+        for rank, (p, score) in enumerate(zip(opened_corpus.passages(found), scores[0].tolist(), strict=False), start=1)
+    ]
+    if json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(f"{row['rank']}. {row['title']}  [{row['passage']}, {row['score']:.3f}]\n   {row['text']}\n")
+
+
+def detect(
+    passage: Annotated[str, typer.Argument(help="A passage, or a file of it.")],
+    perspective: Annotated[list[str], typer.Argument(help="One or more perspectives.")],
+    detector: Annotated[str, typer.Option(help="The detector.")] = "embedded",
+    json: JsonOption = False,
+) -> None:
+    """Say of each perspective whether the passage supports it, and with which probability.
+
+    Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
+    """
+    from data.records import Pair
+    from detectors.registry import parse_detector
+
+    chosen = parse_detector(detector)
+    path = Path(passage) if len(passage) < 250 else None
+    text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else passage
+    probabilities = chosen.predict([Pair(text, p) for p in perspective]).tolist()
+    rows = [
+        {
+            "perspective": p,
+            "probability": v,
+            "supports": v >= chosen.threshold,
+            "detector": chosen.name,
+            "version": chosen.version,
+        }
+        for p, v in zip(perspective, probabilities, strict=True)
+    ]
+    if json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(
+            f"{'supports' if row['supports'] else 'does not support'}  {row['probability']:.3f}  {row['perspective']}"
+        )
+
+
+def run(
+    dataset: Annotated[list[str], typer.Option(help="A data set; may be given again.")],
+    corpus: Annotated[list[str], typer.Option(help="A corpus; may be given again.")],
+    pipeline: Annotated[list[str], typer.Option(help="A pipeline; may be given again.")],
+    k: Annotated[int, typer.Option("--k", "-k", help="How many passages a question.")] = 20,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Run pipelines on whole data sets and store the runs.
+
+    Example: `berdseye run --dataset kialo --corpus debates --pipeline bm25 --pipeline "dense(static)"`
+    """
+    from retrieval.running import run_pipeline
+
+    held = opened(workspace)
+    for d in dataset:
+        for c in corpus:
+            for p in pipeline:
+                with counting(f"{p} on {d} over {c}") as progress:
+                    manifest = run_pipeline(held, d, c, p, k, progress=progress)
+                note(
+                    f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms each"
+                )

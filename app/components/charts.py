@@ -1,0 +1,36 @@
+"""Charts that several pages draw: dots with intervals, and a table of counts as colours."""
+
+from typing import cast
+
+import altair as alt
+import pandas as pd
+
+
+def dots_with_intervals(
+    frame: pd.DataFrame, *, value: str, row: str, colour: str | None = None, low_end: float = 0.0
+) -> alt.LayerChart:
+    """A dot at `value` and a line from `low` to `high` for each `row`; 0 (or -1) to 1."""
+    scale = alt.Scale(domain=[low_end, 1.0])
+    base = alt.Chart(frame).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
+    if colour is not None:
+        base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N"))
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=value), x2="high:Q")
+    dots = base.mark_point(filled=True, size=80).encode(x=alt.X(f"{value}:Q", scale=scale), tooltip=list(frame.columns))
+    return cast(alt.LayerChart, lines + dots)
+
+
+def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
+    """A confusion table: rows what one says, columns what the other says, the count in each cell."""
+    rows, columns = str(table.index.name), str(table.columns.name)
+    # Names of people may hold dots and brackets, which Altair would read as paths.
+    long = table.rename_axis(index="row", columns="column").stack().rename("items").reset_index()  # type: ignore[call-overload]
+    order = list(table.index)
+    base = alt.Chart(long).encode(
+        x=alt.X("column:N", title=columns, sort=order, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("row:N", title=rows, sort=order),
+    )
+    cells = base.mark_rect().encode(color=alt.Color("items:Q", scale=alt.Scale(scheme="blues"), legend=None))
+    dark = alt.condition(
+        f"datum.items > {max(float(long['items'].max()), 1) / 2}", alt.value("white"), alt.value("black")
+    )
+    return cast(alt.LayerChart, cells + base.mark_text(fontSize=16).encode(text="items:Q", color=dark))

@@ -1,0 +1,41 @@
+"""Which perspectives each listing covers, and at which rank."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.components.plain_text import escaped
+from data.records import Question
+from evaluation.inspection import Listing
+
+
+def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> None:
+    """Perspectives down, listings across: the first covering rank, or 'missing'; below them the measures of this query."""
+    columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
+    rows: dict[str, list[str]] = {}
+    for place, perspective in enumerate(question.perspectives):
+        stance = f" :gray-badge[{perspective.stance}]" if perspective.stance else ""
+        ranks = [entry.first_ranks[place] for entry in listings]
+        rows[f"**P{place + 1}**{stance} {escaped(perspective.text)}"] = [_first(rank) for rank in ranks]
+    rows[f"MRecall@{k}"] = [f"{entry.mrecall:.0f}" for entry in listings]
+    rows[f"Precision@{k}"] = [f"{entry.precision:.2f}" for entry in listings]
+    st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
+
+
+def missing_line(question: Question, listings: Sequence[Listing]) -> str:
+    """Markdown: the perspectives that no listing covers, or that all are covered somewhere."""
+    missing = [
+        f"**P{place + 1}** {escaped(p.text)}"
+        for place, p in enumerate(question.perspectives)
+        if all(entry.first_ranks[place] is None for entry in listings)
+    ]
+    return (
+        f":red[Missing everywhere:] {' · '.join(missing)}"
+        if missing
+        else ":green[Every perspective is covered somewhere.]"
+    )
+
+
+def _first(rank: int | None) -> str:
+    return ":red-badge[missing]" if rank is None else f"rank {rank}"

@@ -1,0 +1,54 @@
+"""A passage with its chips: title, source, highlighted text, and a button for each perspective."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app.components.plain_text import escaped, highlighted, web_address
+from evaluation.inspection import Chip, Hit
+from retrieval.matching import matched_spans
+
+WHOSE = {"you": "your word", "people": "people's word", "detector": "detector"}
+KEYED_PERSPECTIVES = 9
+
+
+def passage_card(
+    hit: Hit, query: str, key: str, *, focused: bool, can_judge: bool, flip: Callable[[Chip, Hit], None]
+) -> None:
+    """Draw one hit. The focused card's chips answer to the keys 1 to 9."""
+    with st.container(border=True, key=f"{'focus' if focused else 'card'}-{key}"):
+        address = web_address(hit.passage.url)
+        source = f" · [{escaped(address.split('/')[2])}]({address})" if address else ""
+        mark = ":blue-badge[in focus] " if focused else ""
+        st.markdown(f"{mark}**{hit.rank}. {escaped(hit.passage.title) or 'untitled'}**")
+        st.caption(f"score {hit.score:.3f} · {escaped(hit.passage.source_id)}{source}")
+        st.markdown(highlighted(hit.passage.text, matched_spans(hit.passage.text, query)))
+        with st.container(horizontal=True, gap="small"):
+            for place, chip in enumerate(hit.chips):
+                _chip_button(chip, hit, place, key, focused=focused, can_judge=can_judge, flip=flip)
+
+
+def _chip_button(
+    chip: Chip,
+    hit: Hit,
+    place: int,
+    key: str,
+    *,
+    focused: bool,
+    can_judge: bool,
+    flip: Callable[[Chip, Hit], None],
+) -> None:
+    says = "supports" if chip.supports else "does not support"
+    st.button(
+        f"P{place + 1} {'yes' if chip.supports else 'no'} · {chip.detected.probability:.2f}",
+        key=f"chip-{key}-{place}",
+        icon=":material/person:" if chip.by != "detector" else ":material/smart_toy:",
+        type="primary" if chip.supports else "secondary",
+        help=f"{escaped(chip.pair.perspective)} — {says} ({WHOSE[chip.by]}; detector: "
+        f"P = {chip.detected.probability:.2f}). "
+        + ("Click to say the opposite." if can_judge else "Enter your name first."),
+        disabled=not can_judge,
+        shortcut=str(place + 1) if focused and can_judge and place < KEYED_PERSPECTIVES else None,
+        on_click=flip,
+        args=(chip, hit),
+    )

@@ -1,0 +1,26 @@
+"""Untrusted text for Streamlit's Markdown: shown to the letter, with some words highlighted."""
+
+import re
+from collections.abc import Iterable
+
+_SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def escaped(text: str) -> str:
+    """`text` so that Markdown, HTML, LaTeX, emoji codes and links in it are shown as they were written."""
+    return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Escaped text with the spans (start, end), in order and apart, on a coloured ground."""
+    parts: list[str] = []
+    end = 0
+    for start, stop in spans:
+        parts += [escaped(text[end:start]), f":orange-background[{escaped(text[start:stop])}]"]
+        end = stop
+    return "".join([*parts, escaped(text[end:])])
+
+
+def web_address(url: str) -> str:
+    """`url` if it is a web address and nothing worse, else an empty text."""
+    return url if re.fullmatch(r"https?://[^\s<>\"'()\[\]\\]+", url) else ""

@@ -1,0 +1,126 @@
+"""Agreement: how far people agree with each other and with the detector, where they do not, and the exports."""
+
+from itertools import combinations
+
+import pandas as pd
+import streamlit as st
+
+from annotation.agreement import Agreement, agreement, confusion
+from annotation.export import to_csv, to_jsonl, to_parquet
+from annotation.judgments import VERDICTS
+from annotation.training_data import training_data
+from app.components.charts import counts_as_colours, dots_with_intervals
+from app.components.plain_text import escaped
+from app.session import errors_in_place, judgments, workspace
+from detectors.registry import DEFAULT_DETECTOR, DETECTORS, parse_detector
+from evaluation.agreement_labels import UNSURE_RULES, agreement_labels
+
+
+@st.cache_data(max_entries=10, show_spinner="Computing agreement…")
+def computed(version: int, detector: str, unsure: str, demo: bool) -> tuple[pd.DataFrame, pd.DataFrame, Agreement]:
+    """Judgments, long-form labels and agreement; `version` is that of the judgments."""
+    del version
+    frame = judgments().frame()
+    frame = frame if demo else frame[~frame["demo"].astype(bool)]
+    labels = agreement_labels(
+        workspace(), frame, parse_detector(detector), "left out" if unsure == "left out" else "a third label"
+    )
+    return frame, labels, agreement(labels)
+
+
+def statistics(result: Agreement) -> pd.DataFrame:
+    """The table of pairs, as shown and exported."""
+    return pd.DataFrame(result.pairs).rename(columns={"cohen_kappa": "kappa"})
+
+
+def downloads(name: str, frame: pd.DataFrame, *, json_lines: bool = False) -> None:
+    """Buttons for a table as CSV (or JSONL) and Parquet."""
+    with st.container(horizontal=True):
+        text = (to_jsonl(frame), "jsonl") if json_lines else (to_csv(frame), "csv")
+        for content, ending in (text, (to_parquet(frame), "parquet")):
+            st.download_button(
+                f"{name}.{ending}",
+                content,
+                f"{name.lower().replace(' ', '_')}.{ending}",
+                key=f"{name}-{ending}",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+
+
+def page() -> None:
+    """The whole page."""
+    columns = st.columns([2, 2, 3])
+    detector = columns[0].selectbox(
+        "Detector",
+        list(DETECTORS),
+        index=list(DETECTORS).index(DEFAULT_DETECTOR),
+        key="detector",
+        bind="query-params",
+    )
+    unsure = columns[1].selectbox("Unsure is", UNSURE_RULES, key="unsure", bind="query-params")
+    demo = columns[2].toggle(
+        "Include the demo annotators (made up, marked as demo data)", True, key="demo", bind="query-params"
+    )
+    frame, labels, result = computed(judgments().version(), detector or DEFAULT_DETECTOR, unsure or "left out", demo)
+    if frame.empty:
+        st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
+        return
+    table = statistics(result)
+    summary(table, result)
+    details(frame, labels)
+    st.subheader("Exports", anchor=False)
+    downloads("Judgments", frame)
+    downloads("Agreement", table)
+    st.caption("Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits.")
+    downloads("Training data", training_data(frame), json_lines=True)
+
+
+def summary(table: pd.DataFrame, result: Agreement) -> None:
+    """Chart and table of all pairs of annotators."""
+    known = table[table["n"] > 0].copy()
+    known["pair"] = known["a"] + " and " + known["b"]
+    left, right = st.columns([3, 2])
+    with left:
+        st.subheader("Cohen's kappa, 95% interval", anchor=False)
+        if known["kappa"].notna().any():
+            st.altair_chart(
+                dots_with_intervals(known.dropna(subset=["kappa"]), value="kappa", row="pair", low_end=-0.4)
+            )
+        else:
+            st.info("No two annotators have judged the same pairs yet.")
+    with right:
+        st.dataframe(known.drop(columns=["pair"]).round(3), hide_index=True)
+        st.caption(
+            f"Krippendorff's alpha {result.krippendorff_alpha:.3f} over {result.n_items} pairs; Fleiss' kappa "
+            f"{result.fleiss_kappa:.3f} over the {result.n_complete} that everyone, the detector too, has labelled."
+        )
+
+
+def details(frame: pd.DataFrame, labels: pd.DataFrame) -> None:
+    """The confusion table of two annotators, and the pairs on which they disagree."""
+    names = sorted(labels["annotator"].unique())
+    pairs = list(combinations(names, 2))
+    if not pairs:
+        return
+    chosen = st.selectbox("Two annotators", pairs, format_func=lambda p: f"{p[0]} and {p[1]}", key="two")
+    if chosen is None:
+        return
+    a, b = chosen
+    left, right = st.columns([1, 2])
+    with left:
+        st.altair_chart(counts_as_colours(confusion(labels, a, b, VERDICTS)))
+    with right:
+        said = (
+            labels[labels["annotator"].isin((a, b))].pivot(index="item", columns="annotator", values="label").dropna()
+        )
+        disagreed = said[said[a] != said[b]]
+        texts = frame.drop_duplicates("pair").set_index("pair")[["question", "perspective", "title", "passage"]]
+        comments = frame[frame["comment"] != ""].groupby("pair")["comment"].agg(" / ".join)
+        table = disagreed.join(texts).join(comments)
+        st.markdown(f"**{len(table)} of {len(said)} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
+        st.dataframe(table, hide_index=True, height=320)
+
+
+with errors_in_place():
+    page()

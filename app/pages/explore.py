@@ -1,0 +1,219 @@
+"""Explore: one question, every corpus and pipeline side by side, each verdict one key away from its correction."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from annotation.judgments import PairRecord, Verdict
+from app.components.coverage_table import coverage_table, missing_line
+from app.components.passage_card import passage_card
+from app.components.plain_text import escaped
+from app.session import annotator, errors_in_place, judgments, workspace
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.errors import BadInputError
+from data.records import Passage, Perspective, Question, Ranking
+from detectors.registry import DEFAULT_DETECTOR, DETECTORS, parse_detector
+from evaluation.inspection import Chip, Hit, Listing, inspect_question
+from retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
+from retrieval.search import search
+
+OWN = "your own question"
+LARGEST_K_SHOWN = 20
+
+
+@st.cache_data(max_entries=2000, show_spinner="Searching…")
+def hits(corpus: str, corpus_hash: str, pipeline: str, query: str, k: int) -> tuple[Ranking, list[Passage]]:
+    """The ranking of one query, kept for the next redraw."""
+    del corpus_hash  # part of the key: a corpus made anew is searched anew
+    opened = open_corpus(workspace(), corpus)
+    ids, scores = search(opened, parse_pipeline(pipeline), [query], k)
+    found = ids[0] >= 0
+    return Ranking(ids[0][found], scores[0][found]), opened.passages(ids[0][found].tolist())
+
+
+def chosen_question() -> Question | None:
+    """The question of the widgets: one of a data set, or typed with perspectives a line each."""
+    names = [*workspace().datasets(), OWN]
+    left, right = st.columns([1, 3])
+    dataset = left.selectbox("Data set", names, key="set", bind="query-params")
+    if dataset != OWN and dataset is not None:
+        questions = {q.id: q for q in load_dataset(workspace(), dataset)}
+        chosen = right.selectbox(
+            "Question",
+            list(questions),
+            key="question",
+            bind="query-params",
+            format_func=lambda i: questions[i].text,
+        )
+        return questions.get(chosen) if chosen else None
+    text = right.text_input("Question", key="ask", bind="query-params", placeholder="Should cities ban private cars?")
+    lines = st.text_area(
+        "Perspectives, one a line (none are needed)",
+        key="views",
+        bind="query-params",
+        height=90,
+        placeholder="Start a line with + for supporting or - for opposing, if it takes a side",
+    )
+    if not (text or "").strip():
+        st.info(
+            "Type a question and press Enter; perspectives make the passages checkable.",
+            icon=":material/keyboard:",
+        )
+        return None
+    return Question("typed", "typed", str(text).strip(), typed_perspectives(lines or ""))
+
+
+def typed_perspectives(lines: str) -> tuple[Perspective, ...]:
+    """Perspectives from lines; '+ ' and '- ' in front give the stance, a line typed twice counts once."""
+    found: dict[str, Perspective] = {}
+    for line in lines.splitlines():
+        text = line.strip()
+        stance = {"+ ": "supporting", "- ": "opposing"}.get(text[:2])
+        text = text[2:].strip() if stance else text
+        if text:
+            found.setdefault(text, Perspective(text, stance))  # type: ignore[arg-type]
+    return tuple(found.values())
+
+
+def chosen_lists() -> tuple[list[str], list[str], int, str]:
+    """Corpora, pipelines (canonical), k and detector of the widgets."""
+    columns = st.columns([3, 3, 1, 2])
+    names = workspace().corpora()
+    corpora = columns[0].multiselect("Corpora", names, default=names[:3], key="corpora", bind="query-params")
+    pipelines = columns[1].multiselect(
+        "Pipelines",
+        list(DEFAULT_PIPELINES),
+        default=list(DEFAULT_PIPELINES[:1]),
+        key="pipelines",
+        bind="query-params",
+        accept_new_options=True,
+        help="Pick several, or type one such as bm25(k1=1.2,b=0.75) or dense(static) >> mmr(0.9)",
+    )
+    k = columns[2].number_input("k", 1, LARGEST_K_SHOWN, 5, key="k", bind="query-params")
+    detector = columns[3].selectbox(
+        "Detector",
+        list(DETECTORS),
+        index=list(DETECTORS).index(DEFAULT_DETECTOR),
+        key="detector",
+        bind="query-params",
+    )
+    return corpora, [str(parse_pipeline(p)) for p in pipelines], int(k), detector or DEFAULT_DETECTOR
+
+
+def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
+    """Say the opposite of what the chip says; on disk before the page is drawn again."""
+    person = annotator()
+    if person is None:
+        return
+    stance = next((p.stance for p in question.perspectives if p.text == chip.pair.perspective), None)
+    record = PairRecord(
+        question.dataset,
+        question.id,
+        question.text,
+        chip.pair.perspective,
+        stance,
+        corpus,
+        hit.passage.title,
+        hit.passage.text,
+        hit.passage.url,
+    )
+    judgments().add_pairs([record])
+    verdict: Verdict = "does not support" if chip.supports else "supports"
+    judgments().judge(person, chip.key, verdict, source="explore", shown=True)
+    st.session_state["last_action"] = f"P{_place(question, chip)} of “{hit.passage.title}”: {verdict}"
+
+
+def _place(question: Question, chip: Chip) -> int:
+    return [p.text for p in question.perspectives].index(chip.pair.perspective) + 1
+
+
+def undo() -> None:
+    """Take back the last correction."""
+    person = annotator()
+    if person is not None:
+        undone = judgments().undo(person)
+        st.session_state["last_action"] = "Undone." if undone else "There is nothing to undo."
+
+
+def move(step: int, count: int) -> None:
+    """Put the focus on another card."""
+    st.session_state["focus"] = (st.session_state.get("focus", 0) + step) % max(count, 1)
+
+
+@st.fragment
+def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str], k: int, detector: str) -> None:
+    """Everything that a correction changes; drawn again alone."""
+    with errors_in_place():
+        found = {
+            (corpus, pipeline): hits(corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, question.text, k)
+            for pipeline in pipelines
+            for corpus in corpora
+        }
+        listings = inspect_question(workspace(), judgments(), parse_detector(detector), question, found, k, annotator())
+        _toolbar(sum(len(entry.hits) for entry in listings))
+        if question.perspectives:
+            st.markdown(missing_line(question, listings))
+            coverage_table(question, listings, k)
+            st.caption(
+                f"Labels: your word, then people's, then the detector {escaped(detector)} "
+                f"({parse_detector(detector).version}). It tells topic from topic better than side from side: correct it."
+            )
+        _lists(question, listings, corpora, pipelines)
+
+
+def _toolbar(count: int) -> None:
+    can_judge = annotator() is not None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Previous", icon=":material/arrow_upward:", shortcut="k", on_click=move, args=(-1, count))
+        st.button("Next", icon=":material/arrow_downward:", shortcut="j", on_click=move, args=(1, count))
+        st.button("Undo", icon=":material/undo:", shortcut="u", on_click=undo, disabled=not can_judge)
+        if can_judge:
+            st.markdown("Keys **1**–**9** flip a perspective of the passage in focus.")
+        else:
+            st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
+        st.markdown(escaped(st.session_state.get("last_action", "")))
+
+
+def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
+    focus = st.session_state.get("focus", 0) % max(sum(len(entry.hits) for entry in listings), 1)
+    number = 0
+    held = {(entry.corpus, entry.pipeline): entry for entry in listings}
+    for pipeline in pipelines:
+        st.subheader(escaped(pipeline), anchor=False)
+        for corpus, column in zip(corpora, st.columns(len(corpora)), strict=True):
+            with column:
+                st.markdown(f"##### {escaped(corpus)}")
+                listing = held[corpus, pipeline]
+                if not listing.hits:
+                    st.info("No passage shares a word with this question.")
+                for hit in listing.hits:
+                    passage_card(
+                        hit,
+                        question.text,
+                        f"{corpus}-{pipeline}-{hit.rank}",
+                        focused=number == focus,
+                        can_judge=annotator() is not None,
+                        flip=partial(flip, question, corpus),
+                    )
+                    number += 1
+
+
+def page() -> None:
+    """The whole page."""
+    if not workspace().corpora():
+        raise BadInputError("The workspace holds no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+    question = chosen_question()
+    corpora, pipelines, k, detector = chosen_lists()
+    if question is None:
+        return
+    if not corpora or not pipelines:
+        st.info("Choose at least one corpus and one pipeline.")
+        return
+    st.header(escaped(question.text), anchor=False)
+    results(question, corpora, pipelines, k, detector)
+
+
+with errors_in_place():
+    page()

@@ -1,0 +1,148 @@
+"""Runs: every pipeline over every corpus, each number beside the source of its labels."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from annotation.export import to_csv
+from app.components.charts import dots_with_intervals
+from app.session import errors_in_place, judgments, workspace
+from data.corpora import open_corpus
+from data.runs import list_runs, load_run
+from evaluation.label_sources import DEFAULT_SOURCES, parse_label_source
+from evaluation.measures import DEFAULT_MEASURES, parse_measures
+from evaluation.scoring import Score, macro_average, score_run
+from retrieval.registry import DEFAULT_PIPELINES
+from retrieval.running import run_pipeline
+
+ENOUGH_JUDGED = 0.5
+
+
+@st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
+def scores(runs: tuple[tuple[str, str], ...], source: str, measures: str, version: int) -> list[Score]:
+    """Scores of runs (name, created); `version` is that of the judgments."""
+    del version
+    parsed = parse_measures(measures)
+    found = [
+        score
+        for name, _ in runs
+        for score in score_run(
+            workspace(), judgments(), load_run(workspace(), name), parse_label_source(source), parsed
+        )
+    ]
+    return [*found, *macro_average(found)]
+
+
+def as_frame(found: list[Score]) -> pd.DataFrame:
+    """Scores as a table, in percent; a value over too few labels is left out and its judged@k says why."""
+    rows = []
+    for s in found:
+        enough = s.judged >= ENOUGH_JUDGED and s.estimate.n > 0
+        value, low, high = ((100 * x if enough else np.nan) for x in s.estimate[:3])
+        rows.append(
+            {
+                "dataset": s.dataset,
+                "corpus": s.corpus,
+                "pipeline": s.pipeline,
+                "measure": s.measure,
+                "value": value,
+                "low": low,
+                "high": high,
+                "n": s.estimate.n,
+                "judged": 100 * s.judged,
+                "labels": s.labels,
+                "detector version": s.detector_version,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def results(frame: pd.DataFrame, measures: list[str]) -> None:
+    """A table a measure, data sets across, and a chart of the averages."""
+    labels = frame["labels"].iloc[0]
+    shown = st.segmented_control(
+        "Measure", measures, default=measures[0], required=True, key="measure", bind="query-params"
+    )
+    part = frame[frame["measure"] == (shown or measures[0])].copy()
+    part["cell"] = [
+        f"{v:.1f}  [{lo:.1f}, {hi:.1f}]"
+        if np.isfinite(lo)
+        else f"{v:.1f}"
+        if np.isfinite(v)
+        else f"– (judged {j:.0f}%)"
+        for v, lo, hi, j in zip(part["value"], part["low"], part["high"], part["judged"], strict=True)
+    ]
+    order = [*(d for d in part["dataset"].unique() if d != "average"), "average"]
+    wide = part.pivot(index=["corpus", "pipeline"], columns="dataset", values="cell").reindex(columns=order)
+    wide["judged@k"] = part.groupby(["corpus", "pipeline"])["judged"].mean().map("{:.0f}%".format)
+    wide["labels"] = labels
+    st.dataframe(wide.reset_index(), hide_index=True, key="runs-table")
+    st.caption(
+        f"Percent, with 95% intervals over questions; labels from **{labels}**. Pairs without a label count as not "
+        f"supporting; below {ENOUGH_JUDGED:.0%} judged no number is shown. The average is over data sets."
+    )
+    averages = part[(part["dataset"] == "average") & part["value"].notna()].copy()
+    if not averages.empty:
+        averages[["value", "low", "high"]] /= 100
+        chart = averages.rename(columns={"value": str(shown)})[
+            ["corpus", "pipeline", str(shown), "low", "high", "n", "judged"]
+        ]
+        # Altair reads '@' and dots in names as they are, brackets not; measures hold none.
+        st.altair_chart(dots_with_intervals(chart, value=str(shown), row="corpus", colour="pipeline"))
+
+
+def run_form() -> None:
+    """Run one more pipeline, with progress."""
+    with st.expander("Run a pipeline", icon=":material/play_arrow:"), st.form("run", border=False):
+        columns = st.columns([2, 2, 3, 1])
+        datasets = columns[0].multiselect("Data sets", workspace().datasets(), default=workspace().datasets())
+        corpora = columns[1].multiselect("Corpora", workspace().corpora(), default=workspace().corpora())
+        pipeline = columns[2].text_input(
+            "Pipeline", DEFAULT_PIPELINES[0], help="bm25(k1=1.2,b=0.75), dense(static) >> mmr(0.9)"
+        )
+        k = columns[3].number_input("k", 1, 1000, 20)
+        if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
+            with errors_in_place():
+                bar, jobs = st.progress(0.0), [(d, c) for d in datasets for c in corpora]
+                for number, (dataset, corpus) in enumerate(jobs, start=1):
+                    bar.progress((number - 1) / len(jobs), text=f"{pipeline} on {dataset} over {corpus}")
+                    run_pipeline(workspace(), dataset, corpus, pipeline, int(k))
+                st.rerun()
+
+
+def page() -> None:
+    """The whole page."""
+    run_form()
+    current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
+    runs = list_runs(workspace())
+    stale = [r.name for r in runs if current.get(r.corpus) != r.corpus_hash]
+    if stale:
+        st.warning(f"Left out, since their corpus has changed or gone: {', '.join(stale)}. Run them again.")
+    fresh = [r for r in runs if r.name not in stale]
+    if not fresh:
+        st.info("There is no run yet. Run a pipeline above.")
+        return
+    left, right = st.columns(2)
+    source = left.segmented_control(
+        "Labels from",
+        DEFAULT_SOURCES,
+        default=DEFAULT_SOURCES[1],
+        required=True,
+        key="labels",
+        bind="query-params",
+    )
+    measures = right.text_input("Measures", " ".join(DEFAULT_MEASURES), key="measures", bind="query-params")
+    names = [str(m) for m in parse_measures(measures or "")]
+    found = scores(
+        tuple((r.name, r.created) for r in fresh),
+        source or DEFAULT_SOURCES[1],
+        " ".join(names),
+        judgments().version(),
+    )
+    frame = as_frame(found)
+    results(frame, names)
+    st.download_button("All numbers.csv", to_csv(frame), "runs.csv", on_click="ignore", icon=":material/download:")
+
+
+with errors_in_place():
+    page()

@@ -1,0 +1,103 @@
+"""`berdseye app`: Label Studio and the Streamlit app on loopback, both ended on Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+
+from annotation.judgments import Judgments
+from annotation.label_studio.outbox import waiting
+from annotation.label_studio.server import Server, running, start
+from app.console import note
+from app.exchange import receive, send
+from app.ports import HOST, free_port
+from data.errors import BerdseyeError
+from data.workspace import Workspace
+
+_RECEIVE_EVERY = 30.0
+_LOOK_EVERY = 5.0
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:
+    """Run until Ctrl-C (or until the app ends); returns the app's exit status. `None` leaves Label Studio out."""
+    port = free_port(port)
+    server = None if label_studio_port is None else _start_label_studio(workspace, label_studio_port)
+    app = _start_app(workspace, port)
+    ending = threading.Event()
+    _end_on_signals(ending)
+    note(f"Berdseye       http://{HOST}:{port}")
+    if server is not None:
+        note(
+            f"Label Studio   {server.url}   (starting; its e-mail and password are in {server.folder}/credentials.json)"
+        )
+        threading.Thread(target=_exchange, args=(workspace, server, ending), daemon=True).start()
+    note("Ctrl-C ends both.")
+    try:
+        while not ending.wait(0.2):
+            if app.poll() is not None:
+                return int(app.returncode)
+        return 0
+    finally:
+        ending.set()
+        app.terminate()
+        try:
+            app.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            app.kill()
+        if server is not None:
+            server.stop()
+        note("Ended.")
+
+
+def _start_label_studio(workspace: Workspace, port: int) -> Server | None:
+    folder = workspace.label_studio_folder
+    if (known := running(folder)) is not None:
+        return known
+    try:
+        return start(folder, free_port(port))
+    except BerdseyeError as error:
+        note(f"Label Studio does not start: {error} The app runs without it; judgments wait here.")
+        return None
+
+
+def _start_app(workspace: Workspace, port: int) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
+    quiet = ["--logger.hideWelcomeMessage", "true", "--server.headless", "true", "--server.address", HOST]
+    environment = {**os.environ, "BERDSEYE_WORKSPACE": str(workspace.folder)}
+    # A session of its own, so that Ctrl-C reaches it through us alone and in order.
+    return subprocess.Popen([*command, *quiet], cwd=_ROOT, env=environment, start_new_session=True)
+
+
+def _end_on_signals(ending: threading.Event) -> None:
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ending.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+
+
+def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> None:
+    """Send what waits as soon as Label Studio answers, and look for annotations made there now and then."""
+    judgments = Judgments.open(workspace.judgments_url)
+    received, ready, complaint = 0.0, False, ""
+    while not ending.wait(_LOOK_EVERY if ready else 1.0):
+        try:
+            if not server.answers():
+                continue
+            if not ready:
+                note("Label Studio answers.")
+                ready = True
+            if time.monotonic() - received > _RECEIVE_EVERY:
+                receive(workspace, judgments)
+                received = time.monotonic()
+            if waiting(judgments):
+                send(workspace, judgments)
+        except BerdseyeError as error:
+            if str(error) != complaint:  # the same trouble is told once
+                complaint = str(error)
+                note(f"Label Studio: {complaint} What should go there waits.")

@@ -1,0 +1,115 @@
+"""One question seen in several rankings at once: who says what of each pair, and which perspectives are missing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from annotation.judgments import Annotator, Judgments
+from annotation.votes import people_say
+from data.labels import LabelStore
+from data.records import Label, Pair, Passage, Question, Ranking
+from data.workspace import Workspace
+from detectors.labelling import label
+from detectors.protocol import Detector
+from evaluation.measures import mrecall, precision
+from evaluation.support import Support
+
+Decider = Literal["you", "people", "detector"]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What is held of a pair: the word that counts, whose it is, and the detector's opinion beside it."""
+
+    pair: Pair
+    key: str
+    supports: bool
+    by: Decider
+    detected: Label
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage in its place, with a chip for each perspective."""
+
+    rank: int
+    score: float
+    passage: Passage
+    chips: tuple[Chip, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The top k of one pipeline over one corpus; `first_ranks` says where each perspective is covered, None: missing."""
+
+    corpus: str
+    pipeline: str
+    hits: tuple[Hit, ...]
+    first_ranks: tuple[int | None, ...]
+    mrecall: float
+    precision: float
+
+
+def inspect_question(
+    workspace: Workspace,
+    judgments: Judgments,
+    detector: Detector,
+    question: Question,
+    found: Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]],
+    k: int,
+    annotator: Annotator | None,
+) -> list[Listing]:
+    """Listings of rankings by (corpus, pipeline). The annotator's own word counts first, then people's, then the detector's."""
+    pairs = list(
+        dict.fromkeys(
+            Pair(p.text, v.text) for _, passages in found.values() for p in passages for v in question.perspectives
+        )
+    )
+    probabilities = label(LabelStore(workspace), detector, pairs)
+    keys = {pair: pair.key for pair in pairs}
+    standing = judgments.present(list(keys.values()))
+    own = {
+        j.pair for j in standing if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
+    }
+    said = people_say(standing, first=annotator.id if annotator is not None else None)
+
+    def chip(pair: Pair, probability: float) -> Chip:
+        key, detected = keys[pair], Label(probability, probability >= detector.threshold)
+        by: Decider = "you" if key in own else "people" if key in said else "detector"
+        return Chip(pair, key, said.get(key, detected.supports), by, detected)
+
+    chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}
+    return [
+        _listing(corpus, pipeline, question, ranking, passages, chips, k)
+        for (corpus, pipeline), (ranking, passages) in found.items()
+    ]
+
+
+def _listing(
+    corpus: str,
+    pipeline: str,
+    question: Question,
+    ranking: Ranking,
+    passages: Sequence[Passage],
+    chips: Mapping[Pair, Chip],
+    k: int,
+) -> Listing:
+    hits = tuple(
+        Hit(
+            rank,
+            float(score),
+            passage,
+            tuple(chips[Pair(passage.text, v.text)] for v in question.perspectives),
+        )
+        for rank, (score, passage) in enumerate(zip(ranking.scores, passages, strict=True), start=1)
+    )
+    firsts = tuple(
+        next((h.rank for h in hits if h.chips[place].supports), None) for place in range(len(question.perspectives))
+    )
+    if not question.perspectives:
+        return Listing(corpus, pipeline, hits, (), np.nan, np.nan)
+    support = Support.of([np.array([[c.supports for c in h.chips] for h in hits], dtype=float)]) if hits else None
+    values = (float(m(support, k)[0]) if support else 0.0 for m in (mrecall, precision))
+    return Listing(corpus, pipeline, hits, firsts, *values)

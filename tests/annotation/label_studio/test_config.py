@@ -1,0 +1,136 @@
+"""The labeling form, and what is written in it: no server needed."""
+
+import pytest
+from label_studio_sdk.label_interface import LabelInterface
+from there import pair
+
+from annotation.judgments import VERDICTS, Annotator
+from annotation.label_studio.config import (
+    CONFIG,
+    Word,
+    check_config,
+    pair_of,
+    prediction_of,
+    result_of,
+    shown_version,
+    task_data,
+    word_of,
+)
+from annotation.label_studio.merge import Step, step
+from annotation.label_studio.people import email_of
+from data.errors import BadInputError
+
+A, B, C = Word("supports", ""), Word("does not support", "why"), Word("unsure", "")
+
+
+def test_the_form_is_valid_and_takes_what_we_write() -> None:
+    form = LabelInterface(CONFIG)
+    form.validate()
+    for verdict in VERDICTS:
+        written = {"result": result_of(Word(verdict, "note"))}
+        assert form.validate_prediction(written, return_errors=True) == []
+    check_config(CONFIG, "any")
+
+
+def test_every_text_of_the_form_is_in_the_task() -> None:
+    shown = {tag.value.removeprefix("$") for tag in LabelInterface(CONFIG).objects}
+    assert shown <= set(task_data(pair(0)))
+    assert task_data(pair(1))["title"], "an empty text is drawn as an error"
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_pair_comes_back_from_its_task(number: int) -> None:
+    assert pair_of(task_data(pair(number))) == pair(number)
+
+
+def test_a_task_with_other_texts_is_not_our_pair() -> None:
+    assert pair_of({**task_data(pair(0)), "passage": "Another."}) is None
+    assert pair_of({"ext_id": "x", "text": "foreign"}) is None
+    assert pair_of({**task_data(pair(0)), "question": None}) is None
+
+
+@pytest.mark.parametrize("word", [A, B, C, Word("unsure", "two\nlines <b>")])
+def test_a_word_comes_back_from_its_result(word: Word) -> None:
+    assert word_of(result_of(word)) == word
+
+
+def test_a_comment_written_in_several_parts_is_one() -> None:
+    comment = {"from_name": "comment", "value": {"text": [" one", "two "]}}
+    assert word_of([*result_of(A), comment]) == Word("supports", "one\ntwo")
+
+
+@pytest.mark.parametrize("choices", [["backs"], ["supports", "unsure"]])
+def test_an_unknown_choice_is_named(choices: list[str]) -> None:
+    result = result_of(A)
+    result[0]["value"]["choices"] = choices
+    with pytest.raises(BadInputError, match=choices[0]):
+        word_of(result)
+
+
+@pytest.mark.parametrize("result", [[], None, [{"from_name": "verdict", "value": {}}]])
+def test_an_annotation_without_verdict_is_an_error(result: object) -> None:
+    with pytest.raises(BadInputError, match="no verdict"):
+        word_of(result)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        (CONFIG.replace('"supports"', '"backs"'), "backs"),
+        (CONFIG.replace('name="verdict"', 'name="answer"'), "verdict"),
+        (CONFIG.replace('name="comment"', 'name="note"'), "comment"),
+        ("<View>", "cannot be read"),
+    ],
+)
+def test_a_changed_form_is_refused_by_name(changed: str, named: str) -> None:
+    with pytest.raises(BadInputError, match=named):
+        check_config(changed, "Berdseye")
+
+
+def test_the_score_of_a_prediction_is_that_of_its_verdict() -> None:
+    assert prediction_of(0.9, True, "m")["score"] == pytest.approx(0.9)
+    assert prediction_of(0.2, False, "m")["score"] == pytest.approx(0.8)
+    assert prediction_of(0.2, False, "m")["result"][0]["value"]["choices"] == ["does not support"]
+
+
+def test_versions_have_no_comma() -> None:
+    assert shown_version('prompted("x",k=3)') == "prompted('x';k=3)"
+
+
+@pytest.mark.parametrize(
+    ("base", "local", "remote", "expected"),
+    [
+        (None, None, None, Step.NOTHING),
+        (A, A, A, Step.NOTHING),
+        (None, A, A, Step.AGREED),
+        (A, None, None, Step.AGREED),
+        (None, None, A, Step.RECEIVE),
+        (A, A, B, Step.RECEIVE),
+        (A, A, None, Step.RECEIVE),
+        (None, A, None, Step.SEND),
+        (A, B, A, Step.SEND),
+        (A, None, A, Step.SEND),
+        (A, B, C, Step.THEIRS_STANDS),
+        (None, A, B, Step.THEIRS_STANDS),
+        (A, None, B, Step.THEIRS_STANDS),
+    ],
+)
+def test_the_three_way_rule(base: Word | None, local: Word | None, remote: Word | None, expected: Step) -> None:
+    assert step(base, local, remote, ours_at="2026-01-01", theirs_at="2026-01-02") is expected
+
+
+def test_the_later_word_stands_and_a_deletion_without_moment_yields() -> None:
+    assert step(A, B, C, ours_at="2026-01-03", theirs_at="2026-01-02") is Step.OURS_STANDS
+    assert step(A, B, None, ours_at="2026-01-01", theirs_at=None) is Step.OURS_STANDS
+
+
+@pytest.mark.parametrize(
+    ("name", "email"),
+    [
+        ("Zoë O'Neil", "zoe-o-neil-7@berdseye.local"),
+        ("李雷", "annotator-7@berdseye.local"),
+        ("x" * 120, f"{'x' * 40}-7@berdseye.local"),
+    ],
+)
+def test_every_name_makes_an_address(name: str, email: str) -> None:
+    assert email_of(Annotator(7, name, False)) == email

@@ -1,0 +1,261 @@
+"""What goes wrong: servers and programs killed, wrong tokens, changed projects. Nothing is lost, nothing doubled."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from there import annotate, change, held_here, held_there, task_of, user_of
+
+from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.config import CONFIG, Word, result_of
+from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.outbox import waiting
+from annotation.label_studio.project import Project, find_or_create, project_by_id
+from annotation.label_studio.pull import pull
+from annotation.label_studio.push import push
+from annotation.label_studio.report import Report
+from annotation.label_studio.server import Server, running, start
+from annotation.label_studio.sync import sync
+from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from data.workspace import Workspace
+
+pytestmark = pytest.mark.label_studio
+MakePairs = Callable[[int], list[str]]
+_PUSHER = """
+import sys
+from pathlib import Path
+from annotation.judgments import Judgments
+from annotation.label_studio.connection import connect
+from annotation.label_studio.project import project_by_id
+from annotation.label_studio.sync import sync
+from data.workspace import Workspace
+workspace = Workspace.open(Path(sys.argv[1]))
+judgments = Judgments.open(workspace.judgments_url)
+connection = connect(workspace)
+project = project_by_id(connection, int(sys.argv[2]))
+keys = Path(sys.argv[3]).read_text().split()
+print("begins", flush=True)
+sync(judgments, connection, project, keys, {key: (0.7, True) for key in keys}, "m")
+"""
+
+
+def judge_all(judgments: Judgments, people: list[Annotator], keys: list[str]) -> None:
+    for index, key in enumerate(keys):
+        for person in people[: 1 + index % 3]:
+            judgments.judge(person, key, ("supports", "unsure")[index % 2], source="annotate", comment=f"{index}")
+
+
+def test_label_studio_killed_during_a_push(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, server_folder: Path,
+    workspace: Workspace, connection: Connection, project: Project, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    keys = make_pairs(1200)
+    judge_all(judgments, people, keys[:300])
+    server = running(server_folder)
+    assert server is not None
+    killer = threading.Timer(0.6, os.killpg, (server.pid, signal.SIGKILL))
+    killer.start()
+    before = held_here(judgments)
+    with pytest.raises(UnavailableError, match="safe here"):
+        push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+    assert held_here(judgments) == before
+
+    again = start(server_folder, 0).ready()
+    assert again.token == server.token
+    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", again.url)
+    connection = connect(workspace)
+    sync(judgments, connection, project_by_id(connection, project.id), keys, dict.fromkeys(keys, (0.7, True)), "m")
+
+    assert held_there(connection, project) == held_here(judgments) == before
+    assert waiting(judgments) == 0
+    assert sync(judgments, connection, project, keys) == Report()
+
+
+def test_our_program_killed_at_any_moment(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
+    connection: Connection, project: Project, tmp_path: Path,
+) -> None:  # fmt: skip
+    keys = make_pairs(700)
+    judge_all(judgments, people, keys[:120])
+    (tmp_path / "keys").write_text("\n".join(keys))
+    root = Path(sys.modules["annotation"].__path__[0]).parent
+    moments = random.Random(7)
+    for attempt in range(4):
+        program = subprocess.Popen(
+            [sys.executable, "-c", _PUSHER, str(workspace.folder), str(project.id), str(tmp_path / "keys")],
+            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)},
+        )  # fmt: skip
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"begins\n"
+        time.sleep(moments.uniform(0.05, 1.2))
+        program.kill()
+        program.wait()
+        # Work goes on between the attempts: single annotations are sent then, besides whole batches.
+        for key in keys[attempt * 6 : attempt * 6 + 6]:
+            judgments.judge(people[0], key, "does not support", source="annotate", comment=f"{attempt}")
+            judgments.withdraw(people[1], key, source="annotate")
+    sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+    assert held_there(connection, project) == held_here(judgments)
+    assert waiting(judgments) == 0
+    assert sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m") == Report()
+
+
+def test_two_pushes_at_once_make_everything_once(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
+    connection: Connection, project: Project,
+) -> None:  # fmt: skip
+    keys = make_pairs(300)
+    judge_all(judgments, people, keys[:60])
+    reports: list[Report] = []
+    threads = [
+        threading.Thread(target=lambda c=c: reports.append(push(judgments, c, project, keys)))
+        for c in (connection, connect(workspace))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(r.tasks_created for r in reports) == [0, 300]
+    assert held_there(connection, project) == held_here(judgments)
+
+
+def test_a_server_that_is_down_is_said_and_nothing_lost(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    keys = make_pairs(2)
+    judge_all(judgments, people, keys)
+    monkeypatch.delenv("BERDSEYE_LABEL_STUDIO_URL", raising=False)
+    with pytest.raises(UnavailableError, match="not running"):
+        connect(workspace)
+    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_TOKEN", "x" * 40)
+    with pytest.raises(UnavailableError, match="does not answer"):
+        connect(workspace)
+    assert waiting(judgments) == len(judgments.present()) == 3
+
+
+def test_a_wrong_token_is_said(server: Server, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", server.url)
+    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_TOKEN", "0" * 40)
+    with pytest.raises(BadInputError, match="token") as raised:
+        connect(workspace)
+    assert "0" * 40 not in str(raised.value)
+    monkeypatch.delenv("BERDSEYE_LABEL_STUDIO_TOKEN")
+    with pytest.raises(BadInputError, match="BERDSEYE_LABEL_STUDIO_TOKEN"):
+        connect(workspace)
+    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", "ftp://example.org")
+    with pytest.raises(BadInputError, match="http"):
+        connect(workspace)
+
+
+def test_an_unknown_project_or_title_is_said(connection: Connection) -> None:
+    with pytest.raises(UnknownNameError, match="999999"):
+        project_by_id(connection, 999999)
+    with pytest.raises(BadInputError, match="50"):
+        find_or_create(connection, "x" * 51)
+
+
+def test_a_deleted_project_whose_id_is_used_again_is_not_mistaken(
+    judgments: Judgments, make_pairs: MakePairs, connection: Connection, project: Project
+) -> None:
+    connection.client.projects.delete(id=project.id)
+    other = find_or_create(connection, f"{project.title} 2")
+    for exchange in (pull, sync):
+        with pytest.raises(UnknownNameError, match=str(project.id)):
+            exchange(judgments, connection, project)
+    assert push(judgments, connection, other, make_pairs(2)).tasks_created == 2
+
+
+def test_an_unknown_pair_is_said(judgments: Judgments, connection: Connection, project: Project) -> None:
+    with pytest.raises(BadInputError, match="not known here"):
+        push(judgments, connection, project, ["0" * 32])
+
+
+def test_a_renamed_choice_is_named_and_the_rest_goes_on(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
+) -> None:
+    keys = make_pairs(2)
+    judge_all(judgments, people, keys)
+    push(judgments, connection, project, keys)
+    renamed = CONFIG.replace('"supports"', '"backs"')
+    connection.client.projects.update(id=project.id, label_config=renamed)
+    ana = user_of(connection, people[0])
+    first, second = (task_of(connection, project, key) for key in keys)
+    odd = next(a.id for a in first.annotations if a.user == ana)
+    result = result_of(Word("supports", "see above"))
+    result[0]["value"]["choices"] = ["backs"]
+    connection.client.annotations.update(id=odd, result=result)
+    change(connection, next(a.id for a in second.annotations if a.user == ana), Word("unsure", "new"))
+    before = held_here(judgments)
+
+    report = sync(judgments, connection, project, keys)
+
+    assert report.pulled_changed == 1
+    assert any("backs" in p and f"Annotation {odd}" in p for p in report.problems)
+    assert any("Labeling Interface" in p for p in report.problems)
+    assert sum(before[place] != word for place, word in held_here(judgments).items()) == 1
+    with pytest.raises(BadInputError, match="backs"):
+        push(judgments, connection, project, keys)
+
+    connection.client.projects.update(id=project.id, label_config=CONFIG)
+    report = sync(judgments, connection, project, keys)
+    assert (report.annotations_updated, len(report.problems)) == (0, 1)
+    change(connection, odd, Word("does not support", ""))
+    assert sync(judgments, connection, project, keys) == Report(pulled_changed=1)
+    assert held_there(connection, project) == held_here(judgments)
+
+
+def test_a_short_import_is_redone(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
+) -> None:
+    """On SQLite an import that races another write may answer 201 and keep the tasks alone: we make the race."""
+    keys = make_pairs(400)
+    judge_all(judgments, people, keys)
+    other = find_or_create(connection, f"{project.title} 2")
+    spare = [{"data": {"ext_id": f"spare {i}", "question": "", "perspective": "", "title": "", "passage": ""}}
+             for i in range(60)]  # fmt: skip
+    done = threading.Event()
+
+    def disturb() -> None:
+        while not done.is_set():
+            try:
+                connection.client.projects.import_tasks(other.id, request=spare)
+            except Exception:
+                time.sleep(0.05)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        for _ in range(5):
+            try:
+                push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+                break
+            except BerdseyeError:
+                continue
+    finally:
+        done.set()
+        thread.join(60)
+    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+    assert held_there(connection, project) == held_here(judgments)
+    assert waiting(judgments) == 0
+
+
+def test_an_annotation_made_there_between_two_exchanges_counts_once(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
+) -> None:
+    keys = make_pairs(1)
+    judge_all(judgments, people, keys)
+    push(judgments, connection, project, keys)
+    judgments.judge(people[1], keys[0], "supports", source="annotate")
+    sync(judgments, connection, project)
+    annotate(connection, task_of(connection, project, keys[0]), user_of(connection, people[1]), Word("unsure", ""))
+    assert [pull(judgments, connection, project).pulled_changed for _ in range(2)] == [1, 0]
+    assert sorted(j.verdict for j in judgments.present(keys)) == ["supports", "unsure"]

@@ -1,0 +1,290 @@
+"""Judgments here and annotations there come into agreement, whoever changed what."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from there import annotate, change, held_here, held_there, task_of, user_of
+
+from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.config import Word, result_of
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.outbox import waiting, waiting_pairs
+from annotation.label_studio.project import Project, find_or_create, project_by_id
+from annotation.label_studio.pull import pull
+from annotation.label_studio.push import push
+from annotation.label_studio.remote import all_tasks
+from annotation.label_studio.report import Report
+from annotation.label_studio.sync import sync
+from data.workspace import Workspace
+
+pytestmark = pytest.mark.label_studio
+MakePairs = Callable[[int], list[str]]
+NOTHING = Report()
+SUPPORTS, UNSURE = Word("supports", ""), Word("unsure", "on reflection")
+
+
+@pytest.fixture
+def keys(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
+) -> list[str]:
+    """Three pairs, delivered; Ana judged all of them, Bo the first."""
+    keys = make_pairs(3)
+    for key in keys:
+        judgments.judge(people[0], key, "supports", source="annotate")
+    judgments.judge(people[1], keys[0], "unsure", source="annotate", comment="two\nlines <b>&")
+    push(judgments, connection, project, keys)
+    return keys
+
+
+def test_a_first_push_brings_all_and_a_second_nothing(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
+) -> None:
+    keys = make_pairs(7)
+    for person in people:
+        for key in keys[:4]:
+            judgments.judge(person, key, "does not support", source="annotate", comment=person.name)
+    labels = dict.fromkeys(keys, (0.25, False))
+    seen: list[tuple[int, int]] = []
+    assert waiting(judgments) == 12
+
+    report = push(judgments, connection, project, keys, labels, "nli(X,k=1)", progress=lambda *p: seen.append(p))
+
+    assert (report.tasks_created, report.predictions, report.annotations_created) == (7, 7, 12)
+    assert seen[-1] == (7, 7)
+    assert held_there(connection, project) == held_here(judgments)
+    assert waiting(judgments) == waiting(judgments, project.key) == 0
+    assert push(judgments, connection, project, keys, labels, "nli(X,k=1)") == NOTHING
+    assert pull(judgments, connection, project) == NOTHING
+    stored = connection.client.tasks.get(id=str(task_of(connection, project, keys[0]).id))
+    assert [(p.score, p.model_version) for p in stored.predictions] == [(0.75, "nli(X;k=1)")]
+    assert not any(a["ground_truth"] for a in stored.annotations)
+
+
+def test_another_detector_adds_its_predictions_and_is_the_one_shown(
+    judgments: Judgments, make_pairs: MakePairs, connection: Connection, project: Project
+) -> None:
+    keys = make_pairs(3)
+    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.9, True)), "first")
+    again = push(judgments, connection, project, keys, dict.fromkeys(keys, (0.8, True)), "second")
+    assert again == Report(predictions=3)
+    assert project_by_id(connection, project.id).model_version == "second"
+
+
+def test_changes_and_withdrawals_here_arrive_there(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    ana, bo, zoe = people
+    judgments.judge(ana, keys[0], "unsure", source="annotate", comment="hm")
+    judgments.withdraw(bo, keys[0], source="annotate")
+    judgments.judge(zoe, keys[2], "supports", source="annotate")
+    assert waiting(judgments) == 3
+    assert set(waiting_pairs(judgments, project.key)) == {keys[0], keys[2]}
+
+    report = sync(judgments, connection, project)
+
+    assert report == Report(annotations_created=1, annotations_updated=1, annotations_deleted=1)
+    assert held_there(connection, project) == held_here(judgments)
+    assert waiting(judgments) == 0
+    assert sync(judgments, connection, project) == NOTHING
+
+
+def test_an_undone_withdrawal_is_sent_again(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    judgments.withdraw(people[0], keys[0], source="annotate")
+    sync(judgments, connection, project)
+    assert judgments.undo(people[0]) == keys[0]
+    assert sync(judgments, connection, project) == Report(annotations_created=1)
+    assert held_there(connection, project) == held_here(judgments)
+
+
+def test_what_people_do_there_arrives_here_once(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    ana, bo, _ = people
+    first, second, third = (task_of(connection, project, key) for key in keys)
+    change(connection, next(a.id for a in first.annotations if a.user == user_of(connection, ana)), UNSURE)
+    annotate(connection, second, user_of(connection, bo), SUPPORTS)
+    connection.client.annotations.delete(id=third.annotations[0].id)
+
+    report = pull(judgments, connection, project)
+
+    assert report == Report(pulled_new=1, pulled_changed=1, pulled_withdrawn=1)
+    assert held_here(judgments) == held_there(connection, project)
+    version = judgments.version()
+    assert sync(judgments, connection, project) == NOTHING
+    assert judgments.version() == version
+    assert [e["source"] for e in judgments.history(keys[2])] == ["annotate", "label-studio"]
+
+
+def test_someone_who_annotates_only_there_becomes_an_annotator(
+    judgments: Judgments, keys: list[str], connection: Connection, project: Project
+) -> None:
+    name = f"ada-{project.id}"
+    made = connection.client.users.create(username=name, email=f"{name}@example.org")
+    annotate(connection, task_of(connection, project, keys[1]), made.id, UNSURE)
+    assert pull(judgments, connection, project).pulled_new == 1
+    person = judgments.annotator(name)
+    assert (keys[1], "unsure") in {(j.pair, j.verdict) for j in judgments.present() if j.annotator == person}
+    # What this person says here goes to that same user.
+    judgments.judge(person, keys[1], "supports", source="annotate")
+    judgments.judge(person, keys[2], "supports", source="annotate")
+    assert sync(judgments, connection, project) == Report(annotations_created=1, annotations_updated=1)
+    task = task_of(connection, project, keys[1])
+    assert [a.word for a in task.annotations if a.user == made.id] == [SUPPORTS]
+
+
+def test_a_skip_there_is_no_verdict(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    task = task_of(connection, project, keys[1])
+    user = user_of(connection, people[1])
+    connection.client.annotations.create(id=task.id, result=[], completed_by=user, was_cancelled=True)
+    assert pull(judgments, connection, project) == NOTHING
+    judgments.judge(people[1], keys[1], "supports", source="annotate")
+    assert sync(judgments, connection, project) == Report(annotations_updated=1)
+    assert held_there(connection, project) == held_here(judgments)
+
+
+@pytest.mark.parametrize(("ours_later", "stands"), [(True, "does not support"), (False, "unsure")])
+def test_when_both_changed_both_are_kept_and_the_later_stands(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project,
+    ours_later: bool, stands: str,
+) -> None:  # fmt: skip
+    change(connection, task_of(connection, project, keys[1]).annotations[0].id, UNSURE)
+    shift = timedelta(minutes=10 if ours_later else -10)
+    at = (datetime.now(UTC) + shift).isoformat(timespec="microseconds")
+    judgments.judge(people[0], keys[1], "does not support", source="annotate", at=at)
+
+    report = sync(judgments, connection, project)
+
+    assert (report.conflicts, report.annotations_updated) == (1, 1 if ours_later else 0)
+    assert [j.verdict for j in judgments.present([keys[1]])] == [stands]
+    assert held_there(connection, project) == held_here(judgments)
+    verdicts = [e["verdict"] for e in judgments.history(keys[1])]
+    assert {"supports", "does not support", "unsure"} == set(verdicts)
+    assert sync(judgments, connection, project) == NOTHING
+
+
+def test_push_alone_leaves_what_both_changed(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    change(connection, task_of(connection, project, keys[1]).annotations[0].id, UNSURE)
+    judgments.judge(people[0], keys[1], "does not support", source="annotate")
+    report = push(judgments, connection, project, keys)
+    assert report.annotations_updated == 0
+    assert report.problems
+    assert task_of(connection, project, keys[1]).annotations[0].word == UNSURE
+
+
+def test_both_changing_to_the_same_is_no_conflict(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    change(connection, task_of(connection, project, keys[1]).annotations[0].id, UNSURE)
+    judgments.judge(people[0], keys[1], "unsure", source="annotate", comment="on reflection")
+    version = judgments.version()
+    assert sync(judgments, connection, project) == NOTHING
+    assert judgments.version() == version
+    assert waiting(judgments) == 0
+
+
+def test_deleted_there_and_changed_here_keeps_ours(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    connection.client.annotations.delete(id=task_of(connection, project, keys[1]).annotations[0].id)
+    judgments.judge(people[0], keys[1], "unsure", source="annotate")
+    report = sync(judgments, connection, project)
+    assert (report.conflicts, report.annotations_created) == (1, 1)
+    assert held_there(connection, project) == held_here(judgments)
+
+
+def test_an_id_used_again_does_not_hide_a_second_deletion(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    user = user_of(connection, people[0])
+    for _ in range(2):
+        task = task_of(connection, project, keys[2])
+        connection.client.annotations.delete(id=task.annotations[0].id)
+        assert pull(judgments, connection, project) == Report(pulled_withdrawn=1)
+        annotate(connection, task, user, SUPPORTS)
+        assert pull(judgments, connection, project) == Report(pulled_new=1)
+    assert held_here(judgments) == held_there(connection, project)
+
+
+def test_a_skip_here_withdraws_there(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    judgments.skip(people[0], keys[1], source="annotate")
+    assert sync(judgments, connection, project) == Report(annotations_deleted=1)
+    assert held_there(connection, project) == held_here(judgments)
+
+
+def test_a_task_deleted_there_comes_back_with_its_annotations(
+    judgments: Judgments, keys: list[str], connection: Connection, project: Project
+) -> None:
+    before = held_here(judgments)
+    connection.client.tasks.delete(id=str(task_of(connection, project, keys[0]).id))
+    assert pull(judgments, connection, project) == NOTHING
+    assert held_here(judgments) == before
+    assert push(judgments, connection, project, keys) == Report(tasks_created=1, annotations_created=2)
+    assert held_there(connection, project) == before
+
+
+def test_a_task_deleted_there_and_a_judgment_withdrawn_here_settle(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    connection.client.tasks.delete(id=str(task_of(connection, project, keys[0]).id))
+    judgments.withdraw(people[1], keys[0], source="annotate")
+    assert push(judgments, connection, project, keys) == Report(tasks_created=1, annotations_created=1)
+    assert waiting(judgments) == 0
+    assert held_there(connection, project) == held_here(judgments)
+
+
+def test_duplicate_tasks_become_one_and_nothing_is_lost(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    original = task_of(connection, project, keys[1])
+    said = {"result": result_of(UNSURE), "completed_by": user_of(connection, people[1])}
+    connection.client.projects.import_tasks(
+        project.id, request=[{"data": dict(original.data), "annotations": [said]}, {"data": dict(original.data)}]
+    )
+    assert sync(judgments, connection, project, keys) == Report(pulled_new=1)
+    assert len(all_tasks(connection, project.id)) == 3
+    assert held_there(connection, project) == held_here(judgments)
+    assert ("unsure", "on reflection") in held_here(judgments).values()
+
+
+def test_another_workspace_on_the_same_project_learns_its_pairs(
+    judgments: Judgments, keys: list[str], connection: Connection, project: Project, workspace: Workspace
+) -> None:
+    other = Judgments.open(f"sqlite:///{workspace.folder / 'other.db'}")
+    assert pull(other, connection, project).pulled_new == 4
+    assert len(other.present()) == 4
+    assert {j.annotator.name for j in other.present()} == {j.annotator.name for j in judgments.present()}
+    assert sync(other, connection, project, keys) == NOTHING
+    other.engine.dispose()
+
+
+def test_tasks_of_others_in_the_project_are_left_alone(
+    judgments: Judgments, keys: list[str], connection: Connection, project: Project
+) -> None:
+    foreign = {"ext_id": "theirs", "question": "q", "perspective": "p", "title": "t", "passage": "x"}
+    connection.client.projects.import_tasks(
+        project.id, request=[{"data": foreign, "annotations": [{"result": result_of(SUPPORTS)}]}]
+    )
+    report = sync(judgments, connection, project, keys)
+    assert [problem for problem in report.problems if "ext_id" in problem]
+    assert report == Report(problems=report.problems)
+
+
+def test_the_project_is_found_by_its_title(connection: Connection, project: Project) -> None:
+    assert find_or_create(connection, project.title) == project
+
+
+def test_the_report_is_one_line() -> None:
+    report = Report(tasks_created=2) + Report(conflicts=1, problems=("first", "first"))
+    assert "2 tasks" in str(report)
+    assert "first" in str(report)
+    assert "\n" not in str(report)
+    assert report.problems == ("first",)
