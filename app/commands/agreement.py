@@ -77,6 +77,4 @@ def _stored(workspace: Path | None, detector: str) -> "pd.DataFrame":
 def _print(result: "Agreement") -> None:
     for p in result.pairs:
         print(f"{p.a}\t{p.b}\tkappa {p.cohen_kappa:.3f} [{p.low:.3f}, {p.high:.3f}]\traw {p.raw:.3f}\tn {p.n}")
-    print(
-        f"Fleiss' kappa {result.fleiss_kappa:.3f} ({result.n_complete} items)\tKrippendorff's alpha {result.krippendorff_alpha:.3f}"
-    )
+    print(f"Fleiss' kappa {result.fleiss_kappa:.3f} ({result.n_complete} items)\talpha {result.krippendorff_alpha:.3f}")

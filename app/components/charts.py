@@ -5,6 +5,8 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
+_ROW = 28
+
 
 def dots_with_intervals(
     frame: pd.DataFrame, *, value: str, row: str, colour: str | None = None, low_end: float = 0.0
@@ -16,7 +18,7 @@ def dots_with_intervals(
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N"))
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=value), x2="high:Q")
     dots = base.mark_point(filled=True, size=80).encode(x=alt.X(f"{value}:Q", scale=scale), tooltip=list(frame.columns))
-    return cast(alt.LayerChart, lines + dots)
+    return cast(alt.LayerChart, (lines + dots).properties(height=alt.Step(_ROW)))
 
 
 def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
@@ -33,4 +35,5 @@ def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
     dark = alt.condition(
         f"datum.items > {max(float(long['items'].max()), 1) / 2}", alt.value("white"), alt.value("black")
     )
-    return cast(alt.LayerChart, cells + base.mark_text(fontSize=16).encode(text="items:Q", color=dark))
+    texts = base.mark_text(fontSize=16).encode(text="items:Q", color=dark)
+    return cast(alt.LayerChart, (cells + texts).properties(height=alt.Step(2 * _ROW)))

@@ -1,6 +1,6 @@
 """Agreement: how far people agree with each other and with the detector, where they do not, and the exports."""
 
-from itertools import combinations
+from math import isnan
 
 import pandas as pd
 import streamlit as st
@@ -68,7 +68,7 @@ def page() -> None:
         return
     table = statistics(result)
     summary(table, result)
-    details(frame, labels)
+    details(frame, labels, table)
     st.subheader("Exports", anchor=False)
     downloads("Judgments", frame)
     downloads("Agreement", table)
@@ -92,15 +92,19 @@ def summary(table: pd.DataFrame, result: Agreement) -> None:
     with right:
         st.dataframe(known.drop(columns=["pair"]).round(3), hide_index=True)
         st.caption(
-            f"Krippendorff's alpha {result.krippendorff_alpha:.3f} over {result.n_items} pairs; Fleiss' kappa "
-            f"{result.fleiss_kappa:.3f} over the {result.n_complete} that everyone, the detector too, has labelled."
+            f"Everyone together: Krippendorff's alpha {_shown(result.krippendorff_alpha)} over {result.n_items} pairs; Fleiss' "
+            f"kappa {_shown(result.fleiss_kappa)} over the {result.n_complete} pairs that all have labelled, the detector too."
         )
 
 
-def details(frame: pd.DataFrame, labels: pd.DataFrame) -> None:
+def _shown(value: float) -> str:
+    return "undefined" if isnan(value) else f"{value:.3f}"
+
+
+def details(frame: pd.DataFrame, labels: pd.DataFrame, table: pd.DataFrame) -> None:
     """The confusion table of two annotators, and the pairs on which they disagree."""
-    names = sorted(labels["annotator"].unique())
-    pairs = list(combinations(names, 2))
+    shared = table[table["n"] > 0].sort_values("n", ascending=False, kind="stable")
+    pairs = list(zip(shared["a"], shared["b"], strict=True))
     if not pairs:
         return
     chosen = st.selectbox("Two annotators", pairs, format_func=lambda p: f"{p[0]} and {p[1]}", key="two")
@@ -117,9 +121,9 @@ def details(frame: pd.DataFrame, labels: pd.DataFrame) -> None:
         disagreed = said[said[a] != said[b]]
         texts = frame.drop_duplicates("pair").set_index("pair")[["question", "perspective", "title", "passage"]]
         comments = frame[frame["comment"] != ""].groupby("pair")["comment"].agg(" / ".join)
-        table = disagreed.join(texts).join(comments)
-        st.markdown(f"**{len(table)} of {len(said)} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
-        st.dataframe(table, hide_index=True, height=320)
+        listed = disagreed.join(texts).join(comments)
+        st.markdown(f"**{len(listed)} of {len(said)} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
+        st.dataframe(listed, hide_index=True, height=320)
 
 
 with errors_in_place():
