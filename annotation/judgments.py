@@ -122,7 +122,8 @@ class Judgments:
             for query in _by_keys(select(pairs), pairs.c.key, keys):
                 for row in connection.execute(query).mappings():
                     fields = dict(row)
-                    found[fields.pop("key")] = PairRecord(**fields)
+                    key = fields.pop("key")
+                    found[key] = PairRecord(**fields)
         return found
 
     def judge(

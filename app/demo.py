@@ -7,6 +7,7 @@ from pathlib import Path
 from annotation.demo_judgments import add_demo_judgments
 from annotation.judgments import Judgments
 from data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_demo_dataset, add_demo_gold
+from data.demo.marker import mark_demo
 from data.labels import LabelStore
 from data.runs import list_runs, load_run, run_name
 from data.workspace import Workspace
@@ -27,6 +28,7 @@ def build_demo(folder: Path, say: Callable[[str, int, int], None]) -> Workspace:
     for number, (name, take) in enumerate(steps, start=1):
         say(name, number, len(steps))
         take()
+    mark_demo(workspace.folder)
     return workspace
 
 

@@ -9,11 +9,8 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from annotation.judgments import Judgments
-from annotation.label_studio.outbox import waiting
 from annotation.label_studio.server import Server, running, start
 from app.console import note
-from app.exchange import receive, send
 from app.ports import HOST, free_port
 from data.errors import BerdseyeError
 from data.workspace import Workspace
@@ -26,8 +23,8 @@ _ROOT = Path(__file__).resolve().parent.parent
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:
     """Run until Ctrl-C (or until the app ends); returns the app's exit status. `None` leaves Label Studio out."""
     port = free_port(port)
-    server = None if label_studio_port is None else _start_label_studio(workspace, label_studio_port)
     app = _start_app(workspace, port)
+    server = None if label_studio_port is None else _start_label_studio(workspace, label_studio_port)
     ending = threading.Event()
     _end_on_signals(ending)
     note(f"Berdseye       http://{HOST}:{port}")
@@ -83,6 +80,11 @@ def _end_on_signals(ending: threading.Event) -> None:
 
 def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> None:
     """Send what waits as soon as Label Studio answers, and look for annotations made there now and then."""
+    # Imported while Label Studio starts: the app should not wait for these.
+    from annotation.judgments import Judgments
+    from annotation.label_studio.outbox import waiting
+    from app.exchange import receive, send
+
     judgments = Judgments.open(workspace.judgments_url)
     received, ready, complaint = 0.0, False, ""
     while not ending.wait(_LOOK_EVERY if ready else 1.0):
@@ -97,7 +99,7 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
                 received = time.monotonic()
             if waiting(judgments):
                 send(workspace, judgments)
-        except BerdseyeError as error:
+        except Exception as error:  # whatever goes wrong here must not end the exchange for good
             if str(error) != complaint:  # the same trouble is told once
                 complaint = str(error)
-                note(f"Label Studio: {complaint} What should go there waits.")
+                note(f"Label Studio: {complaint or repr(error)} What should go there waits; it is tried again.")

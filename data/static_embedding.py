@@ -7,7 +7,7 @@ token vectors, L2-normalised. The package's own loader may reach for the network
 import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +55,9 @@ class StaticEmbedding:
 @lru_cache(maxsize=1)
 def static_embedding() -> StaticEmbedding:
     """The embedding, loaded once per process; raises `UnavailableError` when its files are missing or altered."""
-    folder = Path(str(files("wordllama")))
+    # Found, not imported: the package sets up logging for the whole process when it is.
+    spec = find_spec("wordllama")
+    folder = Path(spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else "wordllama")
     weights = folder / "weights" / "l2_supercat_256.safetensors"
     tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
     for path in (weights, tokenizer):

@@ -49,15 +49,18 @@ def create_tasks(
             if attempt == _ATTEMPTS - 1 or (error.status_code or 0) < _SERVER_ERROR:
                 raise
         found = look_up(connection, project, [task.key for task in left])
-        short = []
+        short: list[NewTask] = []
+        broken: list[RemoteTask] = []
         for task in left:
             copies = found.get(task.key, [])
             whole = [copy for copy in copies if _is_whole(copy, task, people)]
             if not whole:
                 short.append(task)
-                delete_tasks(connection, project, copies)
+                broken += copies
                 continue
-            made[task.key] = keep_one(connection, project, copies, people)
+            rest = [copy for copy in copies if copy not in whole]
+            made[task.key] = keep_one(connection, project, [*whole, *rest], people)
+        delete_tasks(connection, project, broken)
         left = short
         if not left:
             return made
@@ -69,7 +72,7 @@ def create_tasks(
 
 
 def keep_one(connection: Connection, project: int, copies: Sequence[RemoteTask], people: People) -> RemoteTask:
-    """The one task of a pair: what people said last in others is moved to it, and those are deleted."""
+    """The first task of a pair: what people said last in the others is moved to it, and those are deleted."""
     kept, *others = copies
     if not others:
         return kept
@@ -83,7 +86,7 @@ def keep_one(connection: Connection, project: int, copies: Sequence[RemoteTask],
     # A word that cannot be read cannot be moved either: its task stays, for people to look at.
     unreadable = [task for task in others if any(a.problem for a in task.annotations)]
     delete_tasks(connection, project, [task for task in others if task not in unreadable])
-    return look_up(connection, project, [kept.key])[kept.key][0]
+    return next(task for task in look_up(connection, project, [kept.key])[kept.key] if task.id == kept.id)
 
 
 def create_annotation(connection: Connection, task: int, word: Word, user: int, unique: str) -> int | None:

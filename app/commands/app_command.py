@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from app.commands.options import WorkspaceOption, opened
 from app.console import note, notes
 from app.ports import APP_PORT, LABEL_STUDIO_PORT, free_port
+from data.demo.marker import is_demo
 from data.workspace import Workspace
 
 
@@ -33,6 +34,10 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
     Example: `berdseye demo --workspace workspace`
     """
+    folder = workspace or Workspace.default_folder()
+    if is_demo(folder):
+        note(f"Workspace {folder.resolve()} stands already.")
+        return
     from app.demo import build_demo
 
     columns = (
@@ -49,7 +54,7 @@ def demo(workspace: WorkspaceOption = None) -> None:
             if not notes.is_terminal:
                 note(f"demo {number}/{total}: {name}")
 
-        built = build_demo(workspace or Workspace.default_folder(), say)
+        built = build_demo(folder, say)
         progress.update(task, total=1, completed=1, description="complete")
     note(f"Workspace {built.folder}")
 
