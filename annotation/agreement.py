@@ -73,11 +73,11 @@ def _wide(labels: pd.DataFrame) -> pd.DataFrame:
             hint=f"It needs the columns {', '.join(COLUMNS)}.",
         )
     table = labels.loc[:, list(COLUMNS)]
-    empty = table.index[table.isna().any(axis=1)]
-    if len(empty):
-        raise BadInputError(
-            f"{len(empty)} rows have an empty cell, first row {int(empty[0]) + 1}.", hint="Fill or drop them."
-        )
+    blank = table.isna() | table.astype(str).apply(lambda column: column.str.strip() == "")
+    empty = table.index[blank.any(axis=1)].tolist()
+    if empty:
+        first = empty[0] + 1 if isinstance(empty[0], int) else empty[0]
+        raise BadInputError(f"{len(empty)} rows have an empty cell, first row {first}.", hint="Fill or drop them.")
     table = table.astype(str)
     twice = table[table.duplicated(["item", "annotator"])]
     if len(twice):

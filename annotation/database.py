@@ -1,7 +1,7 @@
 """Opening the judgments database: SQLite by default, any PostgreSQL by URL, brought to the newest schema."""
 
 import sqlite3
-import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,15 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from filelock import FileLock
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from data.errors import BadInputError, UnavailableError
 
 _BUSY_SECONDS = 30
+_MIGRATING = 0x6265726473657965
+"""The advisory lock of migrations on PostgreSQL."""
 
 
 def open_database(url: str) -> Engine:
@@ -71,6 +73,8 @@ def _migrate(engine: Engine) -> None:
     if _revision(engine) == newest:
         return
     with _migration_lock(engine), engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_MIGRATING)))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         connection.commit()
@@ -81,9 +85,7 @@ def _revision(engine: Engine) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
 
-def _migration_lock(engine: Engine) -> FileLock:
-    """One migration at a time: beside the SQLite file, or per machine for a server."""
+def _migration_lock(engine: Engine) -> FileLock | nullcontext[None]:
+    """One migration at a time of a SQLite file; a server has its own lock, which holds across machines."""
     database = engine.url.database
-    if engine.url.get_backend_name() == "sqlite" and database:
-        return FileLock(f"{database}.migrating")
-    return FileLock(Path(tempfile.gettempdir()) / f"berdseye-{engine.url.host}-{database}.migrating")
+    return FileLock(f"{database}.migrating") if engine.dialect.name == "sqlite" and database else nullcontext()

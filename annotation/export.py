@@ -8,18 +8,19 @@ import pandas as pd
 from data.atomic import write_bytes
 from data.errors import BadInputError
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = tuple("=+-@＝＋－＠\t\r\n")
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """UTF-8 CSV with a header; a text that starts like a formula gets a leading apostrophe."""
+    """UTF-8 CSV (RFC 4180) with a header; a text that starts like a formula gets a leading apostrophe."""
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
             safe[column] = safe[column].map(
                 lambda v: f"'{v}" if isinstance(v, str) and v.startswith(_FORMULA_STARTS) else v
             )
-    return safe.to_csv(index=False).encode("utf-8")
+    # With these line ends a lone carriage return is quoted too, and cannot begin a row of its own.
+    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8")
 
 
 def to_parquet(frame: pd.DataFrame) -> bytes:
@@ -40,6 +41,7 @@ _FORMATS = {".csv": to_csv, ".parquet": to_parquet, ".jsonl": to_jsonl}
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table in the format its file name asks for; raises `BadInputError` for an ending that has none."""
-    if path.suffix not in _FORMATS:
+    form = _FORMATS.get(path.suffix.lower())
+    if form is None:
         raise BadInputError(f"Cannot write '{path.suffix}' files.", where=path, hint=f"Use {', '.join(_FORMATS)}.")
-    write_bytes(path, _FORMATS[path.suffix](frame))
+    write_bytes(path, form(frame))

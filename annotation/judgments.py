@@ -19,6 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from annotation.database import open_database
 from annotation.schema import annotators, events, pairs, present
 from data.errors import BadInputError, UnknownNameError
+from data.passages import clean
 from data.records import Stance, pair_key
 
 Verdict = Literal["supports", "does not support", "unsure"]
@@ -82,10 +83,9 @@ class Judgments:
 
     def sign_in(self, name: str, *, demo: bool = False) -> Annotator:
         """The annotator of this name, new or known. Names that differ only in case or spacing are one person."""
-        shown = " ".join(unicodedata.normalize("NFC", name).split())
-        if not shown or len(shown) > 120 or not shown.isprintable():
+        shown, folded = _shown_and_folded(name)
+        if not shown or max(len(shown), len(folded)) > 120 or not shown.isprintable():
             raise BadInputError("A name has between 1 and 120 printable characters.", hint="Enter your name.")
-        folded = shown.casefold()
         row = {"name": shown, "folded": folded, "demo": demo, "at": _now()}
         with self.engine.begin() as connection:
             connection.execute(self._insert_new(annotators, [row], "folded"))
@@ -102,7 +102,7 @@ class Judgments:
         """The annotator of this name; raises `UnknownNameError`."""
         known = self.annotators()
         for person in known:
-            if person.name.casefold() == name.strip().casefold():
+            if _shown_and_folded(person.name)[1] == _shown_and_folded(name)[1]:
                 return person
         raise UnknownNameError("annotator", name, [p.name for p in known])
 
@@ -142,7 +142,8 @@ class Judgments:
         """Record a judgment; returns its event id.
 
         `uid` (a UUID) makes the call repeatable: the same uid is recorded once, whatever happened to the first answer.
-        `shown` says whether the detector's label was visible; `seconds` is the time the person took.
+        `shown` says whether the detector's label was visible; `seconds` is the time the person took. A comment is kept
+        without the control characters (NUL among them) that not every database takes.
         """
         if verdict not in VERDICTS:
             raise UnknownNameError("verdict", str(verdict), VERDICTS)
@@ -151,7 +152,7 @@ class Judgments:
             pair,
             kind="judge",
             verdict=verdict,
-            comment=comment.strip(),
+            comment=clean(comment),
             source=source,
             seconds=seconds,
             shown=shown,
@@ -161,7 +162,7 @@ class Judgments:
 
     def skip(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
         """Put a pair aside: it leaves this annotator's queue without a verdict."""
-        return self._append(annotator, pair, kind="skip", comment=comment.strip(), source=source)
+        return self._append(annotator, pair, kind="skip", comment=clean(comment), source=source)
 
     def withdraw(self, annotator: Annotator, pair: str, *, source: Source, uid: str | None = None) -> int:
         """Take back whatever this annotator said of a pair."""
@@ -182,6 +183,8 @@ class Judgments:
             .limit(1)
         )
         with self.engine.begin() as connection:
+            # Two windows of one person wait for each other, so that two undos take back two actions on PostgreSQL too.
+            connection.execute(select(annotators.c.id).where(annotators.c.id == annotator.id).with_for_update())
             found = connection.execute(last).one_or_none()
             if found is None:
                 return None
@@ -250,7 +253,8 @@ class Judgments:
     def version(self) -> int:
         """A number that grows with every event: what caches of the present state are keyed by."""
         with self._reading() as connection:
-            return int(connection.execute(select(func.coalesce(func.max(events.c.id), 0))).scalar_one())
+            # Not the highest id: PostgreSQL hands ids out before commit, so a lower one may appear later.
+            return int(connection.execute(select(func.count()).select_from(events)).scalar_one())
 
     def _append(self, annotator: Annotator, pair: str, **fields: Any) -> int:
         row = _event(annotator, pair, **fields)
@@ -277,6 +281,12 @@ class Judgments:
 def batched_rows(rows: Sequence[Any], size: int = _CHUNK) -> Iterable[list[Any]]:
     """Rows in lists short enough for one SQL statement."""
     return (list(rows[start : start + size]) for start in range(0, len(rows), size))
+
+
+def _shown_and_folded(name: str) -> tuple[str, str]:
+    """A name as it is shown, and what tells whether two names are one."""
+    shown = " ".join(unicodedata.normalize("NFC", name).split())
+    return shown, shown.casefold()
 
 
 def _by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[Any]:

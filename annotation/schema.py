@@ -31,7 +31,7 @@ pairs = Table(
     metadata,
     Column("key", String(32), primary_key=True),
     Column("dataset", String(64), nullable=False),
-    Column("question_id", String(200), nullable=False),
+    Column("question_id", Text, nullable=False),
     Column("question", Text, nullable=False),
     Column("perspective", Text, nullable=False),
     Column("stance", String(12)),

@@ -1,6 +1,7 @@
 """Judged pairs as fine-tuning data for detectors."""
 
 import hashlib
+import unicodedata
 
 import pandas as pd
 
@@ -55,7 +56,7 @@ def training_data(judgments: pd.DataFrame, *, include_demo: bool = True) -> pd.D
 
 
 def split_of(question: str) -> str:
-    """'train', 'dev' or 'test', the same for a question's text whatever its case and spacing."""
-    folded = " ".join(question.casefold().split())
+    """'train', 'dev' or 'test', the same for a question's text whatever its case, spacing and Unicode form."""
+    folded = " ".join(unicodedata.normalize("NFC", question).casefold().split())
     draw = int.from_bytes(hashlib.blake2b(folded.encode(), digest_size=8).digest()) / 2**64
     return next(name for name, limit in _SPLITS if draw < limit)

@@ -2,11 +2,11 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,13 +20,12 @@ def replacing(path: Path) -> Iterator[Path]:
 
     A full disk or a read-only folder is reported as a `BerdseyeError` that names the file.
     """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")  # made with the rights the umask gives
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        os.close(handle)
+        temporary.touch(exist_ok=False)
     except OSError as error:
         raise _unwritable(path, error) from error
-    temporary = Path(name)
     try:
         yield temporary
         _sync(temporary)

@@ -154,13 +154,25 @@ def add_corpus(
         shutil.rmtree(building, ignore_errors=True)
         try:
             manifest = _build(building, name, source, kind, skip_bad, progress)
-            shutil.rmtree(folder, ignore_errors=True)
-            building.rename(folder)
+            _put_in_place(building, folder)
         finally:
             shutil.rmtree(building, ignore_errors=True)
         return manifest
     finally:
         lock.release()
+
+
+def _put_in_place(building: Path, folder: Path) -> None:
+    """Two renames, so that a corpus is replaced in an instant however long deleting the old one takes."""
+    old = folder.parent / f".{folder.name}.old"
+    shutil.rmtree(old, ignore_errors=True)
+    try:
+        if folder.exists():
+            folder.rename(old)
+        building.rename(folder)
+    except OSError as error:
+        raise BerdseyeError(f"The corpus could not be put in place: {error}.", where=folder) from error
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _build(building: Path, name: str, source: Path, kind: Kind, skip_bad: bool, progress: Progress) -> Manifest:
@@ -219,9 +231,11 @@ class _Writer:
                 document.line,
                 f"the id stands already on line {self._ids[source_id]}; ids must be unique",
             )
+        texts = [clean(document.text)] if self.keep_whole else list(cut(document.text))
+        if not any(texts):
+            return BadRow(source_id, document.line, "the text is empty")
         self._ids[source_id] = document.line
         self.documents += 1
-        texts = [clean(document.text)] if self.keep_whole else list(cut(document.text))
         for n, text in enumerate(texts):
             key = hashlib.blake2b(f"{title}\0{text}".encode(), digest_size=16).digest()
             if key in self._seen:
@@ -254,5 +268,5 @@ def _read_manifest(folder: Path) -> Manifest:
     try:
         read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return Manifest(**read)
-    except (OSError, json.JSONDecodeError, TypeError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise StaleError("The corpus manifest cannot be read.", where=path, hint="Add the corpus again.") from error

@@ -50,17 +50,20 @@ def read_dataset(source: Path) -> Imported:
         )
     try:
         value = json.loads(source.read_bytes().decode("utf-8-sig"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInputError(
             f"Not a readable JSON file: {error}.", where=source, hint="Save it as UTF-8 JSON."
         ) from error
     if isinstance(value, dict) and "source_queries" in value:
         return _read_pir(value, source)
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        if "claim_title" in value[0]:
-            return _read_debates(value)
-        if "cId" in value[0]:
-            return _read_perspectrum(value, source)
+        try:
+            if "claim_title" in value[0]:
+                return _read_debates(value)
+            if "cId" in value[0]:
+                return _read_perspectrum(value, source)
+        except (LookupError, TypeError, AttributeError, ValueError, OSError) as error:
+            raise BadInputError(f"Not whole: {error!r}.", where=source, hint="Take the file as released.") from error
     raise BadInputError("The layout is not known.", where=source, hint="See `berdseye dataset add --help`.")
 
 
@@ -78,7 +81,7 @@ def read_perspectives(value: Any) -> tuple[Perspective, ...]:
         text, stance = (item, None) if isinstance(item, str) else (_text_of(item), item.get("stance"))
         if not isinstance(text, str) or not text.strip():
             raise ValueError("a perspective is empty")
-        if stance is not None and stance not in _STANCES:
+        if stance is not None and (not isinstance(stance, str) or stance not in _STANCES):
             raise ValueError(f"stance '{stance}' is neither supporting nor opposing")
         found.setdefault(clean(text), Perspective(clean(text), None if stance is None else _STANCES[stance]))
     return tuple(found.values())
@@ -99,7 +102,7 @@ def _read_jsonl(source: Path) -> Imported:
             text = row.get("org_q" if berds else "question")
             if not isinstance(text, str) or not text.strip():
                 raise ValueError("no question")
-            key = str(row["org_id"]) if berds else str(row.get("id", line))
+            key = str(row["org_id"]) if berds else str(line if row.get("id") is None else row["id"])
             question = Question(key, "", clean(text), read_perspectives(row.get("perspectives", [])))
         except ValueError as error:
             raise BadInputError(f"{error}.", where=source, line=line, hint="Correct this line.") from error
@@ -119,7 +122,7 @@ def _rows(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             try:
                 row = json.loads(raw.decode("utf-8-sig"))
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise BadInputError(f"Not valid JSON: {error}.", where=source, line=line, hint="Correct it.") from error
             if not isinstance(row, dict):
                 raise BadInputError("Expected an object.", where=source, line=line, hint="Correct this line.")

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 
-def debate_documents(debates: Sequence[dict[str, Any]]) -> Iterator[dict[str, str]]:
+def debate_documents(debates: Sequence[dict[str, Any]], collection: str) -> Iterator[dict[str, str]]:
     """One document an argument: the claim as its title, the argument's paragraphs as its text.
 
-    The perspective's own title is left out, since it would give away what the argument supports.
+    The perspective's own title is left out, since it would give away what the argument supports. Ids begin with the
+    collection's name.
     """
     for number, debate in enumerate(debates):
         for side in ("perspectives_for", "perspectives_against"):
@@ -20,7 +21,7 @@ def debate_documents(debates: Sequence[dict[str, Any]]) -> Iterator[dict[str, st
                 text = "\n".join(p.strip() for p in argument.get("description") or [] if p and p.strip())
                 if text:
                     yield {
-                        "id": f"{number}-{side.removeprefix('perspectives_')}-{place}",
+                        "id": f"{collection}-{number}-{side.removeprefix('perspectives_')}-{place}",
                         "title": str(debate.get("claim_title") or "").strip(),
                         "text": text,
                         "url": str(debate.get("url") or ""),

@@ -54,7 +54,7 @@ def read_documents(path: Path) -> Iterator[Row]:
         files = sorted(f for f in path.rglob("*") if f.is_file() and f.suffix.lower() in READERS)
         if not files:
             raise BadInputError("The folder holds no file that can be read.", where=path, hint=_KNOWN)
-        return chain.from_iterable(_read_file(f) for f in files)
+        return chain.from_iterable(_read_below(path, f) for f in files)
     if not path.exists():
         raise BadInputError("There is no such file.", where=path, hint="Check the path.")
     return _read_file(path)
@@ -65,6 +65,18 @@ def _read_file(path: Path) -> Iterator[Row]:
     if reader is None:
         raise BadInputError(f"Files ending in '{path.suffix}' cannot be read.", where=path, hint=_KNOWN)
     return reader(path)
+
+
+def _read_below(folder: Path, path: Path) -> Iterator[Row]:
+    """Rows of a file in a folder; files of the same name in different folders are told apart."""
+    name = path.relative_to(folder).as_posix()
+    for row in _read_file(path):
+        if isinstance(row, BadRow):
+            yield row._replace(where=name)
+        elif row.source_id.startswith(path.name):
+            yield row._replace(source_id=name + row.source_id.removeprefix(path.name))
+        else:
+            yield row
 
 
 def _jsonl(path: Path) -> Iterator[Row]:
@@ -82,9 +94,11 @@ def _jsonl(path: Path) -> Iterator[Row]:
 
 def _delimited(path: Path, delimiter: str) -> Iterator[Row]:
     bad: list[BadRow] = []
+    number = 0
 
     def good_lines() -> Iterator[str]:
-        for _, line in _lines(path):
+        nonlocal number
+        for number, line in _lines(path):  # noqa: B007 (csv's own line_num leaves out the bad lines)
             if isinstance(line, BadRow):
                 bad.append(line)
             else:
@@ -97,11 +111,11 @@ def _delimited(path: Path, delimiter: str) -> Iterator[Row]:
             yield from bad
             bad.clear()
             if None in row:
-                yield BadRow(path.name, rows.line_num, "more cells than there are columns")
+                yield BadRow(path.name, number, "more cells than there are columns")
             else:
-                yield _document(path, rows.line_num, row)
+                yield _document(path, number, row)
     except csv.Error as error:
-        yield BadRow(path.name, rows.line_num, f"not readable as a table ({error}); the rest of the file was not read")
+        yield BadRow(path.name, number, f"not readable as a table ({error}); the rest of the file was not read")
     yield from bad
 
 
@@ -128,7 +142,7 @@ def _json(path: Path) -> Iterator[Row]:
     if not isinstance(value, list):
         raise BadInputError("Expected a list of documents.", where=path, hint="See `berdseye corpus add --help`.")
     if value and isinstance(value[0], dict) and "claim_title" in value[0]:
-        value = list(debate_documents(value))
+        value = list(debate_documents(value, path.stem))
     for number, item in enumerate(value, start=1):
         yield _document(path, number, {"text": item} if isinstance(item, str) else item)
 

@@ -33,7 +33,7 @@ _GRAMMAR = r"""
     %ignore /[ \t]+/
 """
 
-_BARE = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+:/-]*")
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.+:/-]*|\.{0,2}/[A-Za-z0-9_.+:/-]+")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Call:
 def show(value: Any) -> str:
     """An argument as the grammar writes it: numbers in their shortest form, texts quoted where they must be."""
     if isinstance(value, float):
-        return f"{value:g}"
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
     return f'"{value}"' if isinstance(value, str) and not _BARE.fullmatch(value) else str(value)
 
 

@@ -98,14 +98,17 @@ def load_run(workspace: Workspace, name: str) -> Run:
     if not path.exists():
         raise UnknownNameError("run", name, [p.stem for p in workspace.runs_folder.glob("*.json")])
     manifest, question_ids = _manifest(path)
-    table = pq.read_table(path.with_suffix(".parquet"))
     place = {question: i for i, question in enumerate(question_ids)}
-    rows = np.array([place[q] for q in table["question"].to_pylist()], dtype=np.int64)
-    ranks = table["rank"].to_numpy() - 1
     ids = np.full((len(question_ids), manifest.k), -1, dtype=np.int64)
     scores = np.zeros((len(question_ids), manifest.k), dtype=np.float32)
-    ids[rows, ranks] = table["passage"].to_numpy()
-    scores[rows, ranks] = table["score"].to_numpy()
+    try:
+        table = pq.read_table(path.with_suffix(".parquet"))
+        rows = np.array([place[q] for q in table["question"].to_pylist()], dtype=np.int64)
+        ranks = table["rank"].to_numpy() - 1
+        ids[rows, ranks] = table["passage"].to_numpy()
+        scores[rows, ranks] = table["score"].to_numpy()
+    except (OSError, ValueError, LookupError) as error:
+        raise StaleError(f"The run cannot be read: {error}.", where=path, hint="Run the pipeline again.") from error
     return Run(manifest, question_ids, ids, scores)
 
 

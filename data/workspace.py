@@ -57,9 +57,13 @@ class Workspace:
         for section, values in read.items():
             if section not in DEFAULTS:
                 raise UnknownNameError("section in berdseye.toml", section, DEFAULTS)
-            for key in values:
+            if not isinstance(values, dict):
+                raise BadInputError(f"'{section}' is a section.", where=path, hint=f"Write it as [{section}].")
+            for key, value in values.items():
                 if key not in DEFAULTS[section]:
                     raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
+                if not isinstance(value, str):
+                    raise BadInputError(f"'{key}' in [{section}] must be a text.", where=path, hint="Put it in quotes.")
         return cls(folder, {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()})
 
     @classmethod
@@ -92,8 +96,8 @@ class Workspace:
         return self.folder / "label_studio"
 
     def corpora(self) -> list[str]:
-        """Names of the corpora that are complete, sorted."""
-        return sorted(p.parent.name for p in (self.folder / "corpora").glob("*/manifest.json"))
+        """Names of the corpora that are complete, sorted; folders half-built by a killed process begin with a dot."""
+        return sorted(p.parent.name for p in (self.folder / "corpora").glob("[!.]*/manifest.json"))
 
     def datasets(self) -> list[str]:
         """Names of the data sets, sorted."""

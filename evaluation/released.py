@@ -24,7 +24,7 @@ def read_released_run(path: Path) -> Support:
             if raw.strip():
                 try:
                     arrays.append(_labels(json.loads(raw.decode("utf-8-sig"))))
-                except (ValueError, TypeError, KeyError) as error:
+                except (ValueError, TypeError, RecursionError) as error:
                     raise BadInputError(f"{_said(error)}.", where=path, line=line, hint="Correct this line.") from error
     if not arrays:
         raise BadInputError("The file holds no question.", where=path, hint="Is it the right file?")

@@ -42,18 +42,24 @@ def score_run(
     *,
     progress: Progress = silent,
 ) -> list[Score]:
-    """One score a measure. Questions nobody labelled at all under `source` are left out, and `estimate.n` says so."""
+    """One score a measure.
+
+    Questions that have passages, none of them labelled under `source`, are left out, and `estimate.n` says so; a question
+    for which nothing was found counts as covering nothing.
+    """
     manifest = run.manifest
     questions = load_dataset(workspace, manifest.dataset)
     k = max(m.k for m in measures)
     found = run_pairs(workspace, run, questions, k)
     labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-    support = Support.of(found.by_question(labels, questions))
+    depths = (run.ids[:, :k] >= 0).sum(axis=1)
+    arrays = found.by_question(labels, questions)
+    support = Support.of([array[:depth] for array, depth in zip(arrays, depths, strict=True)])
     version = source.detector.version if source.detector is not None else ""
     scores = []
     for measure in measures:
         values = measure.values(support)
-        values[~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
+        values[(support.depths > 0) & ~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
         scores.append(
             Score(
                 manifest.dataset,

@@ -14,6 +14,7 @@ import bm25s
 import numpy as np
 import Stemmer
 
+from data.grammar import show
 from data.records import Ranking
 from retrieval.ranking import top_k
 
@@ -60,7 +61,7 @@ class BM25:
 
     @property
     def name(self) -> str:
-        shown = [f"{n}={v:g}" for n, v, d in (("k1", self.k1, _K1), ("b", self.b, _B)) if v != d]
+        shown = [f"{n}={show(v)}" for n, v, d in (("k1", self.k1, _K1), ("b", self.b, _B)) if v != d]
         return f"bm25({','.join(shown)})" if shown else "bm25"
 
     @property

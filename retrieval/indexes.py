@@ -89,7 +89,7 @@ def _build(folder: Path, corpus: Corpus, retriever: Retriever, progress: Progres
         write_json(building / "manifest.json", asdict(_manifest(corpus, retriever)))
         shutil.rmtree(folder, ignore_errors=True)
         building.rename(folder)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # FAISS reports a full disk as a RuntimeError
         raise BerdseyeError(
             f"The index could not be written: {error}.", where=folder, hint="Free some space and try again."
         ) from error

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from data.corpora import Corpus
+from data.grammar import show
 from data.records import Ids, Scores
 from data.static_embedding import static_embedding
 
@@ -22,7 +23,7 @@ class MMR:
 
     @property
     def name(self) -> str:
-        return f"mmr({self.weight:g})"
+        return f"mmr({show(self.weight)})"
 
     def apply(self, corpus: Corpus, queries: Sequence[str], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
         del queries

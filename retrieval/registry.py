@@ -9,6 +9,7 @@ from retrieval.bm25 import BM25
 from retrieval.dense import Dense
 from retrieval.mmr import MMR
 from retrieval.protocol import Retriever, Stage
+from retrieval.ranking import checked_k
 
 DEFAULT_PIPELINES = ("bm25", "dense(static)")
 
@@ -38,7 +39,7 @@ def parse_pipeline(text: str) -> Pipeline:
     stages = tuple(STAGES[call.name](call) for call in rest)
     if first.keep is not None and not stages:
         raise BadInputError(f"'%{first.keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
-    return Pipeline(retriever, stages, 100 if first.keep is None else first.keep)
+    return Pipeline(retriever, stages, 100 if first.keep is None else checked_k(first.keep))
 
 
 def _bm25(call: Call) -> Retriever:

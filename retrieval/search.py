@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from data.corpora import Corpus, cut_page
-from data.errors import BadInputError
+from data.errors import BadInputError, StaleError
 from data.progress import Progress, silent
 from data.records import Ids, Passage, Ranking, Scores
 from retrieval.bm25 import BM25, BM25Index
@@ -56,22 +56,27 @@ def _over_pages(corpus: Corpus, retriever: Retriever, queries: Sequence[str], k:
     pages, index = _page_index(corpus.folder, corpus.manifest.hash)
     found: list[Ranking] = []
     for query, chosen in zip(queries, index.search(queries, PAGES_A_QUESTION), strict=True):
-        passages = [p for i in chosen.ids.tolist() for p in cut_page(pages[i])]
+        # In order of id, so that the index's numbers break ties as the ids do.
+        passages = sorted(p for i in chosen.ids.tolist() for p in cut_page(pages[i]))
         local = retriever.build([[index_text(p) for p in passages]]).search([query], k)[0] if passages else chosen
         ids = np.array([passages[i].id for i in local.ids.tolist()], dtype=np.int64)
-        order = np.lexsort((-ids, -local.scores))
-        found.append(Ranking(ids[order], local.scores[order]))
+        found.append(Ranking(ids, local.scores))
     return found
 
 
 @lru_cache(maxsize=32)
 def _opened(folder: Path, corpus_hash: str, retriever: Retriever) -> Index:
-    del corpus_hash  # part of the cache's key: a corpus made anew is opened anew
-    return ensure_index(Corpus(folder), retriever)
+    return ensure_index(_unchanged(folder, corpus_hash), retriever)
 
 
 @lru_cache(maxsize=8)
 def _page_index(folder: Path, corpus_hash: str) -> tuple[list[Passage], BM25Index]:
-    del corpus_hash
-    pages = [p for batch in Corpus(folder).batches() for p in batch]
+    pages = [p for batch in _unchanged(folder, corpus_hash).batches() for p in batch]
     return pages, BM25().build([[index_text(p) for p in pages]])
+
+
+def _unchanged(folder: Path, corpus_hash: str) -> Corpus:
+    corpus = Corpus(folder)
+    if corpus.manifest.hash != corpus_hash:
+        raise StaleError(f"Corpus '{corpus.name}' was made anew meanwhile.", hint="Ask again.")
+    return corpus

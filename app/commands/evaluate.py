@@ -66,6 +66,8 @@ def _stored(run: str | None, measures: str, labels: str, workspace: Path | None)
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")
     held, parsed, source = opened(workspace), parse_measures(measures), parse_label_source(labels)
     names = [run] if run is not None else [r.name for r in list_runs(held)]
+    if not names:
+        raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`, or name a file with --run.")
     judgments = Judgments.open(held.judgments_url)
     scores = []
     for name in names:

@@ -20,7 +20,7 @@ def upgrade() -> None:
         "pairs",
         sa.Column("key", sa.String(32), primary_key=True),
         sa.Column("dataset", sa.String(64), nullable=False),
-        sa.Column("question_id", sa.String(200), nullable=False),
+        sa.Column("question_id", sa.Text, nullable=False),
         sa.Column("question", sa.Text, nullable=False),
         sa.Column("perspective", sa.Text, nullable=False),
         sa.Column("stance", sa.String(12)),

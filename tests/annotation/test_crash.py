@@ -1,0 +1,98 @@
+"""No acknowledged judgment is ever lost: a process that writes is killed at a random moment, twenty times over."""
+
+import multiprocessing
+import os
+import random
+import sqlite3
+import time
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+from crash_writer import write
+from made_pairs import record
+
+from annotation.judgments import Annotator, Judgments
+
+ROUNDS = 20
+WRITERS_A_PROCESS = 4
+JUDGMENTS_A_WRITER = 125
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Processes that start within milliseconds: forked off one that has imported everything and opened nothing."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["crash_writer"])
+    return context
+
+
+def started(
+    processes: ForkServerContext, url: str, people: list[Annotator], keys: list[str]
+) -> tuple[BaseProcess, Connection]:
+    reading, writing = processes.Pipe(duplex=False)
+    process = processes.Process(target=write, args=(url, people, keys, writing), daemon=True)
+    process.start()
+    writing.close()
+    return process, reading
+
+
+def told(pipe: Connection) -> list[str]:
+    """All uids on the pipe until its last writer is gone."""
+    chunks = []
+    while chunk := os.read(pipe.fileno(), 1 << 16):
+        chunks.append(chunk)
+    return b"".join(chunks).decode().split()
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_a_killed_writer_loses_nothing_it_acknowledged(
+    processes: ForkServerContext, tmp_path: Path, database_url: str, number: int
+) -> None:
+    judgments = Judgments.open(database_url)
+    people = [judgments.sign_in(f"Writer {n}") for n in range(2 * WRITERS_A_PROCESS)]
+    keys = judgments.add_pairs(record(n) for n in range(JUDGMENTS_A_WRITER))
+    judgments.engine.dispose()
+
+    survivor, survivor_tells = started(processes, database_url, people[:WRITERS_A_PROCESS], keys)
+    victim, victim_tells = started(processes, database_url, people[WRITERS_A_PROCESS:], keys)
+    assert victim_tells.poll(60), "the victim never began"
+    time.sleep(random.Random(number).uniform(0, 0.5))
+    victim.kill()
+    victim.join(60)
+    survivor.join(60)
+    from_survivor, from_victim = told(survivor_tells), told(victim_tells)
+
+    assert survivor.exitcode == 0
+    assert len(from_survivor) == WRITERS_A_PROCESS * JUDGMENTS_A_WRITER
+    assert from_victim, "the victim acknowledged nothing, so that the round shows nothing"
+    with sqlite3.connect(tmp_path / "judgments.db") as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
+    reopened = Judgments.open(database_url)
+    kept = reopened.present()
+    uids = [j.uid for j in kept]
+    assert len(set(uids)) == len(uids) == reopened.version()
+    assert len({(j.annotator.id, j.pair) for j in kept}) == len(uids)
+    assert set(from_survivor) | set(from_victim) <= set(uids)
+    # What stands there beyond that, each writer had recorded and died before it could tell: at most one judgment.
+    assert len(uids) - len(from_survivor) - len(from_victim) <= WRITERS_A_PROCESS
+    reopened.judge(people[-1], keys[0], "unsure", source="annotate")
+    assert reopened.version() == len(uids) + 1
+    reopened.engine.dispose()
+
+
+def test_most_rounds_kill_in_the_middle(processes: ForkServerContext, database_url: str) -> None:
+    """The whole work takes longer than the shortest delays before the kill, or nothing would ever be interrupted."""
+    judgments = Judgments.open(database_url)
+    people = [judgments.sign_in(f"Writer {n}") for n in range(WRITERS_A_PROCESS)]
+    keys = judgments.add_pairs(record(n) for n in range(JUDGMENTS_A_WRITER))
+    judgments.engine.dispose()
+    victim, tells = started(processes, database_url, people, keys)
+    assert tells.poll(60)
+    victim.kill()
+    victim.join(60)
+    assert 0 < len(told(tells)) < WRITERS_A_PROCESS * JUDGMENTS_A_WRITER

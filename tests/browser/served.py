@@ -1,0 +1,139 @@
+"""The app as a person meets it: a Streamlit server on a workspace, and a page of a real browser that looks at it."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+HOST = "127.0.0.1"
+_QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+_STARTS_WITHIN = 60.0
+VIEW = {"width": 1400, "height": 1000}
+
+
+class Served:
+    """A Streamlit server of the app, on a workspace and a port of its own."""
+
+    def __init__(self, workspace: Path, log: Path) -> None:
+        self.workspace, self.log = workspace, log
+        self.port = unused_port()
+        self.process = self._start()
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(timeout=10)
+
+    def restart(self) -> None:
+        """Start it again on the same port."""
+        self.process = self._start()
+
+    def stop(self) -> None:
+        """End it, whatever state it is in."""
+        if self.process.poll() is None:
+            self.kill()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(self.port)]
+        options = ["--server.headless", "true", "--server.address", HOST, "--server.fileWatcherType", "none"]
+        environment = {**os.environ, "BERDSEYE_WORKSPACE": str(self.workspace)}
+        environment.pop("BERDSEYE_JUDGMENTS_URL", None)
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                [*command, *options], cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+        ends = time.monotonic() + _STARTS_WITHIN
+        while time.monotonic() < ends and process.poll() is None:
+            if answers(f"{self.url}/_stcore/health"):
+                return process
+            time.sleep(0.1)
+        process.kill()
+        raise AssertionError(f"The app did not start:\n{self.log.read_text(encoding='utf-8', errors='replace')}")
+
+
+def unused_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(url: str) -> bool:
+    """Whether something there answers an HTTP request with 200."""
+    try:
+        with urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+@contextmanager
+def served(workspace: Path, log: Path) -> Iterator[Served]:
+    """A server that ends with the block."""
+    server = Served(workspace, log)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A headless Chromium, the one that is installed; None of it calls home."""
+    path = shutil.which("chromium")
+    assert path is not None, "Chromium is missing (apt-get install chromium)."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=[*_QUIET, "--disable-sync"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def new_context(browser: Browser) -> BrowserContext:
+    """A context as of a person who never was here, in a light theme."""
+    context = browser.new_context(viewport=VIEW, color_scheme="light", accept_downloads=True)  # type: ignore[arg-type]
+    context.set_default_timeout(15_000)
+    return context
+
+
+def go(page: Page, address: str) -> None:
+    """Open an address and wait until the app has drawn its page."""
+    page.goto(address)
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until Streamlit has connected and is at rest."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+
+
+def sign_in(page: Page, name: str) -> None:
+    """Type a name into the sidebar, as the placeholder says."""
+    box = page.get_by_test_id("stSidebar").get_by_role("combobox")
+    box.click()
+    box.fill(name)
+    box.press("Enter")
+    expect(page.get_by_test_id("stSidebar").get_by_text(name, exact=True)).to_be_visible()
+    settled(page)
+
+
+def focused_chips(page: Page) -> Locator:
+    """The chips of the card that the keys act on."""
+    return page.locator('[class*="st-key-focus-"]').get_by_role("button")

@@ -1,0 +1,82 @@
+"""The grammar of names."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.errors import BadInputError
+from data.grammar import Call, parse, show
+
+WORDS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.+:/-]{0,8}", fullmatch=True)
+TEXTS = st.text(st.characters(exclude_characters='"', exclude_categories=("Cs", "Cc")), max_size=8)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+COUNTS = st.none() | st.integers(0, 10_000)
+
+
+def calls(arguments: st.SearchStrategy[object]) -> st.SearchStrategy[Call]:
+    return st.builds(
+        Call,
+        WORDS,
+        st.lists(arguments, max_size=3).map(tuple),
+        st.dictionaries(WORDS, arguments, max_size=2),
+        COUNTS,
+        COUNTS,
+    )
+
+
+CALLS = calls(st.recursive(WORDS | TEXTS | NUMBERS, calls, max_leaves=6))
+
+
+@given(st.lists(CALLS, min_size=1, max_size=3))
+def test_a_canonical_name_reads_back_as_itself(chain: list[Call]) -> None:
+    text = " >> ".join(map(str, chain))
+    assert " >> ".join(map(str, parse(text))) == text
+
+
+@given(st.text('abf(),=@%>1.-/" ', max_size=15))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        canonical = " >> ".join(map(str, parse(text)))
+    except BadInputError:
+        return
+    assert " >> ".join(map(str, parse(canonical))) == canonical
+
+
+@given(NUMBERS)
+def test_a_number_keeps_its_value(number: float) -> None:
+    assert parse(f"f({show(number)})")[0].args == (number,)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("bm25", "bm25"),
+        ("bm25( k1 = 0.90 , b=.4 )", "bm25(k1=0.9,b=0.4)"),
+        ("dense(facebook/contriever-msmarco)%100", "dense(facebook/contriever-msmarco)%100"),
+        ("MRecall@5", "MRecall@5"),
+        ("mmr(1)", "mmr(1)"),
+        ("mmr(0.12345678)", "mmr(0.12345678)"),
+        ('lora("my models/one")', 'lora("my models/one")'),
+        ('lora("3b-model")', 'lora("3b-model")'),
+        ("hybrid(bm25(k1=1),dense(static),alpha=0.1)", "hybrid(bm25(k1=1),dense(static),alpha=0.1)"),
+    ],
+)
+def test_names_of_the_design(text: str, canonical: str) -> None:
+    assert [str(call) for call in parse(text)] == [canonical]
+
+
+def test_calls_follow_one_another() -> None:
+    assert [call.name for call in parse("human>embedded")] == ["human", "embedded"]
+    assert [call.name for call in parse("bm25%50 >> mmr(0.95)")] == ["bm25", "mmr"]
+    assert parse("bm25%50 >> mmr(0.95)")[0].keep == 50
+
+
+@pytest.mark.parametrize("text", ["", " ", "bm25(", "bm25)", "a b", "a >>", "@5", "f(1,)", "f(%)", "naïve", "f(1;2)"])
+def test_what_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match="cannot be read"):
+        parse(text)
+
+
+def test_the_error_points_at_the_place() -> None:
+    with pytest.raises(BadInputError, match=r"after 'dense\(static '"):
+        parse("dense(static again)")
