@@ -35,7 +35,7 @@ def main() -> None:
     try:
         cli()
     except BerdseyeError as error:
-        note(f"berdseye: {error}")
+        note(f"berdseye: {' '.join(str(error).splitlines())}")
         sys.exit(2)
     except KeyboardInterrupt:
         note("berdseye: interrupted; what was finished is kept.")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app.components.plain_text import escaped
 from app.session import errors_in_place, sign_in_box, workspace
 from data.errors import BerdseyeError
 
@@ -22,7 +23,7 @@ def main() -> None:
     try:
         workspace()
     except BerdseyeError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
         st.stop()
     with errors_in_place():
         sign_in_box()

@@ -29,7 +29,7 @@ def errors_in_place() -> Iterator[None]:
     try:
         yield
     except BerdseyeError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(escaped(str(error)), icon=":material/error:")
 
 
 def annotator() -> Annotator | None:

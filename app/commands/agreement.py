@@ -58,7 +58,8 @@ def _read(file: Path) -> "pd.DataFrame":
     try:
         labels = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise BadInputError(f"Cannot be read as CSV: {error}.", where=file, hint="Save it as UTF-8 CSV.") from error
+        said = str(error).strip().rstrip(".")
+        raise BadInputError(f"Cannot be read as CSV: {said}.", where=file, hint="Save it as UTF-8 CSV.") from error
     if "label" in labels.columns and (empty := int((labels["label"] == "").sum())):
         note(f"{empty} rows have no label and are left out")
         labels = labels[labels["label"] != ""]

@@ -4,11 +4,18 @@ import re
 from collections.abc import Iterable
 
 _SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
+# Streamlit draws " -> ", " -- ", " >= " and the like as other signs, and ":streamlit:" as a picture, escaped or not.
+_REDRAWN = re.compile(r"(?<![^\s\ufeff])[-<>~](?=(?:->|[-=>])(?![^\s\ufeff]))|:(?=streamlit:)")
+JOINER = "\u2060"
 
 
 def escaped(text: str) -> str:
-    """`text` so that Markdown, HTML, LaTeX, emoji codes and links in it are shown as they were written."""
-    return _SPECIAL.sub(r"\\\1", re.sub(r"\s+", " ", text))
+    """`text` so that Markdown, HTML, LaTeX, emoji codes and links in it are shown as they were written.
+
+    An invisible word joiner parts the signs that Streamlit would draw as others.
+    """
+    parted = _REDRAWN.sub(rf"\g<0>{JOINER}", re.sub(r"\s+", " ", text))
+    return _SPECIAL.sub(r"\\\1", parted)
 
 
 def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:

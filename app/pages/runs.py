@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotation.export import to_csv
 from app.components.charts import dots_with_intervals
+from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
 from data.runs import list_runs, load_run
@@ -105,7 +106,7 @@ def run_form() -> None:
             with errors_in_place():
                 bar, jobs = st.progress(0.0), [(d, c) for d in datasets for c in corpora]
                 for number, (dataset, corpus) in enumerate(jobs, start=1):
-                    bar.progress((number - 1) / len(jobs), text=f"{pipeline} on {dataset} over {corpus}")
+                    bar.progress((number - 1) / len(jobs), text=escaped(f"{pipeline} on {dataset} over {corpus}"))
                     run_pipeline(workspace(), dataset, corpus, pipeline, int(k))
                 st.rerun()
 
@@ -117,7 +118,7 @@ def page() -> None:
     runs = list_runs(workspace())
     stale = [r.name for r in runs if current.get(r.corpus) != r.corpus_hash]
     if stale:
-        st.warning(f"Left out, since their corpus has changed or gone: {', '.join(stale)}. Run them again.")
+        st.warning(f"Left out, since their corpus has changed or gone: {escaped(', '.join(stale))}. Run them again.")
     fresh = [r for r in runs if r.name not in stale]
     if not fresh:
         st.info("There is no run yet. Run a pipeline above.")

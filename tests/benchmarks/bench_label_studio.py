@@ -26,8 +26,16 @@ def test_pushing_two_thousand_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     judgments = Judgments.open(workspace.judgments_url)
     people = [judgments.sign_in(name) for name in ("Ana", "Bo", "Cy")]
     keys = judgments.add_pairs(
-        PairRecord("bench", f"q{i % 50}", "A question?", f"Perspective {i}.", "supporting", "bench", f"Title {i}",
-                   f"Passage {i}. " + "Some twelve words of text that stand for a real passage here. " * 8)
+        PairRecord(
+            "bench",
+            f"q{i % 50}",
+            "A question?",
+            f"Perspective {i}.",
+            "supporting",
+            "bench",
+            f"Title {i}",
+            f"Passage {i}. " + "Some twelve words of text that stand for a real passage here. " * 8,
+        )
         for i in range(_PAIRS)
     )
     labels = {key: ((i % 100) / 100, i % 100 >= 50) for i, key in enumerate(keys)}

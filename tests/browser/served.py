@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 _STARTS_WITHIN = 60.0
+_PATIENCE = 45_000
 VIEW = {"width": 1400, "height": 1000}
+expect.set_options(timeout=_PATIENCE)
 
 
 class Served:
@@ -108,7 +110,7 @@ def chromium() -> Iterator[Browser]:
 def new_context(browser: Browser) -> BrowserContext:
     """A context as of a person who never was here, in a light theme."""
     context = browser.new_context(viewport=VIEW, color_scheme="light", accept_downloads=True)  # type: ignore[arg-type]
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(_PATIENCE)
     return context
 
 

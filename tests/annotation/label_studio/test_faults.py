@@ -56,7 +56,7 @@ def test_label_studio_killed_during_a_push(
     judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, server_folder: Path,
     workspace: Workspace, connection: Connection, project: Project, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    keys = make_pairs(1200)
+    keys = make_pairs(900)
     judge_all(judgments, people, keys[:300])
     server = running(server_folder)
     assert server is not None
@@ -82,12 +82,12 @@ def test_our_program_killed_at_any_moment(
     judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
     connection: Connection, project: Project, tmp_path: Path,
 ) -> None:  # fmt: skip
-    keys = make_pairs(700)
+    keys = make_pairs(600)
     judge_all(judgments, people, keys[:120])
     (tmp_path / "keys").write_text("\n".join(keys))
     root = Path(sys.modules["annotation"].__path__[0]).parent
     moments = random.Random(7)
-    for attempt in range(4):
+    for attempt in range(3):
         program = subprocess.Popen(
             [sys.executable, "-c", _PUSHER, str(workspace.folder), str(project.id), str(tmp_path / "keys")],
             stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)},
@@ -217,7 +217,7 @@ def test_a_short_import_is_redone(
     judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
 ) -> None:
     """On SQLite an import that races another write may answer 201 and keep the tasks alone: we make the race."""
-    keys = make_pairs(400)
+    keys = make_pairs(200)
     judge_all(judgments, people, keys)
     other = find_or_create(connection, f"{project.title} 2")
     spare = [{"data": {"ext_id": f"spare {i}", "question": "", "perspective": "", "title": "", "passage": ""}}

@@ -1,0 +1,162 @@
+"""Questions and perspectives in the layouts they are published in, and in ours."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from data.dataset_formats import Imported, read_dataset, read_perspectives
+from data.datasets import GOLD, import_dataset, load_dataset
+from data.errors import BadInputError
+from data.labels import LabelStore
+from data.records import Pair, Perspective, Question
+from data.workspace import Workspace
+
+
+def read(folder: Path, content: object, name: str = "set.json") -> Imported:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return read_dataset(path)
+
+
+@pytest.mark.parametrize(("name", "count"), [("arguana_generated", 250), ("kialo", 258), ("opinionqa", 294)])
+def test_berds_as_released(shared_data: Path, name: str, count: int) -> None:
+    """Development questions of BERDS by source, 802 in all (Chen and Choi, 2025, table of statistics)."""
+    imported = read_dataset(shared_data / "berds_dev" / f"{name}.jsonl")
+    assert (imported.layout, len(imported.questions)) == ("BERDS", count)
+    assert all(len(q.perspectives) >= 2 for q in imported.questions)
+    assert imported.gold == {}
+
+
+def test_perspectrum_as_released(shared_data: Path) -> None:
+    """907 claims (Chen et al., 2019, section 4)."""
+    imported = read_dataset(shared_data / "perspectrum" / "perspectrum_with_answers_v1.0.json")
+    assert (imported.layout, len(imported.questions)) == ("Perspectrum", 907)
+    assert {p.stance for q in imported.questions for p in q.perspectives} == {"supporting", "opposing"}
+
+
+@pytest.mark.parametrize(("name", "roots"), [("ambigqa", 26), ("exfever", 34), ("perspectrum", 16)])
+def test_pir_as_released(shared_data: Path, name: str, roots: int) -> None:
+    """Each task has 100 queries over 500 passages; their distinct source queries are the questions."""
+    path = shared_data / "pir" / f"{name}.json"
+    imported, task = read_dataset(path), json.loads(path.read_text(encoding="utf-8"))
+    assert (imported.layout, len(imported.questions)) == ("PIR", roots)
+    first = Pair(task["corpus"][task["key_ref"]["0"][0]], task["perspectives"][0])
+    assert imported.gold[first] is True
+
+
+@pytest.mark.parametrize(("name", "claims"), [("debatewise", 395), ("procon", 50)])
+def test_debates_as_released(shared_data: Path, name: str, claims: int) -> None:
+    path = shared_data / "perspectrum" / f"{name}.json"
+    assert len(json.loads(path.read_text(encoding="utf-8"))) == claims
+    imported = read_dataset(path)
+    assert imported.layout == "debates"
+    assert claims * 0.9 <= len(imported.questions) <= claims
+    assert set(imported.gold.values()) == {True}
+
+
+def test_our_own_layout(tmp_path: Path) -> None:
+    rows = [
+        {"id": "q1", "question": " Why? ", "perspectives": ["One.", {"text": "Two.", "stance": "for"}, "One."]},
+        {"question": "What?", "perspectives": "['A.', 'B.']"},
+        {"id": None, "question": "Who?"},
+    ]
+    imported = read(tmp_path, "\n\n".join(map(json.dumps, rows)), "set.jsonl")
+    assert imported.layout == "JSONL"
+    assert imported.questions == [
+        Question("q1", "", "Why?", (Perspective("One."), Perspective("Two.", "supporting"))),
+        Question("3", "", "What?", (Perspective("A."), Perspective("B."))),
+        Question("5", "", "Who?", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "Not valid JSON"),
+        ("[1]", "Expected an object"),
+        ("[" * 100_000, "Not valid JSON"),
+        ('{"perspectives": []}', "no question"),
+        ('{"question": "  "}', "no question"),
+        ('{"org_id": 1, "question": "q"}', "no question"),
+        ('{"question": "q", "perspectives": 3}', "`perspectives` is no list"),
+        ('{"question": "q", "perspectives": "__import__(\'os\')"}', "`perspectives` is no list"),
+        ('{"question": "q", "perspectives": [""]}', "a perspective is empty"),
+        ('{"question": "q", "perspectives": [3]}', "neither a text nor an object"),
+        ('{"question": "q", "perspectives": [{"text": "t", "stance": "maybe"}]}', "stance 'maybe'"),
+        ('{"question": "q", "perspectives": [{"text": "t", "stance": ["for"]}]}', "neither supporting nor opposing"),
+        ('{"id": "same", "question": "q"}', "stands twice"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
+        read(tmp_path, '{"id": "same", "question": "Why?"}\n' + line, "set.jsonl")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "Not a readable JSON file"),
+        ("[" * 100_000, "Not a readable JSON file"),
+        ({}, "The layout is not known"),
+        ([], "The layout is not known"),
+        ([{"other": 1}], "The layout is not known"),
+        ({"source_queries": ["q"]}, "Not a whole PIR task"),
+        ([{"cId": 1}], "perspective_pool_v1.0.json is missing"),
+        ([{"claim_title": "c", "perspectives_for": ["x"]}], "Not whole"),
+    ],
+)
+def test_files_of_no_known_layout_are_refused(tmp_path: Path, content: object, said: str) -> None:
+    with pytest.raises(BadInputError) as error:
+        read(tmp_path, content)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["none.json", "set.txt"])
+def test_files_of_other_kinds_are_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "set.txt").write_text("text")
+    with pytest.raises(BadInputError):
+        read_dataset(tmp_path / name)
+
+
+def test_gold_of_pir_is_false_for_the_other_perspectives_of_the_question(tmp_path: Path) -> None:
+    task = {
+        "corpus": ["passage 0", "passage 1", "passage 2"],
+        "queries": ["root, one", "root, two", "other"],
+        "source_queries": ["root", "root", "other"],
+        "perspectives": ["one", "two", "three"],
+        "query_labels": ["support", "undermine", "none"],
+        "key_ref": {"0": [0], "1": [1], "2": [2]},
+    }
+    imported = read(tmp_path, task)
+    assert imported.questions == [
+        Question("0", "", "root", (Perspective("one", "supporting"), Perspective("two", "opposing"))),
+        Question("1", "", "other", (Perspective("three"),)),
+    ]
+    assert imported.gold == {
+        Pair("passage 0", "one"): True,
+        Pair("passage 0", "two"): False,
+        Pair("passage 1", "one"): False,
+        Pair("passage 1", "two"): True,
+        Pair("passage 2", "three"): True,
+    }
+
+
+def test_gold_is_stored_with_the_data_set(workspace: Workspace, tmp_path: Path) -> None:
+    debates = [
+        {
+            "claim_title": "Claim",
+            "perspectives_for": [{"perspective_title": "Yes.", "argument": {"description": ["Because."]}}],
+            "perspectives_against": [{"perspective_title": "No.", "argument": None}],
+        }
+    ]
+    (tmp_path / "d.json").write_text(json.dumps(debates))
+    import_dataset(workspace, "d", tmp_path / "d.json")
+    expected = Question("0", "d", "Claim", (Perspective("Yes.", "supporting"), Perspective("No.", "opposing")))
+    assert load_dataset(workspace, "d") == [expected]
+    assert LabelStore(workspace).get(GOLD, [Pair("Because.", "Yes.").key]).tolist() == [1.0]
+
+
+def test_perspectives_are_cleaned() -> None:
+    assert read_perspectives([" a\0b ", {"text": "a b"}]) == (Perspective("a b"),)

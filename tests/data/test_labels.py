@@ -1,0 +1,53 @@
+"""Labels of pairs."""
+
+import numpy as np
+import pytest
+
+from data.labels import LabelStore
+from data.workspace import Workspace
+
+
+@pytest.fixture
+def store(workspace: Workspace) -> LabelStore:
+    return LabelStore(workspace)
+
+
+def test_the_newer_label_wins(store: LabelStore) -> None:
+    for number in range(12):  # more than nine, so that the order of numbers is not that of texts
+        store.put("embedded", "1", ["a"], [number / 100])
+    store.put("embedded", "1", ["b"], [1.0])
+    assert store.get("embedded", ["b", "a"], "1").tolist() == pytest.approx([1.0, 0.11])
+
+
+def test_what_is_not_labelled_is_nan(store: LabelStore) -> None:
+    assert np.isnan(store.get("embedded", ["a", "b"])).all()
+    store.put("embedded", "1", ["b"], [0.0])
+    found = store.get("embedded", ["a", "b", "b"])
+    assert found.dtype == np.float32
+    assert np.isnan(found[0])
+    assert found[1:].tolist() == [0.0, 0.0]
+    assert store.get("embedded", []).shape == (0,)
+
+
+def test_versions_and_sources_are_kept_apart(store: LabelStore) -> None:
+    store.put("nli(a/model)", "1", ["a"], [0.1])
+    store.put("nli(a/model)", "2", ["a", "b"], [0.2, 0.3])
+    store.put("embedded", "1", ["a"], [0.9])
+    assert store.get("nli(a/model)", ["a"], "1").tolist() == pytest.approx([0.1])
+    assert store.get("nli(a/model)", ["a"], "2").tolist() == pytest.approx([0.2])
+    assert np.isnan(store.get("nli(a/model)", ["b"], "1")[0])
+    assert store.get("nli(a/model)", ["b"]).tolist() == pytest.approx([0.3])
+    assert store.sources() == ["embedded", "nli(a~model)"]
+
+
+def test_nothing_is_stored_of_nothing(store: LabelStore) -> None:
+    store.put("embedded", "1", [], [])
+    assert store.sources() == []
+
+
+def test_many_labels_in_one_asking(store: LabelStore) -> None:
+    keys = [f"{n:032x}" for n in range(20_000)]
+    store.put("embedded", "1", keys, list(np.arange(20_000) / 20_000))
+    order = np.random.default_rng(0).permutation(20_000)
+    found = store.get("embedded", [keys[i] for i in order])
+    assert np.array_equal(found, (order / 20_000).astype(np.float32))
