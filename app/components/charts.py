@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 _ROW = 28
+_NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
 
 
 def dots_with_intervals(
@@ -14,7 +15,9 @@ def dots_with_intervals(
     """A dot at `value` and a line from `low` to `high` for each `row`; 0 (or -1) to 1."""
     scale = alt.Scale(domain=[low_end, 1.0])
     base = alt.Chart(frame).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
-    if colour is not None:
+    if colour is None:
+        base = base.encode(color=alt.value(_NEUTRAL))
+    else:
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N"))
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=value), x2="high:Q")
     dots = base.mark_point(filled=True, size=80).encode(x=alt.X(f"{value}:Q", scale=scale), tooltip=list(frame.columns))
@@ -28,7 +31,7 @@ def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
     long = table.rename_axis(index="row", columns="column").stack().rename("items").reset_index()  # type: ignore[call-overload]
     order = list(table.index)
     base = alt.Chart(long).encode(
-        x=alt.X("column:N", title=columns, sort=order, axis=alt.Axis(labelAngle=0)),
+        x=alt.X("column:N", title=columns, sort=order, axis=alt.Axis(labelAngle=-20)),
         y=alt.Y("row:N", title=rows, sort=order),
     )
     cells = base.mark_rect().encode(color=alt.Color("items:Q", scale=alt.Scale(scheme="blues"), legend=None))

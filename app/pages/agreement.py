@@ -59,9 +59,7 @@ def page() -> None:
         bind="query-params",
     )
     unsure = columns[1].selectbox("Unsure is", UNSURE_RULES, key="unsure", bind="query-params")
-    demo = columns[2].toggle(
-        "Include the demo annotators (made up, marked as demo data)", True, key="demo", bind="query-params"
-    )
+    demo = columns[2].toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
     frame, labels, result = computed(judgments().version(), detector or DEFAULT_DETECTOR, unsure or "left out", demo)
     if frame.empty:
         st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
@@ -103,7 +101,8 @@ def _shown(value: float) -> str:
 
 def details(frame: pd.DataFrame, labels: pd.DataFrame, table: pd.DataFrame) -> None:
     """The confusion table of two annotators, and the pairs on which they disagree."""
-    shared = table[table["n"] > 0].sort_values("n", ascending=False, kind="stable")
+    machine = table["b"].str.startswith("detector ") | table["a"].str.startswith("detector ")
+    shared = table[table["n"] > 0].assign(machine=machine).sort_values(["machine", "n"], ascending=[True, False])
     pairs = list(zip(shared["a"], shared["b"], strict=True))
     if not pairs:
         return

@@ -40,12 +40,12 @@ def started(
     return process, reading
 
 
-def told(pipe: Connection, until: int | None = None) -> list[str]:
-    """The uids on the pipe: all until its last writer is gone, or `until` of them and what came along."""
+def told(pipe: Connection, until: int | None = None) -> bytes:
+    """What stands on the pipe until its last writer is gone, or until `until` lines are read."""
     text = b""
     while (until is None or text.count(b"\n") < until) and (chunk := os.read(pipe.fileno(), 1 << 12)):
         text += chunk
-    return text.decode().split()
+    return text
 
 
 @pytest.mark.timeout(180)
@@ -64,7 +64,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(
     before = told(victim_tells, until=chance.randrange(1, WRITERS_A_PROCESS * JUDGMENTS_A_WRITER // 2))
     time.sleep(chance.uniform(0, 0.005))
     victim.kill()
-    from_survivor, from_victim = told(survivor_tells), before + told(victim_tells)
+    from_survivor, from_victim = (b.decode().split() for b in (told(survivor_tells), before + told(victim_tells)))
     victim.join(60)
     survivor.join(60)
 
