@@ -23,18 +23,19 @@ _ROOT = Path(__file__).resolve().parent.parent
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:
     """Run until Ctrl-C (or until the app ends); returns the app's exit status. `None` leaves Label Studio out."""
     port = free_port(port)
-    app = _start_app(workspace, port)
-    server = None if label_studio_port is None else _start_label_studio(workspace, label_studio_port)
     ending = threading.Event()
-    _end_on_signals(ending)
-    note(f"Berdseye       http://{HOST}:{port}")
-    if server is not None:
-        note(
-            f"Label Studio   {server.url}   (starting; its e-mail and password are in {server.folder}/credentials.json)"
-        )
-        threading.Thread(target=_exchange, args=(workspace, server, ending), daemon=True).start()
-    note("Ctrl-C ends both.")
+    _end_on_signals(ending)  # before anything starts, so that nothing started outlives a Ctrl-C
+    app = _start_app(workspace, port)
+    server: Server | None = None
     try:
+        if label_studio_port is not None:
+            server = _start_label_studio(workspace, label_studio_port)
+        note(f"Berdseye       http://{HOST}:{port}")
+        if server is not None:
+            secrets = f"{server.folder}/credentials.json"
+            note(f"Label Studio   {server.url}   (starting; its e-mail and password are in {secrets})")
+            threading.Thread(target=_exchange, args=(workspace, server, ending), daemon=True).start()
+        note("Ctrl-C ends both." if server is not None else "Ctrl-C ends it.")
         while not ending.wait(0.2):
             if app.poll() is not None:
                 return int(app.returncode)
@@ -74,8 +75,10 @@ def _end_on_signals(ending: threading.Event) -> None:
     def end(_number: int, _frame: FrameType | None) -> None:
         ending.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
+    # SIGHUP: the terminal was closed. Windows has none.
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
 
 
 def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> None:

@@ -22,6 +22,7 @@ from annotation.label_studio.sync_state import (
     read_base,
     read_local,
     read_pairs,
+    read_sent,
     write_base,
 )
 from data.errors import BadInputError
@@ -92,14 +93,20 @@ def _pull_chunk(
     with judgments.engine.begin() as connection:
         local = read_local(connection, list(by_key))
         base = read_base(connection, project.key, list(by_key))
+        sent = read_sent(connection, project.key, list(by_key))
         rows: list[dict[str, Any]] = []
         agreed: dict[Place, Agreed] = {}
         counts: Counter[str] = Counter()
-        for place in dict.fromkeys((*remote, *base)):
+        for place in dict.fromkeys((*remote, *base, *sent)):
             theirs = remote.get(place)
             if theirs is not None and theirs.newest.problem:
                 continue
             ours = local.get(place, _NOTHING_HELD)
+            word = theirs.word if theirs else None
+            if place in sent and sent[place] == word:
+                # Our own, arrived before we could know: agreed on, whatever we hold by now.
+                base[place] = word
+                agreed[place] = Agreed(word, theirs.newest.id if theirs and word else None)
             _receive(project.key, place, base.get(place), ours, theirs, rows, agreed, counts)
         append_events(connection, rows)
         write_base(connection, project.key, agreed)

@@ -1,15 +1,19 @@
 """The tables of the exchange: what we hold, and what both sides agreed on last."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from annotation.judgments import PairRecord, Verdict, batched_rows
 from annotation.label_studio.config import Word
 from annotation.schema import events, pairs, present, sync_annotations, sync_tasks
+
+# An import whose sender was killed goes on in the server; after this long it has ended, one way or the other.
+_ARRIVES_WITHIN = 900
 
 
 class Place(NamedTuple):
@@ -68,15 +72,41 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
     return found
 
 
-def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word]:
+def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
     """What both sides agreed on last on these pairs."""
+    return {place: word for place, (word, _) in _read_words(connection, project, keys).items()}
+
+
+def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
+    """What was sent lately and not confirmed: it may have arrived, or may arrive yet."""
+    oldest = int(time.time()) - _ARRIVES_WITHIN
+    rows = _read_words(connection, _sent(project), keys)
+    return {place: word for place, (word, moment) in rows.items() if (moment or 0) >= oldest}
+
+
+def write_sent(connection: Connection, project: str, words: Mapping[Place, Word | None]) -> None:
+    """Remember, before sending, what is about to be sent: a crash may come between its arrival and our knowing.
+
+    Without this, our own word found in Label Studio would pass for a change that someone made there.
+    """
+    moment = int(time.time())
+    _write_words(connection, _sent(project), {place: Agreed(word, moment) for place, word in words.items()})
+
+
+def _sent(project: str) -> str:
+    return f"{project}!sent"
+
+
+def _read_words(
+    connection: Connection, project: str, keys: Sequence[str]
+) -> dict[Place, tuple[Word | None, int | None]]:
     table = sync_annotations
-    found: dict[Place, Word] = {}
+    found: dict[Place, tuple[Word | None, int | None]] = {}
     for chunk in batched_rows(list(keys)):
         query = select(table).where(table.c.project == project, table.c.pair.in_(chunk))
         for row in connection.execute(query):
-            if row.verdict is not None:
-                found[Place(row.pair, row.annotator_id)] = Word(row.verdict, row.comment)
+            word = None if row.verdict is None else Word(row.verdict, row.comment)
+            found[Place(row.pair, row.annotator_id)] = (word, row.annotation)
     return found
 
 
@@ -87,7 +117,19 @@ def append_events(connection: Connection, rows: Iterable[dict[str, Any]]) -> Non
 
 
 def write_base(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
-    """Remember what both sides agree on now."""
+    """Remember what both sides agree on now; nothing is in flight there any more."""
+    _write_words(connection, project, agreed)
+    if agreed:
+        table = sync_annotations
+        arrived = delete(table).where(
+            table.c.project == _sent(project),
+            table.c.pair == bindparam("of_pair"),
+            table.c.annotator_id == bindparam("of_annotator"),
+        )
+        connection.execute(arrived, [{"of_pair": p.pair, "of_annotator": p.annotator} for p in agreed])
+
+
+def _write_words(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
     rows = [
         {
             "project": project, "pair": place.pair, "annotator_id": place.annotator, "annotation": a.annotation,

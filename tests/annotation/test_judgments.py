@@ -193,12 +193,10 @@ def test_characters_that_not_every_database_takes_are_replaced(
 def test_pairs_are_known_once_and_stay_as_they_were(judgments: Judgments) -> None:
     first = record(0)
     other = PairRecord(**{**first.__dict__, "corpus": "books", "title": "Another title"})
-    assert judgments.add_pairs([first, record(1), other]) == [first.key, record(1).key, first.key]
-    judgments.add_pairs([other])
+    assert judgments.add_pairs([first, record(1), first]) == [first.key, record(1).key, first.key]
+    assert judgments.add_pairs([other]) == [first.key]
+    assert judgments.pair_records([first.key, "0" * 32]) == {first.key: first}
     assert len(judgments.pair_records()) == 2
-    known = judgments.pair_records([first.key, "0" * 32])
-    assert set(known) == {first.key}
-    assert known[first.key].title in (first.title, other.title)
     judgments.add_pairs([])
     assert len(judgments.pair_records()) == 2
 

@@ -1,7 +1,7 @@
 """The grammar of names."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.errors import BadInputError
@@ -27,6 +27,7 @@ def calls(arguments: st.SearchStrategy[object]) -> st.SearchStrategy[Call]:
 CALLS = calls(st.recursive(WORDS | TEXTS | NUMBERS, calls, max_leaves=6))
 
 
+@settings(max_examples=50)
 @given(st.lists(CALLS, min_size=1, max_size=3))
 def test_a_canonical_name_reads_back_as_itself(chain: list[Call]) -> None:
     text = " >> ".join(map(str, chain))

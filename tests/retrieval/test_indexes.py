@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from corpus_files import CITY, corpus_of
 
-from data.corpora import Corpus
+from data.corpora import Corpus, add_corpus, open_corpus
 from data.errors import BadInputError, BerdseyeError
 from data.workspace import Workspace
 from retrieval.bm25 import BM25
@@ -114,9 +114,9 @@ def test_of_two_processes_one_builds(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("retriever", [BM25(), Dense()])
 def test_a_full_disk_is_told(workspace: Workspace, retriever: Retriever) -> None:
-    corpus = corpus_of(workspace, [f"text number {n} of many" for n in range(100)])
+    corpus = corpus_of(workspace, [f"text {n} among many others" for n in range(2000)])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     try:
         with pytest.raises(BerdseyeError, match="could not be written"):
             ensure_index(corpus, retriever)
@@ -131,8 +131,6 @@ def test_pages_need_no_index(workspace: Workspace) -> None:
 
 
 def test_titles_are_searched(workspace: Workspace, tmp_path: Path) -> None:
-    from data.corpora import add_corpus, open_corpus
-
     (tmp_path / "t.csv").write_text("title,text\nElephants,Large animals.\n,Small animals.\n")
     add_corpus(workspace, "t", tmp_path / "t.csv")
     ids, _ = search(open_corpus(workspace, "t"), parse_pipeline("bm25"), ["elephant"], 2)

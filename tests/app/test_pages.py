@@ -1,0 +1,316 @@
+"""Every page drawn without a browser: on the demo, on an empty workspace, and after mistakes."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from annotation.judgments import Judgments
+from app.components.plain_text import JOINER, escaped
+from app.session import judgments as shared_judgments
+from data.workspace import Workspace
+
+APP = Path(__file__).resolve().parents[2] / "app"
+PAGES = ("explore", "annotate", "agreement", "runs", "label_studio")
+CARS = "Should cities ban private cars from their centres?"
+
+
+@pytest.fixture
+def at_hand(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """An empty workspace as the one the app was started on."""
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(workspace.folder))
+    monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL", raising=False)
+    _forget()
+    yield workspace
+    shared_judgments().engine.dispose()
+    _forget()
+
+
+@pytest.fixture
+def demo(demo_workspace: Workspace, at_hand: Workspace) -> Workspace:
+    """A copy of the demo as the workspace the app was started on."""
+    shutil.copytree(demo_workspace.folder, at_hand.folder, dirs_exist_ok=True)
+    return Workspace.open(at_hand.folder)
+
+
+def _forget() -> None:
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def drawn(page: str, *, name: str = "", **query: str) -> AppTest:
+    """A page after its first run; signed in as `name`, with the address's parameters `query`."""
+    at = AppTest.from_file(str(APP / "pages" / f"{page}.py"), default_timeout=60)
+    if name:
+        at.session_state["annotator"] = shared_judgments().sign_in(name)
+    for key, value in query.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def again(at: AppTest) -> AppTest:
+    at.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def texts(at: AppTest) -> str:
+    """All running text of a page, as a reader sees it."""
+    found = [m.value for part in (at.markdown, at.caption, at.header, at.info, at.error, at.warning) for m in part]
+    return "\n".join(found).replace("\\", "").replace(JOINER, "")
+
+
+def chips(at: AppTest) -> list[str]:
+    return [b.label for b in at.button if re.match(r"P\d", b.label)]
+
+
+# Whole pages ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_draws_on_the_demo(page: str) -> None:
+    at = drawn(page, name="Ada")
+    assert not at.error, [e.value for e in at.error]
+
+
+@pytest.mark.usefixtures("at_hand")
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("explore", "The workspace holds no corpus. Add one with `berdseye corpus add NAME PATH`."),
+        ("annotate", "There is no run yet. Run a pipeline on the Runs page first."),
+        ("agreement", "Nobody has judged anything yet."),
+        ("runs", "There is no run yet. Run a pipeline above."),
+    ],
+)
+def test_an_empty_workspace_is_said_with_the_next_step(page: str, said: str) -> None:
+    assert said in texts(drawn(page, name="Ada"))
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_label_studio_that_does_not_run_is_said() -> None:
+    at = drawn("label_studio")
+    assert {m.label: m.value for m in at.metric} == {
+        "Server of this workspace": "not running",
+        "Judgments that wait to be sent": "0",
+    }
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_app_opens_on_explore_with_the_name_entry() -> None:
+    at = AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()
+    assert not at.exception
+    assert [h.value for h in at.header] == [escaped(CARS)]
+    assert at.sidebar.selectbox(key="name_entry").label == "Your name"
+    assert "Enter your name in the sidebar to correct labels." in texts(at)
+    assert all(b.disabled for b in at.button if re.match(r"P\d", b.label))
+
+
+def test_a_missing_workspace_is_said_in_place(at_hand: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(at_hand.folder / "gone"))
+    at = AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()
+    assert not at.exception
+    assert "There is no workspace here." in texts(at)
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(at_hand.folder))
+    _forget()
+
+
+# Explore --------------------------------------------------------------------------------------------------------------
+
+
+def test_explore_shows_each_corpus_with_k_passages(demo: Workspace) -> None:
+    at = drawn("explore", name="Ada", k="3")
+    assert sum(label.startswith("P1 ") for label in chips(at)) == 3 * len(demo.corpora())
+    at.number_input(key="k").set_value(1)
+    again(at)
+    assert sum(label.startswith("P1 ") for label in chips(at)) == len(demo.corpora())
+    assert "MRecall@1" in at.table[0].value.index
+
+
+@pytest.mark.usefixtures("demo")
+def test_explore_compares_pipelines_side_by_side() -> None:
+    at = drawn("explore", name="Ada", k="2")
+    at.multiselect(key="pipelines").set_value(["bm25", "dense(static)"])
+    at.multiselect(key="corpora").set_value(["web"])
+    again(at)
+    columns = [c.replace("\\", "") for c in at.table[0].value.columns]
+    assert columns == ["web · bm25", "web · dense(static)"]
+
+
+def test_a_flipped_chip_counts_at_once_and_undo_takes_it_back(demo: Workspace) -> None:
+    at = drawn("explore", name="Ada", corpora="encyclopedia")
+    before, table = chips(at), at.table[0].value
+    at.button(key="chip-encyclopedia-bm25-1-0").click()
+    again(at)
+    after = chips(at)
+    assert after[1:] == before[1:]
+    assert {before[0][:6], after[0][:6]} == {"P1 yes", "P1 no "}
+    assert not at.table[0].value.equals(table)
+    (mine,) = [j for j in Judgments.open(demo.judgments_url).present() if j.annotator.name == "Ada"]
+    assert (mine.verdict, mine.source) == ("does not support" if "no" in after[0] else "supports", "explore")
+    next(b for b in at.button if b.label == "Undo").click()
+    again(at)
+    assert chips(at) == before
+    assert at.table[0].value.equals(table)
+    assert "Undone." in texts(at)
+
+
+@pytest.mark.usefixtures("demo")
+def test_undo_without_anything_to_undo_says_so() -> None:
+    at = drawn("explore", name="Ada")
+    next(b for b in at.button if b.label == "Undo").click()
+    assert "There is nothing to undo." in texts(again(at))
+
+
+def test_an_own_question_without_perspectives_shows_passages_alone(demo: Workspace) -> None:
+    at = drawn("explore", name="Ada")
+    at.selectbox(key="set").set_value("your own question")
+    again(at)
+    assert "Type a question and press Enter" in texts(at)
+    at.text_input(key="ask").set_value("  Are school **uniforms** <b>good</b>? ")
+    again(at)
+    assert "Are school **uniforms** <b>good</b>?" in texts(at)
+    assert chips(at) == []
+    assert not at.table
+    assert texts(at).count("score ") == 5 * len(demo.corpora())
+
+
+def test_an_own_question_with_perspectives_is_checked_against_them(demo: Workspace) -> None:
+    at = drawn("explore", name="Ada", set="your own question")
+    at.text_input(key="ask").set_value("Are school uniforms good?")
+    at.text_area(key="views").set_value("+ Uniforms help.\n\n- Uniforms harm.\nUniforms help.\nThey are *old*.")
+    again(at)
+    rows = [r.replace("\\", "") for r in at.table[0].value.index]
+    assert rows[:3] == [
+        "**P1** :gray-badge[supporting] Uniforms help.",
+        "**P2** :gray-badge[opposing] Uniforms harm.",
+        "**P3** They are *old*.",
+    ]
+    assert len(chips(at)) == 3 * 5 * len(demo.corpora())
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("bm52", "Unknown retriever 'bm52'. Did you mean bm25?"),
+        ("bm25 >> mrm(0.9)", "Unknown stage 'mrm'. Did you mean mmr?"),
+        ("bm25(k1=-1)", "out of range"),
+        ("![x](https://example.com/x.png)", "cannot be read after"),
+    ],
+)
+def test_a_wrong_pipeline_is_said_in_place_and_can_be_mended(demo: Workspace, typed: str, said: str) -> None:
+    at = drawn("explore", name="Ada")
+    at.multiselect(key="pipelines").set_value([typed])
+    again(at)
+    (error,) = at.error
+    assert said in error.value.replace("\\", "")
+    assert "![" not in error.value
+    at.multiselect(key="pipelines").set_value(["bm25"])
+    again(at)
+    assert not at.error
+    assert len(chips(at)) > len(demo.corpora())
+
+
+@pytest.mark.usefixtures("demo")
+def test_nothing_chosen_asks_for_a_choice() -> None:
+    at = drawn("explore", name="Ada")
+    at.multiselect(key="corpora").set_value([])
+    assert "Choose at least one corpus and one pipeline." in texts(again(at))
+
+
+# The other pages ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("demo")
+def test_annotate_asks_for_a_name_first() -> None:
+    at = drawn("annotate")
+    assert "Enter your name in the sidebar to begin." in texts(at)
+    assert not at.button
+
+
+def test_annotate_goes_on_where_the_person_left_off(demo: Workspace) -> None:
+    at = drawn("annotate", name="Ada")
+    first = texts(at)
+    assert "detector" not in first, "the detector's label would bias the person"
+    at.button(key="give-2").click()
+    again(at)
+    assert "you: **does not support**; detector embedded:" in texts(at)
+    held = Judgments.open(demo.judgments_url)
+    (mine,) = [j for j in held.present() if j.annotator.name == "Ada"]
+    assert (mine.verdict, mine.source) == ("does not support", "annotate")
+    assert held.pair_records([mine.pair])[mine.pair].perspective in first
+    judged = held.pair_records([mine.pair])[mine.pair]
+    other_session = texts(drawn("annotate", name=" ada "))
+    assert not (judged.perspective in other_session and judged.passage in other_session)
+    assert "you:" not in other_session
+
+
+@pytest.mark.usefixtures("demo")
+def test_annotate_without_a_run_chosen_asks_for_one() -> None:
+    at = drawn("annotate", name="Ada")
+    at.multiselect(key="runs").set_value([])
+    assert "No run is chosen. Choose at least one above." in texts(again(at))
+
+
+@pytest.mark.usefixtures("demo")
+def test_agreement_names_everyone_and_can_leave_the_demo_out() -> None:
+    at = drawn("agreement")
+    table = at.dataframe[0].value
+    assert {tuple(row) for row in table[["a", "b"]].to_numpy().tolist()} == {
+        ("Noor", "Tomas"),
+        ("Noor", "detector embedded"),
+        ("Tomas", "detector embedded"),
+    }
+    assert table["kappa"].between(-1, 1).all()
+    assert (table["low"] <= table["kappa"]).all()
+    assert "Krippendorff's alpha" in texts(at)
+    at.toggle(key="demo").set_value(False)
+    assert "Nobody has judged anything yet." in texts(again(at))
+
+
+def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
+    at = drawn("runs")
+    table = at.dataframe[0].value
+    assert list(table.columns) == [
+        "corpus",
+        "pipeline",
+        *("debate", "living", "policy"),
+        "average",
+        "judged@k",
+        "labels",
+    ]
+    assert set(table["labels"]) == {"embedded"}
+    assert len(table) == 2 * len(demo.corpora())
+    at.segmented_control(key="labels").set_value("human")
+    again(at)
+    table = at.dataframe[0].value
+    assert set(table["labels"]) == {"human"}
+    assert table["debate"].str.contains("judged").all(), "too few judgments for a number"
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("typed", ["MRecal@5", "MRecall@0", "MRecall", ""])
+def test_a_wrong_measure_is_said_in_place(typed: str) -> None:
+    at = drawn("runs")
+    at.text_input(key="measures").set_value(typed)
+    again(at)
+    (error,) = at.error
+    assert "@5" in error.value.replace("\\", "")
+    assert not at.dataframe
+
+
+def test_runs_leaves_out_what_no_longer_fits_its_corpus(demo: Workspace) -> None:
+    for path in demo.runs_folder.glob("*--web--*.json"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
+    at = drawn("runs")
+    (warning,) = at.warning
+    assert "debate--web--bm25" in warning.value.replace("\\", "")
+    assert "web" not in set(at.dataframe[0].value["corpus"])

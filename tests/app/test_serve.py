@@ -1,0 +1,141 @@
+"""`berdseye app` as a process: its address, its port, and its end without anything left running."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from app.ports import HOST, free_port
+from data.errors import BerdseyeError
+from data.workspace import Workspace
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@contextmanager
+def listening() -> Iterator[int]:
+    """A port that somebody else has."""
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        yield int(taken.getsockname()[1])
+
+
+@contextmanager
+def app_process(workspace: Workspace, port: int, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    command = [sys.executable, "-m", "app.cli", "app", "--no-label-studio", "--port", str(port)]
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, "--workspace", str(workspace.folder)], cwd=ROOT, stderr=file, stdout=file, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=20)
+
+
+def until(found: Callable[[], bool], log: Path, seconds: float = 60.0) -> None:
+    ends = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < ends, log.read_text(encoding="utf-8", errors="replace")
+        time.sleep(0.1)
+
+
+def answers(port: int) -> bool:
+    try:
+        with urlopen(f"http://{HOST}:{port}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """Processes started by this one (Linux)."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_taken_port_is_said_and_another_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with listening() as port:
+        other = free_port(port)
+        assert other > port
+        assert f"Port {port} is in use; {other} is taken instead." in capsys.readouterr().err
+
+
+def test_a_free_port_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    with listening() as port:
+        pass
+    assert free_port(port) == port
+    assert capsys.readouterr().err == ""
+
+
+def test_no_free_port_is_an_error_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Taken:
+        def __enter__(self) -> "Taken":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def setsockopt(self, *_: object) -> None: ...
+
+        def bind(self, _address: object) -> None:
+            raise OSError("in use")
+
+    monkeypatch.setattr("app.ports.socket.socket", Taken)
+    with pytest.raises(BerdseyeError, match="--port"):
+        free_port(9000)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGHUP])
+def test_the_app_answers_where_it_says_and_ends_whole(
+    workspace: Workspace, tmp_path: Path, ending: signal.Signals
+) -> None:
+    log = tmp_path / "log"
+    with listening() as taken, app_process(workspace, taken, log) as process:
+        until(lambda: "http://" in log.read_text(encoding="utf-8"), log)
+        said = log.read_text(encoding="utf-8")
+        assert f"Port {taken} is in use" in said
+        port = int(said.split(f"http://{HOST}:")[1].split()[0])
+        assert port != taken
+        until(lambda: answers(port), log)
+        started = children(process.pid)
+        assert started or not Path("/proc").is_dir()
+        process.send_signal(ending)
+        assert process.wait(timeout=20) == 0
+    assert not answers(port)
+    assert not any(alive(pid) for pid in started)
+    said = log.read_text(encoding="utf-8")
+    assert said.rstrip().endswith("Ended.")
+    assert "Traceback" not in said
+
+
+def test_ctrl_c_right_at_the_start_leaves_nothing_behind(workspace: Workspace, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with listening() as free:
+        pass
+    with app_process(workspace, free, log) as process:
+        until(lambda: bool(children(process.pid)) or process.poll() is not None, log)
+        started = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+    assert not any(alive(pid) for pid in started)
+    assert not answers(free)
