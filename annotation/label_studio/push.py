@@ -29,7 +29,9 @@ from annotation.label_studio.sync_state import (
     read_base,
     read_local,
     read_pairs,
+    read_sent,
     write_base,
+    write_sent,
     write_tasks,
 )
 from annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
@@ -100,14 +102,15 @@ class _Sending:
         with self._judgments.engine.connect().execution_options(read_only=True) as connection:
             local = read_local(connection, list(records))
             base = read_base(connection, self._project.key, list(records))
+            sent = read_sent(connection, self._project.key, list(records))
         places: dict[str, dict[Place, None]] = defaultdict(dict)
-        for place in (*local, *base):
+        for place in (*local, *base, *sent):
             places[place.pair][place] = None
         report = self._make([record for key, record in records.items() if key not in tasks], local, base)
         report += self._predict(list(tasks.values()))
         self._remember({}, tasks)
         for key, task in tasks.items():
-            report += self._bring(task, list(places[key]), local, base)
+            report += self._bring(task, list(places[key]), local, base, sent)
         return report
 
     def show_predictions(self, keys: Sequence[str]) -> None:
@@ -116,17 +119,21 @@ class _Sending:
         if self._project.model_version != self._version and any(key in self._labels for key in keys):
             self._connection.client.projects.update(id=self._project.id, model_version=self._version)
 
-    def _make(self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, Word]) -> Report:
+    def _make(
+        self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, Word | None]
+    ) -> Report:
         if not records:
             return Report()
+        wanted = {record.key for record in records}
+        own = {place: ours.word for place, ours in local.items() if ours.word and place.pair in wanted}
         words: dict[str, dict[int, Word]] = defaultdict(dict)
-        for place, ours in local.items():
-            if ours.word is not None:
-                words[place.pair][place.annotator] = ours.word
+        for place, word in own.items():
+            words[place.pair][place.annotator] = word
         new = [
             NewTask(record.key, task_data(record), words[record.key], self._predictions(record.key))
             for record in records
         ]
+        self._announce(own)
         made = create_tasks(self._connection, self._project.id, new, self._people)
         # What was agreed on a task that is gone, and was taken back here since, is settled too.
         agreed = {place: Agreed(None, None) for place in base if place.pair in made}
@@ -165,7 +172,8 @@ class _Sending:
         task: RemoteTask,
         places: Sequence[Place],
         local: Mapping[Place, Local],
-        base: Mapping[Place, Word],
+        base: Mapping[Place, Word | None],
+        sent: Mapping[Place, Word | None],
     ) -> Report:
         """Bring our words on one pair to its task."""
         words, problems = said([task], self._people) if task.annotations else ({}, [])
@@ -176,9 +184,12 @@ class _Sending:
                 continue
             ours, remote = local.get(place), theirs.word if theirs else None
             word, moment = (ours.word, ours.at) if ours else (None, "")
-            decided = step(
-                base.get(place), word, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None
-            )
+            agreed = base.get(place)
+            if place in sent and sent[place] == remote:
+                # Our own, arrived before we could know: agreed on, whatever we hold by now.
+                agreed = remote
+                self._remember({place: Agreed(remote, theirs.newest.id if theirs and remote else None)}, {})
+            decided = step(agreed, word, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None)
             if decided is Step.AGREED:
                 self._remember({place: Agreed(word, theirs.newest.id if theirs and word else None)}, {})
             elif decided is Step.SEND and ours is not None:
@@ -188,6 +199,7 @@ class _Sending:
         return report
 
     def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: Said | None) -> Report:
+        self._announce({place: ours.word})
         try:
             if ours.word is None:
                 number, done = self._delete(theirs), Report(annotations_deleted=1)
@@ -233,6 +245,10 @@ class _Sending:
     def _unchanged(self, annotation: RemoteAnnotation) -> bool:
         # Between our look-up and now a person may have changed it; their word must not be overwritten unseen.
         return read_annotation(self._connection, annotation.id).at == annotation.at
+
+    def _announce(self, words: Mapping[Place, Word | None]) -> None:
+        with self._judgments.engine.begin() as connection:
+            write_sent(connection, self._project.key, words)
 
     def _remember(self, agreed: Mapping[Place, Agreed], tasks: Mapping[str, RemoteTask]) -> None:
         with self._judgments.engine.begin() as connection:

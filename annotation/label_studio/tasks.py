@@ -1,7 +1,7 @@
 """Putting tasks into a project whole, once each."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def create_tasks(
                 broken += copies
                 continue
             rest = [copy for copy in copies if copy not in whole]
-            made[task.key] = keep_one(connection, project, [*whole, *rest], people)
+            made[task.key] = keep_one(connection, project, [*whole, *rest], people, stand=task.words)
         delete_tasks(connection, project, broken)
         left = short
         if not left:
@@ -71,16 +71,33 @@ def create_tasks(
     )
 
 
-def keep_one(connection: Connection, project: int, copies: Sequence[RemoteTask], people: People) -> RemoteTask:
-    """The first task of a pair: what people said last in the others is moved to it, and those are deleted."""
+def keep_one(
+    connection: Connection,
+    project: int,
+    copies: Sequence[RemoteTask],
+    people: People,
+    *,
+    stand: Collection[int] = (),
+) -> RemoteTask:
+    """The first task of a pair: what people said last in the others is moved to it, and those are deleted.
+
+    `stand` names annotators whose word in the first task is known to be their last: another import, whose sender was
+    killed, may arrive after ours with an older one.
+    """
     kept, *others = copies
     if not others:
         return kept
     everywhere, _ = said(copies, people)
     here = {annotation.id for annotation in kept.annotations}
-    for words in everywhere.values():
+    for person, words in everywhere.items():
+        if person in stand:
+            continue
         newest = words.newest
         if newest.word is not None and newest.id not in here and newest.user is not None:
+            own = [annotation.id for annotation in words.annotations if annotation.id in here]
+            if own:
+                connection.client.annotations.update(id=own[-1], result=result_of(newest.word), was_cancelled=False)
+                continue
             unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", kept.id)
             create_annotation(connection, kept.id, newest.word, newest.user, unique)
     # A word that cannot be read cannot be moved either: its task stays, for people to look at.

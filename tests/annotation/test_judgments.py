@@ -86,7 +86,7 @@ def test_undo_leaves_other_people_and_other_sources_alone(judgments: Judgments, 
     bo = judgments.sign_in("Bo")
     judgments.judge(bo, key, "supports", source="annotate")
     for source in ("label-studio", "import", "demo"):
-        judgments.judge(ana, key, "unsure", source=source)  # type: ignore[arg-type]
+        judgments.judge(ana, key, "unsure", source=source)
     assert judgments.undo(ana) is None
     assert said(judgments) == {("Ana", key): "unsure", ("Bo", key): "supports"}
 
@@ -181,9 +181,7 @@ def test_comments_are_kept_as_text(judgments: Judgments, ana: Annotator, key: st
     assert judgments.frame()["comment"].tolist() == [comment]
 
 
-def test_characters_that_not_every_database_takes_are_replaced(
-    judgments: Judgments, ana: Annotator, key: str
-) -> None:
+def test_characters_that_not_every_database_takes_are_replaced(judgments: Judgments, ana: Annotator, key: str) -> None:
     judgments.judge(ana, key, "supports", source="annotate", comment="a\x00b \ud800 c\x1b[31m")
     assert judgments.present()[0].comment == "a b ? c [31m"
     judgments.skip(ana, key, source="annotate", comment="\x00")
@@ -243,7 +241,7 @@ def test_the_frame_stands_beside_its_pairs(judgments: Judgments, ana: Annotator)
     assert frame["annotator"].tolist() == ["Ana", "Ana"]
 
 
-def test_commits_are_synced_and_readers_do_not_wait(judgments: Judgments, ana: Annotator, key: str) -> None:
+def test_commits_are_synced_and_readers_do_not_wait(judgments: Judgments) -> None:
     with judgments.engine.connect().execution_options(read_only=True) as connection:
         assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
         assert connection.execute(text("PRAGMA synchronous")).scalar_one() == 2  # FULL

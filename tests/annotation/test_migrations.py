@@ -118,9 +118,7 @@ def test_processes_may_open_a_new_database_at_once(database_url: str, round_: in
     open_at_once(database_url, 2)
 
 
-def test_a_migration_that_is_interrupted_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_migration_that_is_interrupted_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
     create_table = op.create_table
 

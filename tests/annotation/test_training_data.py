@@ -37,7 +37,8 @@ def test_the_majority_of_the_sure_is_the_label(judgments: Judgments, people: lis
     assert table[["supports", "does_not_support", "unsure"]].to_numpy().tolist() == [[2, 1, 0], [0, 1, 1], [1, 0, 2]]
     assert table["annotators"].tolist() == [["Ana", "Bo", "Cy"], ["Bo", "Cy"], ["Ana", "Bo", "Cy"]]
     first = record(0)
-    assert table.loc[0, ["pair", "passage", "title", "perspective", "question", "dataset"]].tolist() == [
+    columns = ["pair", "passage", "title", "perspective", "question", "dataset"]
+    assert table[columns].to_numpy()[0].tolist() == [
         first.key, first.passage, first.title, first.perspective, first.question, first.dataset,
     ]  # fmt: skip
 
@@ -64,7 +65,7 @@ def test_no_judgments_give_no_rows(judgments: Judgments) -> None:
 
 
 def frame_of(questions: list[str]) -> pd.DataFrame:
-    columns = {name: "x" for name in ("passage", "title", "perspective", "dataset", "annotator")}
+    columns = dict.fromkeys(("passage", "title", "perspective", "dataset", "annotator"), "x")
     return pd.DataFrame(
         [{**columns, "pair": str(n), "question": q, "verdict": YES, "demo": False} for n, q in enumerate(questions)]
     )
@@ -80,9 +81,10 @@ def test_no_question_stands_in_two_splits(questions: list[str]) -> None:
     splits = table.groupby(table["question"].map(lambda q: unicodedata.normalize("NFC", q).strip()))["split"]
     assert (splits.nunique() == 1).all()
     later = training_data(frame_of([*reversed(variants), "another question"]))
-    assert dict(zip(table["question"], table["split"], strict=True)).items() <= dict(
-        zip(later["question"], later["split"], strict=True)
-    ).items()
+    assert (
+        dict(zip(table["question"], table["split"], strict=True)).items()
+        <= dict(zip(later["question"], later["split"], strict=True)).items()
+    )
 
 
 def test_the_same_question_in_another_case_or_spacing_is_in_the_same_split() -> None:
@@ -97,9 +99,11 @@ def test_splits_are_about_eighty_ten_ten() -> None:
     assert drawn["test"] / 5000 == pytest.approx(0.1, abs=0.013)
 
 
-def test_splits_stay_what_they_were() -> None:
-    # Files that people have exported already were split by these draws; another hash would mix their splits.
-    assert [split_of(f"Question {n}?") for n in range(6)] == SPLITS
-
-
-SPLITS = ["?"] * 6
+@pytest.mark.parametrize(
+    ("question", "split"), [("Question 1?", "train"), ("Question 54?", "dev"), ("Question 0?", "test")]
+)
+def test_splits_stay_what_they_were(question: str, split: str) -> None:
+    # Files that people have exported were split by these draws; another hash would mix their splits. By coreutils:
+    # printf 'question 1?' | b2sum -l 64: 7fc0…/2^64 = 0.499 < .8; 'question 54?': cde1… = 0.804 < .9; 'question 0?':
+    # ff7f… = 0.998.
+    assert split_of(question) == split

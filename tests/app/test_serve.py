@@ -128,6 +128,7 @@ def test_the_app_answers_where_it_says_and_ends_whole(
     assert "Traceback" not in said
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for child processes in /proc")
 def test_ctrl_c_right_at_the_start_leaves_nothing_behind(workspace: Workspace, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with listening() as free:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 _STARTS_WITHIN = 60.0
-_PATIENCE = 45_000
+_PATIENCE = 20_000
 VIEW = {"width": 1400, "height": 1000}
 expect.set_options(timeout=_PATIENCE)
 
@@ -121,21 +121,36 @@ def go(page: Page, address: str) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until Streamlit has connected and is at rest."""
+    """Wait until Streamlit has connected and is at rest, with something drawn."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_selector('[data-testid="stMain"] [data-testid="stElementContainer"]', state="attached")
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
 
 
-def sign_in(page: Page, name: str) -> None:
-    """Type a name into the sidebar, as the placeholder says."""
-    box = page.get_by_test_id("stSidebar").get_by_role("combobox")
+def sign_in(page: Page, name: str, *, shown: str = "") -> None:
+    """Type a name into the sidebar, as the placeholder says; it is then shown as `shown`."""
+    sidebar = page.get_by_test_id("stSidebar")
+    box = sidebar.get_by_role("combobox")
     box.click()
     box.fill(name)
     box.press("Enter")
-    expect(page.get_by_test_id("stSidebar").get_by_text(name, exact=True)).to_be_visible()
+    expect(sidebar.get_by_role("button", name="Change")).to_be_visible()
+    expect(sidebar.locator("strong")).to_have_text(shown or name)
     settled(page)
 
 
-def focused_chips(page: Page) -> Locator:
+def visit(page: Page, address: str, name: str) -> None:
+    """Open an address and sign in."""
+    go(page, address)
+    sign_in(page, name)
+
+
+def chips(page: Page) -> Locator:
     """The chips of the card that the keys act on."""
-    return page.locator('[class*="st-key-focus-"]').get_by_role("button")
+    return page.locator('[class*="st-key-focus-"]').get_by_role("button").locator("p")
+
+
+def shown_text(locator: Locator) -> str:
+    """What a person reads there, in one line, without the invisible joiners."""
+    return " ".join(locator.inner_text().replace("\u2060", "").split())

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete
 from there import annotate, change, held_here, held_there, task_of, user_of
 
-from annotation.judgments import Annotator, Judgments
+from annotation.judgments import Annotator, Judgments, Verdict
 from annotation.label_studio.config import CONFIG, Word, result_of
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.outbox import waiting
@@ -23,6 +24,8 @@ from annotation.label_studio.push import push
 from annotation.label_studio.report import Report
 from annotation.label_studio.server import Server, running, start
 from annotation.label_studio.sync import sync
+from annotation.label_studio.sync_state import Place, write_sent
+from annotation.schema import sync_annotations
 from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
 from data.workspace import Workspace
 
@@ -35,6 +38,8 @@ from annotation.judgments import Judgments
 from annotation.label_studio.connection import connect
 from annotation.label_studio.project import project_by_id
 from annotation.label_studio.sync import sync
+from annotation.label_studio.sync_state import Place, write_sent
+from annotation.schema import sync_annotations
 from data.workspace import Workspace
 workspace = Workspace.open(Path(sys.argv[1]))
 judgments = Judgments.open(workspace.judgments_url)
@@ -105,6 +110,35 @@ def test_our_program_killed_at_any_moment(
     assert held_there(connection, project) == held_here(judgments)
     assert waiting(judgments) == 0
     assert sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m") == Report()
+
+
+@pytest.mark.parametrize("later", ["does not support", None])
+@pytest.mark.parametrize("exchange", [sync, push])
+def test_our_own_word_that_arrived_unnoticed_is_not_taken_for_another(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project,
+    later: Verdict | None, exchange: Callable[..., Report],
+) -> None:  # fmt: skip
+    """A push was killed after its import arrived; then the person changed their mind, or took it back."""
+    keys = make_pairs(1)
+    judgments.judge(people[0], keys[0], "supports", source="annotate")
+    push(judgments, connection, project, keys)
+    place = Place(keys[0], people[0].id)
+    with judgments.engine.begin() as database:
+        # The moment before the answer came: announced, arrived, not confirmed.
+        database.execute(delete(sync_annotations))
+        write_sent(database, project.key, {place: Word("supports", "")})
+    if later is None:
+        assert judgments.undo(people[0]) == keys[0]
+    else:
+        # The import may have landed after the person's change of mind: its moment says nothing.
+        judgments.judge(people[0], keys[0], later, source="annotate", at="2020-01-01T00:00:00.000000+00:00")
+
+    report = exchange(judgments, connection, project, keys)
+
+    assert report == Report(annotations_deleted=int(later is None), annotations_updated=int(later is not None))
+    assert [j.verdict for j in judgments.present(keys)] == ([later] if later else [])
+    assert held_there(connection, project) == held_here(judgments)
+    assert waiting(judgments) == 0
 
 
 def test_two_pushes_at_once_make_everything_once(

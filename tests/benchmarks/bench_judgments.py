@@ -1,0 +1,85 @@
+"""Milliseconds of a judgment while eight people write, and of reading 100,000 of them."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from sqlalchemy import insert
+
+from annotation.judgments import VERDICTS, Annotator, Judgments, PairRecord
+from annotation.schema import events
+
+_WRITERS, _EACH = 8, 250
+_PEOPLE, _PAIRS = 50, 2000
+_WRITE_BAR, _READ_BAR = 250.0, 5000.0
+
+
+def records(count: int) -> list[PairRecord]:
+    text = "Some twelve words of text that stand for a real passage here. " * 8
+    return [
+        PairRecord("bench", f"q{n % 50}", "A question?", f"Perspective {n}.", None, "bench", f"Title {n}", text)
+        for n in range(count)
+    ]
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return 1000 * (time.perf_counter() - began)
+
+
+def told(what: str, taken: list[float]) -> tuple[float, float]:
+    median, p95 = np.percentile(taken, (50, 95)).tolist()
+    print(f"{what}: median {median:.1f} ms, 95% within {p95:.1f}, longest {max(taken):.1f} ({len(taken)} times)")
+    return median, p95
+
+
+@pytest.mark.benchmark
+def test_judging_while_eight_people_write(tmp_path: Path) -> None:
+    judgments = Judgments.open(f"sqlite:///{tmp_path / 'judgments.db'}")
+    keys = judgments.add_pairs(records(_EACH))
+
+    def write(person: Annotator) -> list[float]:
+        judge = partial(judgments.judge, person, verdict="supports", source="annotate")
+        return [milliseconds(partial(judge, key)) for key in keys]
+
+    people = [judgments.sign_in(f"Person {n}") for n in range(_WRITERS)]
+    began = time.perf_counter()
+    with ThreadPoolExecutor(_WRITERS) as threads:
+        taken = [t for times in threads.map(write, people) for t in times]
+    print(f"\n{len(taken)} judgments by {_WRITERS} writers: {len(taken) / (time.perf_counter() - began):.0f} a second")
+    assert judgments.version() == _WRITERS * _EACH
+    assert told("judge()", taken)[1] < _WRITE_BAR
+    judgments.engine.dispose()
+
+
+@pytest.mark.benchmark
+def test_reading_a_hundred_thousand_judgments(tmp_path: Path) -> None:
+    judgments = Judgments.open(f"sqlite:///{tmp_path / 'judgments.db'}")
+    people = [judgments.sign_in(f"Person {n}") for n in range(_PEOPLE)]
+    keys = judgments.add_pairs(records(_PAIRS))
+    rows = [
+        {"uid": str(uuid4()), "at": "2026-01-01T00:00:00.000000+00:00", "annotator_id": person.id, "pair": key,
+         "kind": "judge", "verdict": VERDICTS[(n + person.id) % 3], "comment": "", "source": "annotate"}
+        for n, key in enumerate(keys) for person in people
+    ]  # fmt: skip
+    with judgments.engine.begin() as connection:
+        connection.execute(insert(events), rows)
+    print(f"\n{judgments.version()} judgments of {_PAIRS} pairs by {_PEOPLE} people")
+    assert len(judgments.present()) == len(judgments.frame()) == len(rows) == 100_000
+    for what, act, times in (
+        ("present(), all", lambda: judgments.present(), 5),
+        ("present() of 15 pairs", lambda: judgments.present(keys[:15]), 50),
+        ("frame()", lambda: judgments.frame(), 5),
+        ("touched()", lambda: judgments.touched(people[0]), 20),
+        ("version()", lambda: judgments.version(), 50),
+        ("judge()", lambda: judgments.judge(people[0], keys[0], "unsure", source="annotate"), 50),
+        ("undo()", lambda: judgments.undo(people[0]), 50),
+    ):
+        assert told(what, [milliseconds(act) for _ in range(times)])[0] < _READ_BAR
+    judgments.engine.dispose()

@@ -1,0 +1,337 @@
+"""The annotator's and the researcher's day in a real browser: ask, correct with a key, judge, agree, export."""
+
+import io
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.judgments import Judgment, Judgments
+from data.corpora import add_corpus
+from data.datasets import save_dataset
+from data.records import Perspective, Question
+from data.workspace import Workspace
+from tests.browser.served import Served, chips, go, new_context, served, settled, shown_text, sign_in, visit
+
+pytestmark = pytest.mark.browser
+
+SCREENSHOT = Path(__file__).resolve().parents[2] / "app" / "static" / "screenshot-explore.png"
+CARS = "Should cities ban private cars from their centres?"
+HOSTILE = (
+    "Uniforms <script>alert(1)</script> <img src=x onerror=alert(2)> **bold** =1+1 $x^2$ :smile: :streamlit: :red[red] "
+    "a -> b -- c >= d [link](javascript:alert(3)) # head `code` &lt;"
+)
+RIGHT_TO_LEFT = "Uniforms الزي المدرسي يجب أن يكون إلزاميا. תלבושת אחידה היא רעיון טוב. 👩‍🏫🎒🏳️‍🌈 ends here."
+
+
+def words_of(app: Served, name: str) -> list[Judgment]:
+    """What the database holds of an annotator, read as another process would."""
+    held = Judgments.open(Workspace.open(app.workspace).judgments_url)
+    try:
+        return [j for j in held.present() if j.annotator.name == name]
+    finally:
+        held.engine.dispose()
+
+
+def table(page: Page) -> str:
+    return shown_text(page.get_by_test_id("stTable"))
+
+
+def flipped(label: str) -> re.Pattern[str]:
+    """The text of a chip that says the opposite."""
+    place, said = label.split()[:2]
+    return re.compile(rf"{place} {'no' if said == 'yes' else 'yes'}")
+
+
+# Explore --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_flips_a_chip_and_u_takes_it_back(app: Served, page: Page) -> None:
+    visit(page, app.url, "Ada")
+    first, before = chips(page).first, table(page)
+    label = shown_text(first)
+    page.keyboard.press("1")
+    expect(first).to_contain_text(flipped(label))
+    expect(page.get_by_test_id("stTable")).not_to_have_text(before, use_inner_text=True)
+    (mine,) = words_of(app, "Ada")
+    assert (mine.verdict, mine.source) == ("does not support" if " yes" in label else "supports", "explore")
+    settled(page)
+    after = table(page)
+    assert after != before
+    page.keyboard.press("u")
+    expect(first).to_contain_text(label)
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    settled(page)
+    assert table(page) == before
+    assert words_of(app, "Ada") == []
+
+
+def test_j_and_k_move_the_keys_to_another_passage(app: Served, page: Page) -> None:
+    visit(page, app.url, "Bela")
+    titles = page.locator('[class*="st-key-card-"], [class*="st-key-focus-"]')
+    page.keyboard.press("j")
+    expect(titles.nth(1)).to_contain_text("in focus")
+    expect(titles.nth(0)).not_to_contain_text("in focus")
+    label = shown_text(chips(page).nth(1))
+    card = shown_text(titles.nth(1))
+    page.keyboard.press("2")
+    expect(chips(page).nth(1)).to_contain_text(flipped(label))
+    (mine,) = words_of(app, "Bela")
+    held = Judgments.open(Workspace.open(app.workspace).judgments_url)
+    record = held.pair_records([mine.pair])[mine.pair]
+    held.engine.dispose()
+    assert " ".join(record.passage.split()) in card
+    page.keyboard.press("k")
+    expect(titles.nth(0)).to_contain_text("in focus")
+
+
+def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Browser) -> None:
+    go(page, f"{app.url}/?set=policy&corpora=web&corpora=pages&pipelines=bm25(k1=1.2,b=0.75)")
+    page.get_by_label("k", exact=True).fill("2")
+    page.get_by_label("k", exact=True).press("Enter")
+    question = page.get_by_role("combobox", name=re.compile("Question"))
+    old = shown_text(page.get_by_role("heading", level=2).first)
+    question.click()
+    page.get_by_role("option").nth(3).click()
+    heading = page.get_by_role("heading", level=2).first
+    expect(heading).not_to_have_text(old)
+    expect(page.locator('[class*="st-key-card-"], [class*="st-key-focus-"]')).to_have_count(4)
+    settled(page)
+    context = new_context(browser)
+    other = context.new_page()
+    go(other, page.url)
+    expect(other.get_by_role("heading", level=2).first).to_have_text(shown_text(heading))
+    expect(other.get_by_test_id("stTable")).to_be_visible()
+    settled(other)
+    assert table(other) == table(page)
+    assert "web · bm25(k1=1.2,b=0.75)" in table(other)
+    assert shown_text(other.get_by_test_id("stMain")) == shown_text(page.get_by_test_id("stMain"))
+    context.close()
+
+
+def test_a_link_with_a_wrong_name_is_answered_in_place(app: Served, page: Page) -> None:
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    go(page, f"{app.url}/?pipelines=bm52")
+    expect(page.get_by_role("alert")).to_contain_text("Unknown retriever 'bm52'. Did you mean bm25?")
+    go(page, f"{app.url}/?pipelines=![x](http://evil.test/x.png)")
+    expect(page.get_by_role("alert")).to_contain_text("cannot be read after")
+    assert not any("evil.test" in address.split("?")[0] for address in fetched)
+
+
+@pytest.fixture
+def own_app(demo_workspace: Workspace, tmp_path: Path) -> Iterator[Served]:
+    """A server that a test may kill."""
+    shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
+    with served(tmp_path / "workspace", tmp_path / "log") as server:
+        yield server
+
+
+def test_a_correction_that_is_shown_outlives_the_server(own_app: Served, page: Page) -> None:
+    visit(page, own_app.url, "Cleo")
+    label = shown_text(chips(page).first)
+    page.keyboard.press("1")
+    expect(chips(page).first).to_contain_text(flipped(label))
+    own_app.kill()
+    assert len(words_of(own_app, "Cleo")) == 1
+    own_app.restart()
+    page.reload()
+    settled(page)
+    sign_in(page, "cleo", shown="Cleo")
+    expect(chips(page).first).to_contain_text(flipped(label))
+    expect(page.locator('[class*="st-key-chip-"]').get_by_text("person").first).to_be_attached()
+
+
+# Annotate -------------------------------------------------------------------------------------------------------------
+
+
+def test_keys_judge_pair_after_pair_blind_until_the_word_is_given(app: Served, page: Page) -> None:
+    visit(page, f"{app.url}/annotate", "Dora")
+    progress = page.get_by_test_id("stProgress")
+    expect(progress).to_contain_text(re.compile(r"^0 of \d+ pairs"))
+    total = int(shown_text(progress).split()[2])
+    main = page.get_by_test_id("stMain")
+    assert "detector" not in shown_text(main), "the detector's label would bias the person"
+    tops = []
+    for number, (key, said) in enumerate(
+        [("1", "supports"), ("2", "does not support"), ("3", "unsure"), ("x", "skipped")], start=1
+    ):
+        perspective = shown_text(page.locator(".st-key-pair-card").get_by_role("heading"))
+        tops.append(main.evaluate("e => e.scrollTop"))
+        page.keyboard.press(key)
+        expect(progress).to_contain_text(f"{number} of {total} pairs")
+        expect(page.get_by_text(f"you: {said}; detector embedded:")).to_be_visible()
+        expect(page.get_by_text(f"“{perspective}”")).to_be_visible()
+        settled(page)
+    assert "P =" not in shown_text(page.locator(".st-key-pair-card"))
+    assert [j.verdict for j in words_of(app, "Dora")] == ["supports", "does not support", "unsure"]
+    assert all(j.seconds is not None and j.seconds > 0 for j in words_of(app, "Dora"))
+    skipped = perspective
+    page.keyboard.press("u")
+    expect(progress).to_contain_text(f"3 of {total} pairs")
+    expect(page.locator(".st-key-pair-card").get_by_role("heading")).to_have_text(skipped)
+    page.keyboard.press("u")
+    expect(progress).to_contain_text(f"2 of {total} pairs")
+    assert [j.verdict for j in words_of(app, "Dora")] == ["supports", "does not support"]
+
+
+def test_the_card_and_the_scroll_stay_where_they_are(app: Served, page: Page) -> None:
+    page.set_viewport_size({"width": 1200, "height": 600})
+    visit(page, f"{app.url}/annotate", "Emil")
+    main = page.get_by_test_id("stMain")
+    main.evaluate("e => e.scrollTo(0, 120)")
+    card = page.locator(".st-key-pair-card")
+    place, top = card.bounding_box(), main.evaluate("e => e.scrollTop")
+    assert top > 0, "the page must be long enough to jump"
+    for number in range(1, 7):
+        page.keyboard.press(str(number % 2 + 1))
+        expect(page.get_by_test_id("stProgress")).to_contain_text(f"{number} of")
+        settled(page)
+        assert main.evaluate("e => e.scrollTop") == top
+        assert card.bounding_box() == place
+
+
+def test_a_comment_is_kept_and_typing_it_presses_no_key(app: Served, page: Page) -> None:
+    visit(page, f"{app.url}/annotate", "Fay")
+    box = page.get_by_label("Comment (kept with the verdict you give next)")
+    box.click()
+    box.press_sequentially("1 of 2 sides, x and u; 3 = maybe", delay=10)
+    settled(page)
+    expect(page.get_by_test_id("stProgress")).to_contain_text("0 of")
+    assert words_of(app, "Fay") == []
+    box.press("Enter")
+    box.blur()
+    settled(page)
+    page.keyboard.press("1")
+    expect(page.get_by_test_id("stProgress")).to_contain_text("1 of")
+    (mine,) = words_of(app, "Fay")
+    assert (mine.verdict, mine.comment) == ("supports", "1 of 2 sides, x and u; 3 = maybe")
+    settled(page)
+    expect(page.get_by_label("Comment (kept with the verdict you give next)")).to_have_value("")
+
+
+def test_a_comment_still_in_the_box_goes_with_the_button(app: Served, page: Page) -> None:
+    visit(page, f"{app.url}/annotate", "Gus")
+    page.get_by_label("Comment (kept with the verdict you give next)").fill("seen twice")
+    page.get_by_role("button", name="Unsure").click()
+    expect(page.get_by_test_id("stProgress")).to_contain_text("1 of")
+    (mine,) = words_of(app, "Gus")
+    assert (mine.verdict, mine.comment) == ("unsure", "seen twice")
+
+
+# Agreement and runs ---------------------------------------------------------------------------------------------------
+
+
+def download(page: Page, name: str) -> bytes:
+    with page.expect_download() as found:
+        page.get_by_role("button", name=name).click()
+    return Path(found.value.path()).read_bytes()
+
+
+def test_agreement_shows_people_and_gives_real_files(app: Served, page: Page) -> None:
+    go(page, f"{app.url}/agreement")
+    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+    expect(page.get_by_text("pairs are disagreed")).to_be_visible()
+    chart = page.get_by_test_id("stVegaLiteChart").first
+    expect(chart.locator("svg, canvas").first).to_be_visible()
+    judged = pd.read_csv(io.BytesIO(download(page, "Judgments.csv")))
+    same = pd.read_parquet(io.BytesIO(download(page, "Judgments.parquet")))
+    assert {"Noor", "Tomas"} <= set(judged["annotator"])
+    assert judged["pair"].tolist() == same["pair"].tolist()
+    statistics = pd.read_csv(io.BytesIO(download(page, "Agreement.csv")))
+    noor_tomas = statistics[(statistics["a"] == "Noor") & (statistics["b"] == "Tomas")]
+    assert noor_tomas["kappa"].between(0, 1).all()
+    assert len(noor_tomas) == 1
+    training = [json.loads(line) for line in download(page, "Training data.jsonl").decode().splitlines()]
+    assert len(training) > 20
+    assert {row["label"] for row in training} == {0, 1}
+    again = pd.read_parquet(io.BytesIO(download(page, "Training data.parquet")))
+    assert again["pair"].tolist() == [row["pair"] for row in training]
+
+
+def test_runs_shows_numbers_and_where_the_labels_come_from(app: Served, page: Page) -> None:
+    go(page, f"{app.url}/runs?labels=gold")
+    expect(page.get_by_text("labels from gold")).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
+    numbers = pd.read_csv(io.BytesIO(download(page, "All numbers.csv")))
+    assert set(numbers["labels"]) == {"gold"}
+    assert set(numbers["measure"]) == {"MRecall@5", "Precision@5", "Precision@1"}
+    known = numbers.dropna(subset=["value"])
+    assert len(known) > 0
+    assert known["value"].between(0, 100).all()
+
+
+# Untrusted text -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hostile_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("hostile")
+    workspace = Workspace.create(folder / "workspace")
+    rows = [
+        {"id": "<i>1</i>", "title": "<b>Uniforms</b> **t**", "text": HOSTILE, "url": "javascript:alert(4)"},
+        {"id": "2", "title": "عنوان Uniforms", "text": RIGHT_TO_LEFT, "url": "https://example.com/a"},
+    ]
+    path = folder / "hostile.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    add_corpus(workspace, "hostile", path)
+    views = (Perspective("<script>alert(5)</script> **uniforms** -> $good$", "supporting"), Perspective("=cmd|'x'!A1"))
+    save_dataset(workspace, "hostile", [Question("q", "hostile", "Are <u>uniforms</u> **good** :smile: ?", views)])
+    with served(workspace.folder, folder / "log") as server:
+        yield server
+
+
+def test_hostile_text_is_shown_to_the_letter_and_runs_nothing(hostile_app: Served, page: Page) -> None:
+    """The page fixture fails on any dialog."""
+    visit(page, hostile_app.url, "<img src=x onerror=alert(6)>")
+    main = page.get_by_test_id("stMain")
+    text = shown_text(main)
+    for literal in (
+        HOSTILE,
+        RIGHT_TO_LEFT,
+        "<b>Uniforms</b> **t**",
+        "Are <u>uniforms</u> **good** :smile: ?",
+        "<script>alert(5)</script> **uniforms** -> $good$",
+        "=cmd|'x'!A1",
+    ):
+        assert literal in text
+    assert main.locator("script, img, u, i, .katex").count() == 0
+    addresses = main.locator("a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    assert {address for address in addresses if not address.startswith("#")} == {"https://example.com/a"}
+    page.keyboard.press("1")
+    expect(page.get_by_text("P1 of “<b>Uniforms</b> **t**”:")).to_be_visible()
+
+
+def test_hostile_text_in_a_judgment_is_neutral_in_the_spreadsheet(hostile_app: Served, page: Page) -> None:
+    visit(page, hostile_app.url, "=Ina")
+    page.keyboard.press("2")
+    expect(page.get_by_text("P2 of")).to_be_visible()
+    go(page, f"{hostile_app.url}/agreement")
+    rows = pd.read_csv(io.BytesIO(download(page, "Judgments.csv")))
+    mine = rows[rows["annotator"] == "'=Ina"]
+    assert mine["perspective"].tolist() == ["'=cmd|'x'!A1"]
+    exact = pd.read_parquet(io.BytesIO(download(page, "Judgments.parquet")))
+    assert "=cmd|'x'!A1" in set(exact["perspective"])
+
+
+# The picture of the README --------------------------------------------------------------------------------------------
+
+
+def test_picture_of_a_corrected_answer(own_app: Served, page: Page, tmp_path: Path) -> None:
+    target = SCREENSHOT if os.environ.get("BERDSEYE_SCREENSHOTS") == "1" else tmp_path / SCREENSHOT.name
+    target.parent.mkdir(exist_ok=True)
+    visit(page, own_app.url, "Ada")
+    label = shown_text(chips(page).first)
+    page.keyboard.press("1")
+    expect(chips(page).first).to_contain_text(flipped(label))
+    settled(page)
+    page.mouse.move(0, 999)
+    page.screenshot(path=target, animations="disabled")
+    assert target.stat().st_size > 20_000

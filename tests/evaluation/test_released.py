@@ -1,0 +1,91 @@
+"""Runs in the released form: measures of a good file, and each bad line told with its number."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data.errors import BadInputError
+from evaluation.measures import parse_measures
+from evaluation.released import read_released_run
+
+
+def row(*labels: list[Any], perspectives: Any = ("yes", "no")) -> dict[str, Any]:
+    return {
+        "question": "Q?",
+        "perspectives": perspectives,
+        "ctxs": [{"text": "t", "labels": given} for given in labels],
+    }
+
+
+def written(folder: Path, *lines: Any) -> Path:
+    path = folder / "run.jsonl"
+    path.write_bytes(b"".join((x if isinstance(x, bytes) else json.dumps(x).encode()) + b"\n" for x in lines))
+    return path
+
+
+def test_a_good_file(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        b"\xef\xbb\xbf" + json.dumps(row([1, 0], [0, 1])).encode(),
+        b"",
+        row([1, 0], [1, 0], [0, None]),
+        row(),
+        row([], perspectives=[]),
+        row([1.0, True], perspectives="['yes', \"don't know\"]"),
+        row([1, 0], perspectives=[{"text": "yes", "stance": "supporting"}, {"text": "no"}]),
+    )
+    support = read_released_run(path)
+    mrecall, precision = (m.values(support) for m in parse_measures("MRecall@2 Precision@2"))
+    np.testing.assert_equal(mrecall, [1, 0, 0, np.nan, 1, 0])
+    np.testing.assert_equal(precision, [1, 1, 0, np.nan, 0.5, 0.5])
+    # Of 4 + 6 + 0 + 0 + 2 + 2 pairs one is null.
+    assert support.judged_at(3) == pytest.approx(13 / 14)
+    assert support.judged_at(2) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (b"{nonsense", "not valid JSON"),
+        (b"\xff\xfe{}", "utf-8"),
+        (b"[" * 200_000, "recursion"),
+        (b"[1, 2]", "needs question, perspectives and ctxs"),
+        (b"null", "needs question, perspectives and ctxs"),
+        ({"question": 3, "perspectives": [], "ctxs": []}, "needs question, perspectives and ctxs"),
+        ({"perspectives": [], "ctxs": []}, "needs question, perspectives and ctxs"),
+        ({"question": "Q?", "perspectives": []}, "needs question, perspectives and ctxs"),
+        ({"question": "Q?", "ctxs": []}, "`perspectives` is no list"),
+        (row(perspectives="nonsense("), "`perspectives` is no list"),
+        (row(perspectives=["yes", ""]), "a perspective is empty"),
+        (row(perspectives=[3]), "neither a text nor an object"),
+        (row(perspectives=[{"text": "yes", "stance": "sideways"}]), "neither supporting nor opposing"),
+        (row(perspectives=[{"text": "yes", "stance": []}]), "neither supporting nor opposing"),
+        (row(perspectives="{[]: 1}"), "unhashable"),
+        (row([1]), "ctx 1 needs 2 labels"),
+        (row([1, 0], [1, 0, 1]), "ctx 2 needs 2 labels"),
+        (row([1, 2]), "ctx 1 has the label 2"),
+        (row([1, "1"]), "ctx 1 has the label '1'"),
+        (row([1, []]), r"ctx 1 has the label \[\]"),
+        (b'{"question": "Q?", "perspectives": ["a"], "ctxs": [{"labels": [NaN]}]}', "has the label nan"),
+        ({**row(), "ctxs": ["text"]}, "ctx 1 needs 2 labels"),
+        ({**row(), "ctxs": [{"text": "t"}]}, "ctx 1 needs 2 labels"),
+    ],
+)
+def test_bad_lines_are_told_with_their_number(tmp_path: Path, bad: Any, said: str) -> None:
+    path = written(tmp_path, row([1, 0]), b"", bad, row([1, 0]))
+    with pytest.raises(BadInputError, match=said) as told:
+        read_released_run(path)
+    assert (told.value.where, told.value.line) == (path, 3)
+    assert str(told.value).startswith(f"{path}:3: ")
+
+
+def test_a_file_that_is_empty_or_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="holds no question"):
+        read_released_run(written(tmp_path, b"", b"  "))
+    with pytest.raises(BadInputError, match="no such file"):
+        read_released_run(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(BadInputError, match="no such file"):
+        read_released_run(tmp_path)
