@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from made_debates import FILLER, REAL, SUBJECTS
 from sklearn.metrics import roc_auc_score
 
 from data.errors import BadInputError, StaleError, UnavailableError
@@ -20,15 +21,6 @@ from detectors.similarity import SimilarityDetector, clipped_cosines
 from detectors.train_embedded import best_threshold, precision_recall_f1, rate_weights
 from detectors.training_pairs import SOURCES, LabelledPair, labelled_pairs, read_debates
 
-REAL = Path(__file__).parents[2].parent / "shared" / "data" / "perspectrum"
-FILLER = (
-    "and this goes on for quite a while so that the text is as long as passages are in real life, or nearly"
-)
-WORDS = """
-zoos nuclear-power homework tipping whaling bullfighting monarchy vaccines algebra opera taxis chewing-gum
-lotteries hunting surrogacy tobacco biofuels chess passports tattoos dams robots advertising graffiti
-"""
-SUBJECTS = WORDS.split()
 DETECTORS: list[Detector] = [EmbeddedDetector(), SimilarityDetector(), RandomDetector()]
 PAIRS = [
     Pair(passage, perspective)
@@ -68,9 +60,7 @@ def test_the_detectors_know_the_topic() -> None:
 
 def test_a_long_passage_is_judged_fast() -> None:
     start = time.perf_counter()
-    found = EmbeddedDetector().predict(
-        [Pair("Zoos breed rare animals. " * 4_000, "Zoos protect rare animals.")]
-    )
+    found = EmbeddedDetector().predict([Pair("Zoos breed rare animals. " * 4_000, "Zoos protect rare animals.")])
     assert time.perf_counter() - start < 2.0
     assert np.isfinite(found).all()
 
@@ -183,16 +173,12 @@ def test_training_twice_gives_the_same_bytes(
     assert weights.card["figures"]["embedded"]["test"]["auroc"][0] > 0.5
 
 
-def test_training_names_a_missing_file_and_too_little_data(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_training_names_a_missing_file_and_too_little_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train_embedded.main([str(tmp_path), "--out", str(tmp_path / "w.json")]) == 2
     assert SOURCES[0] in capsys.readouterr().err
     small_data(tmp_path)
     for name in SOURCES:
-        (tmp_path / name).write_text(
-            json.dumps(json.loads((tmp_path / name).read_text())[:1]), encoding="utf-8"
-        )
+        (tmp_path / name).write_text(json.dumps(json.loads((tmp_path / name).read_text())[:1]), encoding="utf-8")
     with pytest.raises(BadInputError, match="Too few debates"):
         train_embedded.train(tmp_path)
     assert not (tmp_path / "w.json").exists()
@@ -203,9 +189,7 @@ needs_real_data = pytest.mark.skipif(not REAL.exists(), reason="the debate pages
 
 @pytest.fixture(scope="module")
 def held_out() -> list[LabelledPair]:
-    return [
-        p for p in labelled_pairs(read_debates(REAL), shipped_weights().card["seed"]) if p.split == "test"
-    ]
+    return [p for p in labelled_pairs(read_debates(REAL), shipped_weights().card["seed"]) if p.split == "test"]
 
 
 def auroc(detector: Detector, pairs: list[LabelledPair]) -> float:

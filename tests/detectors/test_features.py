@@ -42,9 +42,7 @@ def test_no_pairs_give_no_rows() -> None:
 
 
 def test_a_pair_has_the_same_features_in_any_company() -> None:
-    pairs = [
-        Pair(p, q) for p in [PASSAGE, *ODD_TEXTS[:-1], PASSAGE * 30] for q in [STATEMENT, "No.", PASSAGE]
-    ]
+    pairs = [Pair(p, q) for p in [PASSAGE, *ODD_TEXTS[:-1], PASSAGE * 30] for q in [STATEMENT, "No.", PASSAGE]]
     together = features(pairs)
     alone = np.concatenate([features([p]) for p in pairs])
     np.testing.assert_allclose(together, alone, atol=2e-5)
@@ -61,9 +59,7 @@ def test_more_passages_than_one_block_holds_keep_their_rows() -> None:
 def test_cosine_is_that_of_the_embedding() -> None:
     one_sentence = "zoos breed rare animals and study them"
     vectors = static_embedding().encode([one_sentence, STATEMENT.lower()])
-    assert value(Pair(one_sentence, STATEMENT), "cosine") == pytest.approx(
-        float(vectors[0] @ vectors[1]), abs=1e-5
-    )
+    assert value(Pair(one_sentence, STATEMENT), "cosine") == pytest.approx(float(vectors[0] @ vectors[1]), abs=1e-5)
 
 
 def test_the_best_sentence_counts_not_the_first() -> None:
@@ -90,11 +86,7 @@ def test_negation_is_counted_in_its_short_form_and_near_the_perspective() -> Non
 
 def test_valence_tells_praise_from_blame() -> None:
     praise, blame = "a useful and healthy success", "a harmful and dangerous failure"
-    assert (
-        value(Pair(praise, STATEMENT), "valence_passage")
-        > 0
-        > value(Pair(blame, STATEMENT), "valence_passage")
-    )
+    assert value(Pair(praise, STATEMENT), "valence_passage") > 0 > value(Pair(blame, STATEMENT), "valence_passage")
     agreement = "valence_passage*valence_perspective"
     assert value(Pair(praise, praise), agreement) > 0 > value(Pair(praise, blame), agreement)
 

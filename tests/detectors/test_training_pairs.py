@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_debates import FILLER, REAL, SUBJECTS
 
 from data.errors import BadInputError
 from data.passages import PASSAGE_WORDS
@@ -20,25 +21,11 @@ from detectors.training_pairs import (
     split_debates,
 )
 
-REAL = Path(__file__).parents[2].parent / "shared" / "data" / "perspectrum"
-FILLER = (
-    "and this goes on for quite a while so that the text is as long as passages are in real life, or nearly"
-)
-WORDS = """
-zoos nuclear-power homework tipping whaling bullfighting monarchy vaccines algebra opera taxis chewing-gum
-lotteries hunting surrogacy tobacco biofuels chess passports tattoos dams robots advertising graffiti
-"""
-SUBJECTS = WORDS.split()
-
 
 def debate(subject: str, number: int = 0) -> Debate:
     arguments = (
-        Argument(
-            "supporting", f"{subject} cost towns money", (f"{subject} {number} empty the purse {FILLER}",), ()
-        ),
-        Argument(
-            "supporting", f"{subject} hurt our neighbours", (f"{subject} {number} are loud {FILLER}",), ()
-        ),
+        Argument("supporting", f"{subject} cost towns money", (f"{subject} {number} empty the purse {FILLER}",), ()),
+        Argument("supporting", f"{subject} hurt our neighbours", (f"{subject} {number} are loud {FILLER}",), ()),
         Argument(
             "opposing",
             f"{subject} teach the young",
@@ -92,8 +79,7 @@ def test_near_equal_claims_share_a_split(seed: int) -> None:
     splits = split_debates(twins, seed)
     assert splits[-1] == splits[0]
     texts = {
-        s: {t for p in labelled_pairs(twins, seed) if p.split == s for t in p.pair}
-        for s in ("train", "dev", "test")
+        s: {t for p in labelled_pairs(twins, seed) if p.split == s for t in p.pair} for s in ("train", "dev", "test")
     }
     assert not texts["train"] & texts["dev"]
     assert not texts["train"] & texts["test"]
@@ -118,11 +104,7 @@ def test_a_pair_with_two_labels_is_left_out() -> None:
         ),
     )
     pairs = labelled_pairs([both_sides, *DEBATES[1:]])
-    assert not [
-        p
-        for p in pairs
-        if p.pair.passage == text and p.debate == 0 and p.kind in ("own", "claim", "opposing")
-    ]
+    assert not [p for p in pairs if p.pair.passage == text and p.debate == 0 and p.kind in ("own", "claim", "opposing")]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +134,7 @@ def page(claim: str = "Zoos should be closed", description: Any = None) -> dict[
 
 def write(folder: Path, first: Any, second: Any) -> None:
     for name, content in zip(SOURCES, (first, second), strict=True):
-        (folder / name).write_text(
-            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
-        )
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
 
 
 def test_reading_joins_fragments_and_drops_what_is_too_short(tmp_path: Path) -> None:
