@@ -8,12 +8,13 @@ from data.errors import BerdseyeError
 
 st.set_page_config(page_title="Berdseye", page_icon=":material/visibility:", layout="wide")
 
+# Not in a folder `pages`: Streamlit would run a file there without this one, for the first visitor of its address.
 PAGES = [
-    st.Page("pages/explore.py", title="Explore", icon=":material/travel_explore:", default=True),
-    st.Page("pages/annotate.py", title="Annotate", icon=":material/rule:"),
-    st.Page("pages/agreement.py", title="Agreement", icon=":material/handshake:"),
-    st.Page("pages/runs.py", title="Runs", icon=":material/leaderboard:"),
-    st.Page("pages/label_studio.py", title="Label Studio", icon=":material/sync:"),
+    st.Page("views/explore.py", title="Explore", icon=":material/travel_explore:", default=True),
+    st.Page("views/annotate.py", title="Annotate", icon=":material/rule:"),
+    st.Page("views/agreement.py", title="Agreement", icon=":material/handshake:"),
+    st.Page("views/runs.py", title="Runs", icon=":material/leaderboard:"),
+    st.Page("views/label_studio.py", title="Label Studio", icon=":material/sync:"),
 ]
 
 

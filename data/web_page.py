@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import trafilatura
-
 from data.passages import clean
 
 _LOST_TOO_MUCH = 0.5
@@ -23,6 +21,8 @@ def read_page(html: bytes) -> PageText:
     Threads of posts look like boilerplate to the extractor, which then keeps one post; where it keeps less than half
     of what stands in the page's paragraphs, all paragraphs are taken.
     """
+    import trafilatura  # takes more than a second, which only those who read pages should wait
+
     found = trafilatura.bare_extraction(html, include_comments=True, include_tables=False, favor_recall=True)
     metadata = trafilatura.extract_metadata(html)
     text = "" if found is None else "\n".join(part for part in (found.text, found.comments) if part)

@@ -44,7 +44,7 @@ def _forget() -> None:
 
 def drawn(page: str, *, name: str = "", **query: str) -> AppTest:
     """A page after its first run; signed in as `name`, with the address's parameters `query`."""
-    at = AppTest.from_file(str(APP / "pages" / f"{page}.py"), default_timeout=60)
+    at = AppTest.from_file(str(APP / "views" / f"{page}.py"), default_timeout=60)
     if name:
         at.session_state["annotator"] = shared_judgments().sign_in(name)
     for key, value in query.items():

@@ -148,6 +148,12 @@ def test_a_correction_that_is_shown_outlives_the_server(own_app: Served, page: P
     expect(page.locator('[class*="st-key-chip-"]').get_by_text("person").first).to_be_attached()
 
 
+def test_the_first_visitor_of_any_address_finds_the_name_entry(own_app: Served, page: Page) -> None:
+    visit(page, f"{own_app.url}/annotate", "Hal")
+    expect(page.get_by_test_id("stSidebar").get_by_role("link", name="Runs")).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_contain_text("0 of")
+
+
 # Annotate -------------------------------------------------------------------------------------------------------------
 
 
@@ -158,12 +164,10 @@ def test_keys_judge_pair_after_pair_blind_until_the_word_is_given(app: Served, p
     total = int(shown_text(progress).split()[2])
     main = page.get_by_test_id("stMain")
     assert "detector" not in shown_text(main), "the detector's label would bias the person"
-    tops = []
     for number, (key, said) in enumerate(
         [("1", "supports"), ("2", "does not support"), ("3", "unsure"), ("x", "skipped")], start=1
     ):
         perspective = shown_text(page.locator(".st-key-pair-card").get_by_role("heading"))
-        tops.append(main.evaluate("e => e.scrollTop"))
         page.keyboard.press(key)
         expect(progress).to_contain_text(f"{number} of {total} pairs")
         expect(page.get_by_text(f"you: {said}; detector embedded:")).to_be_visible()
@@ -179,6 +183,20 @@ def test_keys_judge_pair_after_pair_blind_until_the_word_is_given(app: Served, p
     page.keyboard.press("u")
     expect(progress).to_contain_text(f"2 of {total} pairs")
     assert [j.verdict for j in words_of(app, "Dora")] == ["supports", "does not support"]
+
+
+def test_hasty_keys_never_judge_a_pair_twice(app: Served, page: Page) -> None:
+    visit(page, f"{app.url}/annotate", "Ida")
+    for number in range(10):
+        page.keyboard.press("12"[number % 2], delay=20)
+    page.wait_for_timeout(500)
+    settled(page)
+    mine = words_of(app, "Ida")
+    expect(page.get_by_test_id("stProgress")).to_contain_text(f"{len(mine)} of")
+    held = Judgments.open(Workspace.open(app.workspace).judgments_url)
+    said = [event for j in mine for event in held.history(j.pair) if event["annotator"] == "Ida"]
+    held.engine.dispose()
+    assert len(said) == len(mine) > 1
 
 
 def test_the_card_and_the_scroll_stay_where_they_are(app: Served, page: Page) -> None:

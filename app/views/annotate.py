@@ -47,6 +47,8 @@ def chosen_queue() -> dict[str, PairRecord]:
 
 def give(person: Annotator, key: str, record: PairRecord, verdict: Verdict) -> None:
     """Record a verdict with the comment that stands in the box; it is on disk when the next pair is drawn."""
+    if key in judgments().touched(person):
+        return  # a key hit twice before the next pair was drawn
     started = st.session_state.get("pair_shown", {}).get(key)
     judgments().add_pairs([record])
     judgments().judge(
@@ -63,6 +65,8 @@ def give(person: Annotator, key: str, record: PairRecord, verdict: Verdict) -> N
 
 def skip(person: Annotator, key: str, record: PairRecord) -> None:
     """Put the pair aside."""
+    if key in judgments().touched(person):
+        return
     judgments().add_pairs([record])
     judgments().skip(person, key, source="annotate", comment=st.session_state.get(f"comment-{key}") or "")
     st.session_state["last_pair"] = (key, "skipped")
