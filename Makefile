@@ -39,6 +39,9 @@ bench: $(DEV_STAMP) ## Speed and size, printed
 embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folder
 	$(BIN)/python -m detectors.train_embedded $(DATA)
 
+screenshot: $(DEV_STAMP) ## Make the README's picture anew
+	BERDSEYE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser -k picture
+
 constraints: $(DEV_STAMP) ## Resolve all dependencies anew
 	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml -o constraints.txt
 

@@ -73,7 +73,9 @@ def _wide(labels: pd.DataFrame) -> pd.DataFrame:
             hint=f"It needs the columns {', '.join(COLUMNS)}.",
         )
     table = labels.loc[:, list(COLUMNS)]
-    blank = table.isna() | table.astype(str).apply(lambda column: column.str.strip() == "")
+    blank = table.isna()
+    for column in COLUMNS:
+        blank[column] |= table[column].astype(str).str.strip() == ""
     empty = table.index[blank.any(axis=1)].tolist()
     if empty:
         first = empty[0] + 1 if isinstance(empty[0], int) else empty[0]

@@ -345,6 +345,7 @@ def test_hostile_text_in_a_judgment_is_neutral_in_the_spreadsheet(hostile_app: S
 def test_picture_of_a_corrected_answer(own_app: Served, page: Page, tmp_path: Path) -> None:
     target = SCREENSHOT if os.environ.get("BERDSEYE_SCREENSHOTS") == "1" else tmp_path / SCREENSHOT.name
     target.parent.mkdir(exist_ok=True)
+    page.set_viewport_size({"width": 1400, "height": 1480})
     visit(page, own_app.url, "Ada")
     label = shown_text(chips(page).first)
     page.keyboard.press("1")
