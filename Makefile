@@ -8,9 +8,9 @@ DEV_STAMP := .venv/.installed-dev
 COMMA := ,
 # uv installs in seconds what pip takes minutes for; it comes from the package index into the environment itself.
 define install
-command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make $@ PYTHON=python3.12"; exit 1; }; \
+command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make $(or $(MAKECMDGOALS),app) PYTHON=python3.12"; exit 1; }; \
 $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { \
-  echo "Berdseye needs Python 3.11 to 3.13; $$($(PYTHON) --version) is too old or too new. Name another: make $@ PYTHON=python3.12"; exit 1; }; \
+  echo "Berdseye needs Python 3.11 to 3.13; $$($(PYTHON) --version) is too old or too new. Name another: make $(or $(MAKECMDGOALS),app) PYTHON=python3.12"; exit 1; }; \
 echo "Installing into .venv ..."; \
 { test -x $(BIN)/python && $(BIN)/python -c '' 2>/dev/null; } || { rm -rf .venv && $(PYTHON) -m venv .venv; } || { \
   echo "The environment could not be made. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }; \
