@@ -1,4 +1,7 @@
-"""The judgments of two demo annotators, who read the same pairs independently: Noor generously, Tomas strictly."""
+"""The judgments of two demo annotators, who read the same pairs independently: Noor generously, Tomas strictly.
+
+Neither is a person: their judgments are there to see the pages with, not to draw conclusions from.
+"""
 
 import json
 from importlib.resources import files

@@ -45,8 +45,8 @@ def _missing_steps(workspace: Workspace) -> list[Step]:
     if "gold" not in LabelStore(workspace).sources():
         steps.append(("gold labels", partial(add_demo_gold, workspace)))
     judgments = Judgments.open(workspace.judgments_url)
-    if not any(a.demo for a in judgments.annotators()):
-        steps.append(("judgments of two demo annotators", partial(add_demo_judgments, judgments)))
+    # Taken whenever the demo is not complete: it adds what is missing, and some may be when it was cut off.
+    steps.append(("judgments of two demo annotators", partial(add_demo_judgments, judgments)))
     for dataset in DATASETS:
         for corpus in CORPORA:
             for pipeline in DEFAULT_PIPELINES:

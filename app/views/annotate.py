@@ -42,7 +42,13 @@ def chosen_queue() -> dict[str, PairRecord]:
     k = right.number_input("Top k", 1, 100, 5, key="depth", bind="query-params")
     if not chosen:
         raise BadInputError("No run is chosen.", hint="Choose at least one above.")
-    return queue(tuple(chosen), tuple(runs[name].created for name in chosen), int(k))
+    pairs = queue(tuple(chosen), tuple(runs[name].created for name in chosen), int(k))
+    if not pairs:
+        raise BadInputError(
+            "These runs make no pair to judge.",
+            hint="Their questions have no perspectives, or nothing was found; choose others.",
+        )
+    return pairs
 
 
 def give(person: Annotator, key: str, record: PairRecord, verdict: Verdict) -> None:
