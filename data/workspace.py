@@ -17,6 +17,7 @@ _SETTINGS = "berdseye.toml"
 DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
+    "language_models": {"default": "", "prices": {}},
 }
 
 
@@ -62,8 +63,13 @@ class Workspace:
             for key, value in values.items():
                 if key not in DEFAULTS[section]:
                     raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
-                if not isinstance(value, str):
-                    raise BadInputError(f"'{key}' in [{section}] must be a text.", where=path, hint="Put it in quotes.")
+                if not isinstance(value, type(DEFAULTS[section][key])):
+                    table = isinstance(DEFAULTS[section][key], dict)
+                    raise BadInputError(
+                        f"'{key}' in [{section}] must be a {'table' if table else 'text'}.",
+                        where=path,
+                        hint=f"Write it as [{section}.{key}]." if table else "Put it in quotes.",
+                    )
         return cls(folder, {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()})
 
     @classmethod

@@ -1,0 +1,158 @@
+"""What language models wrote, kept in the workspace so that nothing is paid for twice.
+
+SQLite in WAL mode: any number of processes read and append at once, and a completion that was told of is on disk. Rows are
+only ever added. Where two processes ask for the same at once, both rows stay (both were paid for) and the first one counts.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from filelock import FileLock
+
+from data.errors import UnavailableError
+from data.language_models.prompts import PromptTemplate
+from data.language_models.protocol import Completion, LanguageModel, Prompt
+from data.passages import clean
+from data.progress import Progress, silent
+from data.workspace import Workspace
+
+_BUSY_SECONDS = 30
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS prompts (version TEXT PRIMARY KEY, name TEXT NOT NULL, messages TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS completions (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL,
+    model TEXT NOT NULL, model_version TEXT NOT NULL,
+    prompt TEXT NOT NULL, prompt_version TEXT NOT NULL REFERENCES prompts (version), slots TEXT NOT NULL,
+    max_tokens INTEGER NOT NULL, temperature REAL NOT NULL, seed INTEGER NOT NULL,
+    output TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, created TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS completions_by_key ON completions (key);
+PRAGMA user_version = 1;
+"""
+_NEW = """
+INSERT INTO completions (key, model, model_version, prompt, prompt_version, slots, max_tokens, temperature, seed,
+                         output, prompt_tokens, completion_tokens, cost, created)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_FIRST = """
+SELECT key, output, prompt_tokens, completion_tokens, cost FROM completions
+WHERE id IN (SELECT min(id) FROM completions WHERE key IN (SELECT value FROM json_each(?)) GROUP BY key)
+"""
+_SUMS = """
+SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0), coalesce(sum(cost), 0.0),
+       count(*) FILTER (WHERE cost IS NULL)
+FROM completions WHERE ?1 IS NULL OR model = ?1
+"""
+
+
+class Spent(NamedTuple):
+    """Calls so far, their tokens, and dollars; the price of `unpriced` calls is not known, and not in `cost`."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+    unpriced: int
+
+
+class CompletionCache:
+    """Completions by model version, prompt, its filled-in text, length limit, temperature and seed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.path = workspace.folder / "generated" / "completions.db"
+
+    def complete(
+        self,
+        model: LanguageModel,
+        template: PromptTemplate,
+        values: Sequence[Mapping[str, str]],
+        *,
+        max_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> list[Completion]:
+        """A completion of the template for each mapping of its slots, from the cache where it is there.
+
+        The model is asked for the others, and each is stored as soon as it is written, so that a batch that is interrupted
+        goes on where it stopped.
+        """
+        prompts = [template.fill(slots) for slots in values]
+        settings = (max_tokens, float(temperature), seed if temperature > 0 else 0)
+        keys = [_key(model.version, template, prompt, settings) for prompt in prompts]
+        kept = self._stored(keys)
+        missing = {key: place for place, key in enumerate(keys) if key not in kept}
+        if missing:
+            new = list(missing)
+            made_by = (model.name, model.version, template.name, template.version)
+
+            def store(place: int, completion: Completion) -> None:
+                slots = {slot: clean(text) for slot, text in values[missing[new[place]]].items()}
+                with self._open() as database:
+                    database.execute(
+                        "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?)",
+                        (template.version, template.name, _text(template.messages)),
+                    )
+                    written = completion._replace(text=clean(completion.text))
+                    database.execute(
+                        _NEW, (new[place], *made_by, _text(slots), *settings, *written, datetime.now(UTC).isoformat())
+                    )
+
+            model.complete(
+                [prompts[place] for place in missing.values()],
+                max_tokens=max_tokens,
+                temperature=temperature,
+                seed=seed,
+                progress=progress,
+                ready=store,
+            )
+            kept |= self._stored(new)
+        return [kept[key] for key in keys]
+
+    def spent(self, model: str | None = None) -> Spent:
+        """The sum of all calls so far, or of those of one model by its canonical name."""
+        if not self.path.exists():
+            return Spent(0, 0, 0, 0.0, 0)
+        with self._open() as database:
+            return Spent(*database.execute(_SUMS, (model,)).fetchone())
+
+    def _stored(self, keys: Sequence[str]) -> dict[str, Completion]:
+        if not self.path.exists():
+            return {}
+        with self._open() as database:
+            return {key: Completion(*rest) for key, *rest in database.execute(_FIRST, (json.dumps(keys),))}
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """One transaction; what it wrote is on disk when it ends."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as database:
+                database.execute("PRAGMA synchronous = FULL")
+                if database.execute("PRAGMA user_version").fetchone() == (0,):
+                    # SQLite does not wait for another process that is switching to WAL, so one at a time does it.
+                    with FileLock(f"{self.path}.making"):
+                        database.execute("PRAGMA journal_mode = WAL")
+                        database.executescript(_SCHEMA)
+                with database:
+                    yield database
+        except (sqlite3.Error, OSError) as error:
+            raise UnavailableError(
+                f"The generated texts cannot be read or written: {error}.",
+                where=self.path,
+                hint="Check the space and the rights of the folder. A damaged file can be moved away; texts are then made anew.",
+            ) from error
+
+
+def _key(version: str, template: PromptTemplate, prompt: Prompt, settings: tuple[int, float, int]) -> str:
+    asked = [version, template.name, template.version, prompt, settings]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,189 @@
+"""Language models on this machine, through transformers: `local(NAME)`."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple
+
+from data.errors import BadInputError, UnavailableError
+from data.grammar import Call
+from data.language_models.protocol import Completion, Prompt, Ready, unused
+from data.model_files import find_model, hub_commit, loading, model_version
+from data.progress import Progress, silent
+
+_ONE_AT_A_TIME = RLock()
+
+
+class Loaded(NamedTuple):
+    """A tokenizer and a model in evaluation mode, on the device they run on."""
+
+    tokenizer: Any
+    model: Any
+
+
+class LocalModel:
+    """Any causal language model in the formats transformers reads, GGUF files among them.
+
+    It runs on an accelerator where there is one, else in float32 on the processor. Chats are written by the model's own chat
+    template; for a base model, which has none, the messages are joined by blank lines.
+    """
+
+    def __init__(self, model: str, *, batch: int = 8) -> None:
+        self.model = model
+        self.batch = batch
+
+    @property
+    def name(self) -> str:
+        return str(Call("local", (self.model,)))
+
+    @cached_property
+    def found(self) -> str | Path:
+        return find_model(self.model)
+
+    @cached_property
+    def version(self) -> str:
+        return model_version(self.found)
+
+    def load(self) -> Loaded:
+        """The model in memory; the one used last stays there."""
+        with _ONE_AT_A_TIME:
+            return _load(self.model, self.found, self.version)
+
+    def written(self, prompt: Prompt) -> str:
+        """The chat as the model reads it. Its control tokens are taken apart in the messages, so that no text ends its turn."""
+        from jinja2 import TemplateError
+
+        tokenizer = self.load().tokenizer
+        controls = [str(t) for t in tokenizer.added_tokens_decoder.values() if t.special]
+        messages = []
+        for message in prompt:
+            content = message.content
+            for control in controls:
+                content = content.replace(control, f"{control[:1]} {control[1:]}")
+            messages.append({"role": message.role, "content": content})
+        if tokenizer.chat_template is None:
+            return "\n\n".join(m["content"] for m in messages)
+        try:
+            return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        except TemplateError as error:
+            raise BadInputError(
+                f"The model's chat template refuses the prompt: {error}.", hint="Some models take no system message."
+            ) from error
+
+    def complete(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        max_tokens: int,
+        temperature: float = 0.0,
+        seed: int = 0,
+        progress: Progress = silent,
+        ready: Ready = unused,
+    ) -> list[Completion]:
+        """As `LanguageModel.complete`; raises `BadInputError` for a prompt that is longer than the model reads."""
+        if not prompts:
+            return []
+        loaded = self.load()
+        texts = [self.written(prompt) for prompt in prompts]
+        lengths = [len(ids) for ids in _tokens(loaded.tokenizer, texts)["input_ids"]]
+        longest = getattr(loaded.model.config, "max_position_embeddings", None)
+        if longest is not None and max(lengths) + max_tokens > longest:
+            raise BadInputError(
+                f"A prompt of {max(lengths)} tokens and {max_tokens} to write are more than the {longest} of {self.name}.",
+                hint="Shorten the prompt or name another model.",
+            )
+        order = sorted(range(len(prompts)), key=lengths.__getitem__)  # so that a batch pads little
+        done: dict[int, Completion] = {}
+        for start in range(0, len(order), self.batch):
+            places = order[start : start + self.batch]
+            with _ONE_AT_A_TIME:
+                written = _generate(loaded, [texts[p] for p in places], max_tokens, temperature, seed)
+            for place, (text, count) in zip(places, written, strict=True):
+                done[place] = Completion(text, lengths[place], count, 0.0)
+                ready(place, done[place])
+            progress(len(done), "completions")
+        return [done[place] for place in range(len(prompts))]
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, found: str | Path, version: str) -> Loaded:
+    del version  # it is part of the key, so that weights that change are loaded again
+    with loading(name), _without_bars():
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        accelerator = torch.accelerator.current_accelerator()
+        options: dict[str, Any] = {}
+        folder = found
+        if isinstance(found, str):
+            options["revision"] = hub_commit(found)
+        elif gguf := _gguf(found):
+            folder, options["gguf_file"] = gguf.parent, gguf.name
+        tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left", **options)
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        dtype = torch.bfloat16 if accelerator else torch.float32
+        model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options)
+        return Loaded(tokenizer, model.eval().to(accelerator or "cpu"))
+
+
+def _gguf(path: Path) -> Path | None:
+    """The GGUF file to load, where the model is one rather than a folder of transformers."""
+    if path.is_file() or (path / "config.json").exists():
+        return path if path.is_file() else None
+    return min(path.glob("*.gguf"))
+
+
+def _generate(
+    loaded: Loaded, texts: list[str], max_tokens: int, temperature: float, seed: int
+) -> list[tuple[str, int]]:
+    """What the model writes after each text, and how many tokens that took."""
+    import torch
+
+    tokenizer, model = loaded
+    inputs = _tokens(tokenizer, texts, return_tensors="pt", padding=True).to(model.device)
+    drawing = {"do_sample": True, "temperature": temperature, "top_p": 1.0, "top_k": 0}
+    greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+    try:
+        with torch.inference_mode(), torch.random.fork_rng():
+            torch.manual_seed(seed)
+            output = model.generate(
+                **inputs,
+                **(drawing if temperature > 0 else greedy),
+                max_new_tokens=max_tokens,
+                pad_token_id=tokenizer.pad_token_id,
+            )
+    except torch.OutOfMemoryError as error:
+        raise UnavailableError(
+            "The accelerator has too little memory for this model.", hint="Name a smaller one, or shorten the prompt."
+        ) from error
+    stops = model.generation_config.eos_token_id
+    ends = {tokenizer.eos_token_id, *(stops if isinstance(stops, list) else [stops])}
+    written = output[:, inputs["input_ids"].shape[1] :].tolist()
+    counts = [next((n for n, token in enumerate(row, start=1) if token in ends), len(row)) for row in written]
+    return [
+        (tokenizer.decode(row[:count], skip_special_tokens=True), count)
+        for row, count in zip(written, counts, strict=True)
+    ]
+
+
+def _tokens(tokenizer: Any, texts: list[str], **options: Any) -> Any:
+    """Token ids; a chat template writes the special tokens of a chat itself."""
+    return tokenizer(texts, add_special_tokens=tokenizer.chat_template is None, **options)
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Without the library's progress bars, which would write over our own."""
+    from transformers.utils import logging
+
+    bars: Any = logging
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()

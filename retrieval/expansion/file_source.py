@@ -1,0 +1,87 @@
+"""Perspectives from a file: the BERDS release, or our own JSONL."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from data.dataset_formats import read_perspectives
+from data.errors import BadInputError
+from data.grammar import Call
+from data.passages import clean
+from data.progress import Progress, silent
+from retrieval.expansion.protocol import Failed, each_found, question_key, warn
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """`expand(PATH)` or `expand(file(PATH))`. `written` is the path as a person wrote it."""
+
+    written: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return str(Call("file", (self.written,)))
+
+    @property
+    def version(self) -> str:
+        """Hash of the file's content (12 hex digits)."""
+        return hashlib.sha256(_content(self.path)).hexdigest()[:12]
+
+    def perspectives(
+        self, questions: Sequence[str], progress: Progress = silent, failed: Failed = warn
+    ) -> list[tuple[str, ...]]:
+        """As `ExpansionSource.perspectives`; raises `BadInputError` where the file lacks a question or has bad lines."""
+        del progress, failed
+        found = read_generated(self.path)
+        return each_found(found, questions, where=self.written, hint="Give a file that was made for this data set.")
+
+
+def read_generated(path: Path) -> dict[str, tuple[str, ...]]:
+    """Perspectives by question (as `question_key` spells it), in the order of the file.
+
+    A line is an object with `question` and `perspectives` (a list of texts), or of the BERDS release with `org_q` and one
+    `text`. Lines of one question are joined, as the released scripts do, even where their ids differ. Raises `BadInputError`
+    with the numbers of all lines that cannot be used.
+    """
+    found: dict[str, dict[str, None]] = {}
+    bad: list[tuple[int, str]] = []
+    for number, line in enumerate(_content(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if line.strip():
+            try:
+                question, texts = _row(json.loads(line.decode()))
+            except (ValueError, RecursionError) as error:
+                bad.append((number, str(error) or "not valid JSON"))
+            else:
+                found.setdefault(question_key(question), {}).update(dict.fromkeys(texts))
+    if bad:
+        others = f" (and lines {', '.join(str(n) for n, _ in bad[1:11])}{', …' if len(bad) > 11 else ''})"
+        raise BadInputError(
+            f"{bad[0][1]}{others if bad[1:] else ''}.", where=path, line=bad[0][0], hint="Correct or remove them."
+        )
+    if not found:
+        raise BadInputError("The file holds no perspectives.", where=path, hint="Give another.")
+    return {question: tuple(texts) for question, texts in found.items()}
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"It cannot be read: {error.strerror}.", where=path, hint="Check the file.") from error
+
+
+def _row(row: Any) -> tuple[str, list[str]]:
+    if not isinstance(row, dict):
+        raise ValueError("expected an object")
+    released = "org_q" in row
+    question = row.get("org_q" if released else "question")
+    if not isinstance(question, str) or not question.strip():
+        raise ValueError("no question")
+    texts = [p.text for p in read_perspectives([row.get("text")] if released else row.get("perspectives"))]
+    if not texts:
+        raise ValueError("no perspectives")
+    return clean(question), texts

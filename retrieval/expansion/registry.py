@@ -1,0 +1,83 @@
+"""The argument of `expand(...)`, and its parsing into a source of perspectives."""
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from data.errors import BadInputError, UnknownNameError
+from data.grammar import Call
+from data.language_models.cache import CompletionCache
+from data.language_models.prompts import read_prompt
+from data.language_models.registry import DEFAULT_MODEL, MODELS, open_language_model
+from data.workspace import Workspace
+from retrieval.expansion.file_source import FileSource
+from retrieval.expansion.model_source import ModelSource
+from retrieval.expansion.prompts import QUESTION
+from retrieval.expansion.protocol import ExpansionSource
+from retrieval.expansion.typed import TypedPerspectives
+
+SOURCES = ("file", "typed", DEFAULT_MODEL, *MODELS)
+_HINT = "Write it like expand(llm), expand(typed), expand(api(NAME)) or expand(PATH)."
+
+
+def parse_source(value: Any, workspace: Workspace | None) -> ExpansionSource:
+    """The source that `expand(...)`, as the grammar read it, or its argument alone names.
+
+    Paths are looked for below the workspace, then below the present folder. Raises `UnknownNameError` with the nearest
+    right names, or `BadInputError`.
+    """
+    if isinstance(value, str):
+        return _file(value, workspace)
+    if not isinstance(value, Call) or value.keep is not None or value.cutoff is not None:
+        raise BadInputError(f"'{value}' is no source of perspectives.", hint=_HINT)
+    if value.name == "expand" and len(value.args) == 1 and not value.kwargs:
+        return parse_source(value.args[0], workspace)
+    if value.name == "file" and len(value.args) == 1 and not value.kwargs:
+        return _file(str(value.args[0]), workspace)
+    if value.name == "typed" and not value.args and not value.kwargs:
+        return TypedPerspectives(_needed(workspace))
+    if value.name in (DEFAULT_MODEL, *MODELS):
+        return _model(value, _needed(workspace))
+    if value.name in ("expand", *SOURCES):
+        raise BadInputError(f"'{value}' has the wrong arguments.", hint=_HINT)
+    if value == Call(value.name) and ("/" in value.name or "." in value.name):
+        return _file(value.name, workspace)
+    raise UnknownNameError("source of perspectives", value.name, SOURCES)
+
+
+def _needed(workspace: Workspace | None) -> Workspace:
+    if workspace is None:
+        raise BadInputError("This source of perspectives is kept in a workspace.", hint="Open one, or give a file.")
+    return workspace
+
+
+def _file(written: str, workspace: Workspace | None) -> ExpansionSource:
+    return FileSource(written, _path(written, workspace))
+
+
+def _model(call: Call, workspace: Workspace) -> ExpansionSource:
+    for key in call.kwargs:
+        if key != "prompt":
+            raise UnknownNameError(f"parameter of {call.name}", key, ["prompt"])
+    model = open_language_model(replace(call, kwargs={}), workspace)
+    cache = CompletionCache(workspace)
+    written: Any = call.kwargs.get("prompt")
+    if written is None:
+        return ModelSource(model, cache)
+    prompt = read_prompt(_path(str(written), workspace), [QUESTION])
+    return ModelSource(model, cache, prompt, str(written))
+
+
+def _path(written: str, workspace: Workspace | None) -> Path:
+    # A text that no path can be (too long, no such home) is a file that is not there.
+    with suppress(OSError, ValueError, RuntimeError):
+        given = Path(written).expanduser()
+        for path in (workspace.folder / given if workspace else given, given):
+            if path.is_file():
+                return path.resolve()
+    raise BadInputError(
+        "There is no such file.",
+        where=written[:80],
+        hint="It is looked for in the workspace and in the present folder.",
+    )

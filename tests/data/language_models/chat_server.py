@@ -1,0 +1,118 @@
+"""A real OpenAI-compatible chat server on the loopback, whose answers a test writes or real weights do."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+
+class Reply(NamedTuple):
+    """What goes back: a status, and a JSON value or raw bytes."""
+
+    status: int
+    body: Any
+
+
+Answer = Callable[[dict[str, Any]], Reply]
+
+
+class ChatServer(ThreadingHTTPServer):
+    """Answers POST /v1/chat/completions; keeps the requests and their Authorization headers."""
+
+    daemon_threads = True
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ChatServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path != "/v1/chat/completions":
+            reply = Reply(404, {"error": {"message": "no such path"}})
+        else:
+            self.server.requests.append(body)
+            self.server.keys.append(self.headers.get("Authorization"))
+            reply = self.server.answer(body)
+        raw = isinstance(reply.body, bytes)
+        content = reply.body if raw else json.dumps(reply.body).encode()
+        self.send_response(reply.status)
+        self.send_header("Content-Type", "text/html" if raw else "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        with suppress(BrokenPipeError):  # who asked may have gone
+            self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def chat_server(answer: Answer) -> Iterator[ChatServer]:
+    with ChatServer(answer) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def completion(text: str | None, prompt_tokens: int = 7, completion_tokens: int = 3, finish: str = "stop") -> Reply:
+    """A whole answer, as the OpenAI API gives it."""
+    message = {"role": "assistant", "content": text}
+    return Reply(
+        200,
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "served",
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "usage": {
+                "prompt_tokens": prompt_tokens,
+                "completion_tokens": completion_tokens,
+                "total_tokens": prompt_tokens + completion_tokens,
+            },
+        },
+    )
+
+
+def refusal(status: int, message: str = "no", code: str | None = None) -> Reply:
+    """An error, as the OpenAI API gives it."""
+    return Reply(status, {"error": {"message": message, "type": "error", "param": None, "code": code}})
+
+
+def last_words(body: dict[str, Any]) -> str:
+    """What the last message says."""
+    return str(body["messages"][-1]["content"])
+
+
+def greedy(tokenizer: Any, model: Any) -> Answer:
+    """Answers by real weights, one request at a time, through transformers alone."""
+    import torch
+
+    lock = threading.Lock()
+
+    def answer(body: dict[str, Any]) -> Reply:
+        inputs = tokenizer.apply_chat_template(
+            body["messages"], add_generation_prompt=True, return_tensors="pt", return_dict=True
+        )
+        asked = inputs["input_ids"].shape[1]
+        with lock, torch.inference_mode():
+            output = model.generate(**inputs, max_new_tokens=body["max_tokens"], do_sample=False)[0, asked:]
+        return completion(tokenizer.decode(output, skip_special_tokens=True), asked, len(output))
+
+    return answer

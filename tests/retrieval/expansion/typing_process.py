@@ -1,0 +1,13 @@
+"""The processes of test_typed_perspectives.py."""
+
+from pathlib import Path
+
+from data.workspace import Workspace
+from retrieval.expansion.typed import TypedPerspectives
+
+
+def type_many(folder: Path, name: str, count: int) -> None:
+    """One question after another, a perspective each."""
+    typed = TypedPerspectives(Workspace.open(folder))
+    for number in range(count):
+        typed.put(f"Question {number} of {name}?", [f"View {number}."])
