@@ -38,6 +38,24 @@ def test_what_holds_no_text_is_empty(html: bytes) -> None:
     assert read_page(html).text == ""
 
 
+def test_two_posts_are_both_kept() -> None:
+    posts = [f"{name} thinks: {ARTICLE}" for name in ("One reader", "Another")]
+    read = read_page(page("".join(f"<article><header>{p[:3]} wrote</header><div>{p}</div></article>" for p in posts)))
+    assert [post for post in posts if post.strip() not in read.text] == []
+
+
+def test_a_piece_of_html_is_read() -> None:
+    assert read_page(f"<p>{ARTICLE}</p>").text == read_page(f"<html><p>{ARTICLE}</p></html>").text == ARTICLE.strip()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "windows-1252", "utf-16"])
+def test_saved_pages_are_read_in_their_encoding(encoding: str) -> None:
+    html = f'<html><head><meta charset="{encoding}"><title>Köln</title></head><p>Ärger über „Maß“. {ARTICLE}</p></html>'
+    read = read_page(html.encode(encoding))
+    assert read.title == "Köln"
+    assert read.text.startswith("Ärger über „Maß“. The council")
+
+
 def test_scripts_are_no_text() -> None:
     read = read_page(page(f"<article><p>{ARTICLE}</p><script>alert('now')</script><p>{ARTICLE}</p></article>"))
     assert "alert" not in read.text

@@ -1,0 +1,99 @@
+"""Web pages as they were read, kept for ever under ids that never change."""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.atomic import write_parquet
+from data.errors import StaleError
+from data.records import Passage
+from data.web.lock import locked
+
+_SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("url", pa.string()),
+        ("title", pa.string()),
+        ("text", pa.string()),
+        ("key", pa.binary(16)),
+    ]
+)
+_DIGITS = 12
+
+
+class Page(NamedTuple):
+    """A web page that was read: where, its title, its main text."""
+
+    url: str
+    title: str
+    text: str
+
+    @property
+    def key(self) -> bytes:
+        """Hash of address and text: the same text at the same address is the same page on any day."""
+        return hashlib.blake2b(f"{self.url}\0{self.text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class PageStore:
+    """Pages in immutable Parquet segments named by the first and last id they hold. Any number of processes may read
+    and add at once; one killed while adding leaves the store as it was."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ids: dict[bytes, int] = {}
+        self._known: set[Path] = set()
+
+    def add(self, pages: Sequence[Page]) -> list[int]:
+        """The ids of these pages, in their order; those not yet held are added under the next free ids."""
+        with locked(self._folder / ".lock"):
+            for left_over in self._folder.glob(".*.tmp"):  # by a process that was killed; the lock is ours
+                left_over.unlink(missing_ok=True)
+            segments = self._segments()
+            for segment in set(segments) - self._known:
+                held = pq.read_table(segment, columns=["key", "id"])
+                self._ids.update(zip(held["key"].to_pylist(), held["id"].to_pylist(), strict=True))
+                self._known.add(segment)
+            first = _last(segments[-1]) + 1 if segments else 0
+            new = list({page.key: page for page in pages if page.key not in self._ids}.values())
+            if new:
+                rows = [(first + n, *page, page.key) for n, page in enumerate(new)]
+                columns = dict(zip(_SCHEMA.names, zip(*rows, strict=True), strict=True))
+                name = f"{first:0{_DIGITS}d}-{first + len(new) - 1:0{_DIGITS}d}.parquet"
+                write_parquet(self._folder / name, pa.table(columns, schema=_SCHEMA))
+                self._ids.update((row[-1], row[0]) for row in rows)
+                self._known.add(self._folder / name)
+        return [self._ids[page.key] for page in pages]
+
+    def pages(self, ids: Sequence[int]) -> list[Passage]:
+        """The pages of these ids, in their order, whole; raises `StaleError` for an id that is not held."""
+        segments = self._segments()
+        firsts = [_first(segment) for segment in segments]
+        wanted: dict[Path, set[int]] = {}
+        for i in ids:
+            place = bisect_right(firsts, i) - 1
+            if place < 0 or i > _last(segments[place]):
+                raise StaleError(
+                    f"There is no web page {i}.", where=self._folder, hint="Was the folder of web pages replaced?"
+                )
+            wanted.setdefault(segments[place], set()).add(i)
+        found: dict[int, Passage] = {}
+        for segment, held in wanted.items():
+            for row in pq.read_table(segment, filters=[("id", "in", held)]).to_pylist():
+                found[row["id"]] = Passage(row["id"], row["url"], row["title"], row["text"], row["url"])
+        return [found[i] for i in ids]
+
+    def _segments(self) -> list[Path]:
+        return sorted(self._folder.glob("[0-9]*.parquet"))
+
+
+def _first(segment: Path) -> int:
+    return int(segment.stem[:_DIGITS])
+
+
+def _last(segment: Path) -> int:
+    return int(segment.stem[_DIGITS + 1 :])

@@ -1,0 +1,109 @@
+"""What a web corpus is made with: who searches, how much is fetched, and what is trusted."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from data.errors import BadInputError, UnknownNameError
+from data.web.addresses import ForbiddenAddressError, web_address
+from data.web.trusted import checked_pattern
+
+Provider = Literal["searxng", "serper"]
+SERPER = "https://google.serper.dev"
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LARGEST: dict[str, float] = {
+    "count": 1000,
+    "concurrency": 64,
+    "seconds_between": 60,
+    "seconds_a_page": 600,
+    "bytes_a_page": 100_000_000,
+    "seconds_a_question": 3600,
+    "seconds_a_search": 600,
+}
+
+
+@dataclass(frozen=True)
+class WebSettings:
+    """Settings of a web corpus; raises `BadInputError` for values that cannot be used.
+
+    `address` is the SearXNG server (or another address of serper.dev's interface). `trusted` holds domain endings such
+    as 'gov' or 'ac.*'; empty trusts every site. `allow_private` lets pages be fetched from private and loopback
+    addresses: for an intranet or a test server only. `seconds_between` is the pause between two requests to one host,
+    `seconds_a_search` bounds a search over all its pages, `seconds_a_question` what follows it.
+    """
+
+    provider: Provider = "searxng"
+    address: str = ""
+    count: int = 100
+    trusted: tuple[str, ...] = ()
+    language: str = ""
+    allow_private: bool = False
+    concurrency: int = 16
+    seconds_between: float = 0.5
+    seconds_a_page: float = 15.0
+    bytes_a_page: int = 5_000_000
+    seconds_a_question: float = 60.0
+    seconds_a_search: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.provider not in get_args(Provider):
+            raise UnknownNameError("search provider", str(self.provider), get_args(Provider))
+        self._check_types()
+        for name, largest in _LARGEST.items():
+            value, least = getattr(self, name), 0 if name == "seconds_between" else 1e-3
+            if not least <= value <= largest:  # NaN compares false and is refused too
+                raise BadInputError(f"'{name}' is {value}.", hint=f"Give a number above 0 and up to {largest:g}.")
+        if self.language and not _LANGUAGE.fullmatch(self.language):
+            raise BadInputError(f"'{self.language}' is no language code.", hint="Write it as en, de or pt-BR.")
+        for pattern in self.trusted:
+            checked_pattern(pattern)
+        self._check_address()
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> "WebSettings":
+        """Settings from a JSON object; raises `UnknownNameError` for a name there is not."""
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise UnknownNameError("web setting", str(name), known)
+        trusted = values.get("trusted", ())
+        if not isinstance(trusted, (list, tuple)):
+            raise BadInputError("'trusted' must be a list of domain endings.", hint='Write it as ["gov", "ac.*"].')
+        return cls(**{**values, "trusted": tuple(trusted)})
+
+    def write(self) -> dict[str, Any]:
+        """The settings as a JSON object, which `read` takes back."""
+        return {**asdict(self), "trusted": list(self.trusted)}
+
+    @property
+    def search_address(self) -> str:
+        """Where searches are sent, without a slash at the end."""
+        return (self.address or SERPER).rstrip("/")
+
+    def _check_types(self) -> None:
+        for field in fields(self):
+            value, default = getattr(self, field.name), field.default
+            wanted = (int, float) if isinstance(default, float) else type(default)
+            if not isinstance(value, wanted) or (isinstance(value, bool) and not isinstance(default, bool)):
+                raise BadInputError(f"'{field.name}' cannot be {value!r}.", hint=f"Give a value such as {default!r}.")
+        if not all(isinstance(pattern, str) for pattern in self.trusted):
+            raise BadInputError("'trusted' must hold texts.", hint='Write it as ["gov", "ac.*"].')
+
+    def _check_address(self) -> None:
+        if not self.address:
+            if self.provider == "serper":
+                return
+            raise BadInputError("A SearXNG server has no address yet.", hint="Write it as http://localhost:8080.")
+        try:
+            url = web_address(self.address)
+        except ForbiddenAddressError as error:
+            raise BadInputError(
+                f"The address of the {self.provider} server, '{self.address}', {error}.",
+                hint="Write it as http://localhost:8080.",
+            ) from error
+        if url.query:
+            raise BadInputError(f"The address '{self.address}' holds a question mark.", hint="Leave out what follows.")
+        if self.provider == "serper" and url.scheme == "http" and url.host not in _LOOPBACK:
+            raise BadInputError("The key of serper.dev is not sent unencrypted.", hint="Give an https address.")

@@ -1,0 +1,71 @@
+"""A corpus of the web in a workspace: asked by pipelines, repeated by day."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from web_servers import ARTICLE, Site, plain, quick, search_results
+
+from data.corpora import open_corpus
+from data.corpora.web import add_web_corpus
+from data.datasets import save_dataset
+from data.errors import BadInputError, BerdseyeError
+from data.records import Perspective, Question
+from data.runs import load_run
+from data.workspace import Workspace
+from retrieval.protocol import Surroundings
+from retrieval.registry import parse_pipeline
+from retrieval.running import run_pipeline
+from retrieval.search import search
+
+QUESTION = "Should cities ban cars?"
+TRAMS = "Trams carry more people than cars on the same street, and cities that ban cars need them."
+TODAY = datetime.now(UTC).date().isoformat()
+
+
+@pytest.fixture
+def web(start: Callable[..., Site], workspace: Workspace) -> Site:
+    """A corpus `web` in the workspace, and the site its three pages stand on; asked for, `/search` finds them."""
+    site, engine = start(), start()
+    site.replies |= {"/0": plain(ARTICLE), "/1": plain(TRAMS), "/2": plain("Elephants walk thirty kilometres a day.")}
+    engine.replies["/search"] = search_results([site.url(f"/{n}") for n in range(3)])
+    add_web_corpus(workspace, "web", quick(address=engine.url()))
+    return site
+
+
+@pytest.mark.parametrize("pipeline", ["bm25", "dense(static)", "bm25 >> mmr(0.9)", "hybrid(bm25,dense(static))"])
+def test_a_question_is_ranked_over_what_the_web_has(web: Site, workspace: Workspace, pipeline: str) -> None:
+    del web
+    corpus = open_corpus(workspace, "web")
+    ids, _ = search(corpus, parse_pipeline(pipeline), ["Do trams carry more people than cars?"], 2)
+    assert corpus.passages(ids[0, :1].tolist())[0].text == TRAMS
+
+
+def test_a_run_is_repeated_by_its_day_when_the_web_is_gone(web: Site, workspace: Workspace) -> None:
+    save_dataset(workspace, "q", [Question("1", "q", QUESTION, (Perspective("Trams are better."),))])
+    first = load_run(workspace, run_pipeline(workspace, "q", "web", "bm25", 3).name)
+    assert first.manifest.versions["web"] == TODAY
+    web.replies.clear()
+    again = load_run(workspace, run_pipeline(workspace, "q", "web", "bm25", 3, day=TODAY).name)
+    assert again.ids.tolist() == first.ids.tolist()
+    with pytest.raises(BadInputError, match="not asked of the web on 2020-01-01"):
+        run_pipeline(workspace, "q", "web", "bm25", 3, day="2020-01-01")
+
+
+def test_expanded_queries_share_the_question_s_pages(web: Site, workspace: Workspace) -> None:
+    (workspace.folder / "views.jsonl").write_text(
+        f'{{"question": "{QUESTION}", "perspectives": ["Trams carry more people.", "Elephants walk far."]}}\n'
+    )
+    expanded = parse_pipeline("expand(views.jsonl) >> bm25", Surroundings(workspace))
+    ids, _ = search(open_corpus(workspace, "web"), expanded, [QUESTION], 3)
+    assert (ids >= 0).sum() >= 2
+    assert web.asked("/0") == 1
+
+
+def test_what_cannot_be_is_told(web: Site, workspace: Workspace) -> None:
+    del web
+    with pytest.raises(BadInputError, match="already"):
+        add_web_corpus(workspace, "web", quick(address="http://127.0.0.1:1"))
+    add_web_corpus(workspace, "gone", quick(address="http://127.0.0.1:1"))
+    with pytest.raises(BerdseyeError, match="cannot be reached"):
+        search(open_corpus(workspace, "gone"), parse_pipeline("bm25"), [QUESTION], 3)

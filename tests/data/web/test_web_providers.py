@@ -1,0 +1,180 @@
+"""Search providers that work, that are busy, and that answer with garbage."""
+
+import json
+import logging
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from web_servers import Reply, Site, quick, redirect, search_results, status
+
+from data.errors import BadInputError, BerdseyeError, UnavailableError
+from data.web.providers import KEY, Hit, Hits, open_provider
+from data.web.settings import WebSettings
+
+SECRET = "not-a-real-key-0123"
+
+
+def searxng(site: Site, **changes: Any) -> WebSettings:
+    return quick(provider="searxng", address=site.url(), **changes)
+
+
+@pytest.fixture
+def serper(site: Site, monkeypatch: pytest.MonkeyPatch) -> WebSettings:
+    monkeypatch.setenv(KEY, SECRET)
+    return quick(provider="serper", address=site.url(), seconds_a_search=2.0)
+
+
+def as_json(value: Any) -> Reply:
+    return status(200, json.dumps(value).encode(), Content_Type="application/json")
+
+
+def test_searxng_is_asked_page_after_page_until_there_are_enough(site: Site) -> None:
+    def page(handler: BaseHTTPRequestHandler) -> None:
+        number = int(handler.path.partition("pageno=")[2].partition("&")[0])
+        rows = [{"url": f"https://a.example/{number}-{n}#part", "title": f"{n}", "content": "c"} for n in range(4)]
+        as_json({"results": [*rows, rows[0]]})(handler)
+
+    site.replies["/search"] = page
+    found = open_provider(searxng(site, language="de")).search("Soll man Autos verbieten? & mehr", 10)
+    assert [hit.url for hit in found.hits] == [f"https://a.example/{p}-{n}" for p in (1, 2, 3) for n in range(4)][:10]
+    assert found.hits[0] == Hit("https://a.example/1-0", "0", "c")
+    assert len(site.requests) == 3
+    assert "language=de" in site.requests[0][0]
+    assert "%26" in site.requests[0][0]
+
+
+def test_searching_ends_where_a_page_brings_nothing_new(site: Site) -> None:
+    site.replies["/search"] = as_json({"results": [{"url": "https://a.example/"}]})
+    assert open_provider(searxng(site)).search("q", 100) == Hits([Hit("https://a.example/", "", "")], 0)
+    assert len(site.requests) == 2
+    site.replies["/search"] = search_results([])
+    assert open_provider(searxng(site)).search("q", 100) == Hits([], 0)
+
+
+def test_serper_gets_the_key_in_a_header_alone(
+    site: Site, serper: WebSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    site.replies["/search"] = as_json({"organic": [{"link": "https://a.example/", "title": "A", "snippet": "s"}]})
+    provider = open_provider(serper)
+    assert provider.search("a question", 50) == Hits([Hit("https://a.example/", "A", "s")], 0)
+    path, headers, body = site.requests[0]
+    assert headers["x-api-key"] == SECRET
+    assert json.loads(body) == {"q": "a question", "num": 50, "page": 1}
+    site.replies["/search"] = status(403)
+    with pytest.raises(UnavailableError, match=KEY) as told:
+        provider.search("a question", 50)
+    assert SECRET not in f"{path}{provider!r}{serper!r}{serper.write()}{caplog.text}{told.value!r}"
+
+
+def test_serper_without_a_key_is_told_how_to_get_one(serper: WebSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    for bad in ("", "  ", "kéy", "a\nb"):
+        monkeypatch.setenv(KEY, bad)
+        with pytest.raises(BadInputError, match=KEY):
+            open_provider(serper)
+
+
+@pytest.mark.parametrize("busy", [429, 500, 503])
+@pytest.mark.parametrize("form", ["seconds", "date", "none", "nonsense"])
+def test_a_busy_provider_is_asked_again(site: Site, busy: int, form: str) -> None:
+    headers = {
+        "seconds": {"Retry_After": "1"},
+        "date": {"Retry_After": format_datetime(datetime.now(UTC) + timedelta(seconds=1), usegmt=True)},
+        "none": {},
+        "nonsense": {"Retry_After": "soon"},
+    }[form]
+
+    def first_busy(handler: BaseHTTPRequestHandler) -> None:
+        reply = status(busy, **headers) if len(site.requests) == 1 else search_results(["https://a.example/"])
+        reply(handler)
+
+    site.replies["/search"] = first_busy
+    start = time.monotonic()
+    assert [hit.url for hit in open_provider(searxng(site)).search("q", 1).hits] == ["https://a.example/"]
+    assert time.monotonic() - start >= (0.9 if form == "seconds" else 0.0)
+    assert len(site.requests) == 2
+
+
+@pytest.mark.parametrize(("headers", "told"), [({}, "429"), ({"Retry_After": "3600"}, "wait 3600 seconds")])
+def test_a_provider_that_stays_busy_is_given_up_in_time(site: Site, headers: dict[str, str], told: str) -> None:
+    site.replies["/search"] = status(429, **headers)
+    start = time.monotonic()
+    with pytest.raises(UnavailableError, match=f"searxng.*{told}"):
+        open_provider(searxng(site, seconds_a_search=1.2)).search("q", 10)
+    assert time.monotonic() - start < 3
+    assert len(site.requests) <= (1 if headers else 2)
+
+
+GARBAGE: dict[str, Reply] = {
+    "HTML": status(200, b"<html>Welcome</html>", Content_Type="text/html"),
+    "nothing": status(200),
+    "binary": status(200, bytes(range(256))),
+    "a list": as_json([]),
+    "a number": as_json(7),
+    "null": as_json(None),
+    "no results": as_json({"answers": []}),
+    "results of another type": as_json({"results": {"a": 1}, "organic": "none"}),
+    "results without addresses": as_json({"results": [{}, 7, None, {"url": 1}], "organic": [{"link": "x"}, []]}),
+    "deep": status(200, b"[" * 200_000),
+    "not packed": status(200, b"{}", Content_Encoding="gzip"),
+    "a redirect": redirect("http://127.0.0.1:9/"),
+    "not found": status(404),
+    "a teapot": status(418, b'{"results": []}'),
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+@pytest.mark.parametrize("provider", ["searxng", "serper"])
+def test_garbage_is_told_in_one_line_that_names_the_provider(
+    site: Site, serper: WebSettings, provider: str, what: str
+) -> None:
+    site.replies["/search"] = GARBAGE[what]
+    settings = serper if provider == "serper" else searxng(site)
+    with pytest.raises(BerdseyeError, match=provider) as told:
+        open_provider(settings).search("q", 10)
+    assert "\n" not in str(told.value)
+
+
+def test_answers_that_never_end_are_left(site: Site) -> None:
+    site.replies["/search"] = site.endless(b'{"results": [' * 10_000)
+    with pytest.raises(BerdseyeError, match="searxng answers with more than"):
+        open_provider(searxng(site)).search("q", 10)
+    site.replies["/search"] = site.endless(b" ", pause=0.02)
+    with pytest.raises(UnavailableError, match="searxng did not answer in time"):
+        open_provider(searxng(site, seconds_a_search=0.4)).search("q", 10)
+
+
+def test_all_pages_of_a_search_share_its_seconds(site: Site) -> None:
+    def slowly(handler: BaseHTTPRequestHandler) -> None:
+        time.sleep(0.2)
+        as_json({"results": [{"url": f"https://a.example/{len(site.requests)}"}]})(handler)
+
+    site.replies["/search"] = slowly
+    start = time.monotonic()
+    with pytest.raises(UnavailableError, match=r"not answer in time.*fewer"):
+        open_provider(searxng(site, seconds_a_search=0.7)).search("q", 100)
+    assert time.monotonic() - start < 2
+
+
+def test_unusable_hits_are_counted(site: Site) -> None:
+    rows = [
+        {"url": "file:///etc/passwd"},
+        {"url": "http://u:p@a.example/"},
+        {"url": "https://a.example/", "title": None},
+        3,
+    ]
+    site.replies["/search"] = as_json({"results": rows})
+    found = open_provider(searxng(site)).search("q", 1)
+    assert found == Hits([Hit("https://a.example/", "", "")], 3)
+
+
+def test_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnavailableError, match=r"searxng cannot be reached.*Is there a network"):
+        open_provider(quick(address="http://127.0.0.1:9")).search("q", 10)
+    monkeypatch.setenv(KEY, SECRET)
+    with pytest.raises(UnavailableError, match="serper cannot be reached"):
+        open_provider(quick(provider="serper", address="http://127.0.0.1:9")).search("q", 10)
