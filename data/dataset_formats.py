@@ -16,6 +16,7 @@ from typing import Any
 
 from data.errors import BadInputError
 from data.passages import clean, cut
+from data.pir_tasks import pir_task
 from data.records import Pair, Perspective, Question, Stance
 
 _STANCES: dict[str, Stance] = {
@@ -130,17 +131,12 @@ def _rows(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _read_pir(task: dict[str, Any], source: Path) -> Imported:
-    try:
-        corpus, roots, texts = task["corpus"], task["source_queries"], task["perspectives"]
-        relevant = [[clean(corpus[i]) for i in task["key_ref"][str(n)]] for n in range(len(roots))]
-        rows = list(zip(roots, texts, task["query_labels"], relevant, strict=True))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise BadInputError(
-            f"Not a whole PIR task: {error!r}.", where=source, hint="Take the file as released."
-        ) from error
+    read = pir_task(task, source)
     by_root: dict[str, list[tuple[Perspective, list[str]]]] = {}
-    for root, text, label, passages in rows:
-        by_root.setdefault(root, []).append((Perspective(clean(text), _STANCES.get(str(label).lower())), passages))
+    for query in read.queries:
+        passages = [read.passages[i].text for i in sorted(query.relevant)]
+        perspective = Perspective(query.perspective, _STANCES.get(query.label))
+        by_root.setdefault(query.root, []).append((perspective, passages))
     gold: dict[Pair, bool] = {}
     for asked in by_root.values():
         for perspective, _ in asked:
@@ -149,7 +145,7 @@ def _read_pir(task: dict[str, Any], source: Path) -> Imported:
                     pair = Pair(passage, perspective.text)
                     gold[pair] = gold.get(pair, False) or other is perspective
     questions = [
-        Question(str(n), "", clean(root), tuple(dict.fromkeys(p for p, _ in asked)))
+        Question(str(n), "", root, tuple(dict.fromkeys(p for p, _ in asked)))
         for n, (root, asked) in enumerate(by_root.items())
     ]
     return Imported("PIR", questions, gold)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from lark import Lark, Transformer, UnexpectedInput
+from lark.exceptions import VisitError
 
 from data.errors import BadInputError
 
@@ -61,6 +62,16 @@ def show(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) and not _BARE.fullmatch(value) else str(value)
 
 
+def show_name(name: str) -> str:
+    """A name as an argument: a model's bare name or a call such as api(NAME) as it is, and quoted where it must be."""
+    try:
+        calls = parse(name)
+    except BadInputError:
+        return f'"{name}"'
+    plain = [str(call) for call in calls if call.keep is None and call.cutoff is None] == [name]
+    return name if plain else f'"{name}"'
+
+
 class _Build(Transformer[Any, Any]):
     def number(self, items: list[Any]) -> float:
         return float(items[0])
@@ -87,7 +98,11 @@ class _Build(Transformer[Any, Any]):
         for item in items[1:]:
             if isinstance(item, list):
                 args = [a for a in item if not isinstance(a, tuple)]
-                kwargs = dict(a for a in item if isinstance(a, tuple))
+                named = [a for a in item if isinstance(a, tuple)]
+                kwargs = dict(named)
+                twice = [key for at, (key, _) in enumerate(named) if key in dict(named[:at])]
+                if twice:
+                    raise BadInputError(f"'{twice[0]}' of {items[0]} is given twice.", hint="Leave one of them out.")
             elif isinstance(item, tuple):
                 numbers[item[0]] = item[1]
         return Call(str(items[0]), tuple(args), kwargs, numbers.get("%"), numbers.get("@"))
@@ -105,6 +120,14 @@ def parse(text: str) -> list[Call]:
     """The calls of a name, in order; raises `BadInputError` that points at the place where it stops making sense."""
     try:
         return list(_Build().transform(_parser().parse(text)))
+    except VisitError as error:
+        if isinstance(error.orig_exc, BadInputError):
+            raise error.orig_exc from None
+        raise
+    except RecursionError as error:
+        raise BadInputError(
+            "The name has too many parentheses inside one another.", hint="Write it shorter."
+        ) from error
     except UnexpectedInput as error:
         at = max(0, (error.column if isinstance(error.column, int) and error.column > 0 else len(text) + 1) - 1)
         raise BadInputError(

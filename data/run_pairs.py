@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from data.corpora import open_corpus
+from data.corpora import Corpus, open_corpus
 from data.errors import StaleError
-from data.records import Pair, Passage, Question
+from data.records import Ids, Pair, Passage, Question
 from data.runs import Run
 from data.workspace import Workspace
 
@@ -48,7 +48,11 @@ def run_pairs(workspace: Workspace, run: Run, questions: Sequence[Question], k: 
             f"Corpus '{corpus.name}' has changed since run '{run.manifest.name}'.",
             hint="Run the pipeline again.",
         )
-    ids = run.ids[:, :k]
+    return ranked_pairs(corpus, run.ids[:, :k], questions)
+
+
+def ranked_pairs(corpus: Corpus, ids: Ids, questions: Sequence[Question]) -> RunPairs:
+    """Pairs of the passages `ids` int64[n_questions, k] with the perspectives of the questions they were found for."""
     known = np.unique(ids[ids >= 0])
     passages = dict(zip(known.tolist(), corpus.passages(known.tolist()), strict=True))
     pairs: list[Pair] = []

@@ -1,8 +1,8 @@
 """Runs: all ranked lists of a pipeline for a data set over a corpus, with what made them."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from data.workspace import Workspace, file_stem
 
 @dataclass(frozen=True)
 class RunManifest:
-    """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked."""
+    """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked, `versions` who ranked it."""
 
     name: str
     dataset: str
@@ -29,6 +29,7 @@ class RunManifest:
     questions: int
     milliseconds_per_question: float
     created: str
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def save_run(
     ids: Ids,
     scores: Scores,
     milliseconds_per_question: float,
+    versions: Mapping[str, str] | None = None,
 ) -> RunManifest:
     """Store a run in place of an older one of the same name; NaN scores are an error."""
     if np.isnan(scores).any():
@@ -81,6 +83,7 @@ def save_run(
         len(question_ids),
         round(milliseconds_per_question, 3),
         datetime.now(UTC).isoformat(timespec="seconds"),
+        dict(versions or {}),
     )
     write_parquet(workspace.runs_folder / f"{name}.parquet", table)
     write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})

@@ -1,6 +1,6 @@
 """Labels of pairs through the label cache: what is known is read, the rest is predicted and kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,9 +8,20 @@ import numpy.typing as npt
 from data.labels import LabelStore
 from data.progress import Progress, silent
 from data.records import Pair
+from data.workspace import Workspace
 from detectors.protocol import Detector
+from detectors.registry import parse_detector
 
 _BATCH = 4096
+
+
+def judge(workspace: Workspace) -> Callable[[str, Sequence[Pair]], npt.NDArray[np.float32]]:
+    """P(supports) of pairs by the detector of a name, through the label cache: what `>> cover(DETECTOR)` asks."""
+
+    def judged(detector: str, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
+        return label(LabelStore(workspace), parse_detector(detector), pairs)
+
+    return judged
 
 
 def label(

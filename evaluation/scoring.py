@@ -9,7 +9,8 @@ import numpy.typing as npt
 from annotation.judgments import Judgments
 from data.datasets import load_dataset
 from data.progress import Progress, silent
-from data.run_pairs import run_pairs
+from data.records import Ids, Question
+from data.run_pairs import RunPairs, run_pairs
 from data.runs import Run
 from data.workspace import Workspace
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
@@ -52,9 +53,7 @@ def score_run(
     k = max(m.k for m in measures)
     found = run_pairs(workspace, run, questions, k)
     labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-    depths = (run.ids[:, :k] >= 0).sum(axis=1)
-    arrays = found.by_question(labels, questions)
-    support = Support.of([array[:depth] for array, depth in zip(arrays, depths, strict=True)])
+    support = support_of(found, labels, run.ids[:, :k], questions)
     version = source.detector.version if source.detector is not None else ""
     scores = []
     for measure in measures:
@@ -74,6 +73,13 @@ def score_run(
             )
         )
     return scores
+
+
+def support_of(found: RunPairs, labels: npt.NDArray[np.float64], ids: Ids, questions: Sequence[Question]) -> Support:
+    """What the labels of the pairs of a ranking `ids` int64[n_questions, k] say."""
+    depths = (ids >= 0).sum(axis=1)
+    arrays = found.by_question(labels, questions)
+    return Support.of([array[:depth] for array, depth in zip(arrays, depths, strict=True)])
 
 
 def macro_average(scores: Sequence[Score]) -> list[Score]:

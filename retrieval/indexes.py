@@ -3,9 +3,10 @@
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -15,18 +16,19 @@ from data.errors import BadInputError, BerdseyeError
 from data.progress import Progress, silent
 from data.records import Passage
 from data.workspace import file_stem
-from retrieval.protocol import Index, Retriever
+from retrieval.protocol import Indexer, Made
 
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """What an index was made from and by."""
+    """What an index was made from and by; `files` are their sizes in bytes, so that a truncated one is noticed."""
 
-    retriever: str
+    indexer: str
     engine: str
     corpus_hash: str
     count: int
     created: str
+    files: dict[str, int]
 
 
 def index_text(passage: Passage) -> str:
@@ -34,26 +36,31 @@ def index_text(passage: Passage) -> str:
     return f"{passage.title} {passage.text}" if passage.title else passage.text
 
 
+def index_folder(corpus: Corpus, indexer: Indexer[Any]) -> Path:
+    """Where the index stands, or would."""
+    return corpus.folder / "indexes" / file_stem(indexer.name)
+
+
 def ensure_index(
     corpus: Corpus,
-    retriever: Retriever,
+    indexer: Indexer[Made],
     *,
     wait: bool = True,
     rebuild: bool = False,
     progress: Progress = silent,
-) -> Index:
+) -> Made:
     """The corpus's index, built if there is none that fits.
 
     Another process that builds it is waited for, or with `wait=False` reported as a `BerdseyeError`. A damaged index is
     built again.
     """
-    if corpus.manifest.kind == "pages":
+    if corpus.manifest.kind != "passages":
         raise BadInputError(
             f"Corpus '{corpus.name}' holds web pages, which are cut and searched for each question.",
             hint="It needs no index.",
         )
-    folder = corpus.folder / "indexes" / file_stem(retriever.name)
-    if not rebuild and (index := _load(folder, corpus, retriever)) is not None:
+    folder = index_folder(corpus, indexer)
+    if not rebuild and (index := _load(folder, corpus, indexer)) is not None:
         return index
     folder.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder.parent / f".{folder.name}.lock")
@@ -61,63 +68,61 @@ def ensure_index(
         lock.acquire(timeout=-1 if wait else 0)
     except Timeout as error:
         raise BerdseyeError(
-            f"The index {retriever.name} of '{corpus.name}' is being built by another process.",
+            f"The index {indexer.name} of '{corpus.name}' is being built by another process.",
             hint="Wait until it has finished.",
         ) from error
     try:
-        if not rebuild and (index := _load(folder, corpus, retriever)) is not None:
+        if not rebuild and (index := _load(folder, corpus, indexer)) is not None:
             return index
-        return _build(folder, corpus, retriever, progress)
+        return _build(folder, corpus, indexer, progress)
     finally:
         lock.release()
 
 
-def _build(folder: Path, corpus: Corpus, retriever: Retriever, progress: Progress) -> Index:
-    def texts() -> Iterator[list[str]]:
+def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made:
+    def batches() -> Iterator[list[Passage]]:
         done = 0
         for batch in corpus.batches():
-            yield [index_text(p) for p in batch]
+            yield batch
             done += len(batch)
-            progress(done, f"passages for {retriever.name}")
+            progress(done, f"passages for {indexer.name}", corpus.manifest.count)
 
     building = folder.parent / f".{folder.name}.building"
     shutil.rmtree(building, ignore_errors=True)
     try:
         building.mkdir(parents=True)
-        index = retriever.build(texts())
-        index.save(building)
-        write_json(building / "manifest.json", asdict(_manifest(corpus, retriever)))
+        indexer.build(batches(), building)
+        files = {p.name: p.stat().st_size for p in building.iterdir()}
+        write_json(building / "manifest.json", asdict(_manifest(corpus, indexer, files)))
         shutil.rmtree(folder, ignore_errors=True)
         building.rename(folder)
+        return indexer.load(folder)
     except (OSError, RuntimeError) as error:  # FAISS reports a full disk as a RuntimeError
         raise BerdseyeError(
             f"The index could not be written: {error}.", where=folder, hint="Free some space and try again."
         ) from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
-    return index
 
 
-def _load(folder: Path, corpus: Corpus, retriever: Retriever) -> Index | None:
+def _load(folder: Path, corpus: Corpus, indexer: Indexer[Made]) -> Made | None:
     try:
         held = IndexManifest(**json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
-        wanted = _manifest(corpus, retriever)
-        if (held.engine, held.corpus_hash, held.retriever) != (
-            wanted.engine,
-            wanted.corpus_hash,
-            wanted.retriever,
-        ):
+        if held != replace(_manifest(corpus, indexer, held.files), created=held.created):
             return None
-        return retriever.load(folder)
+        if any((folder / name).stat().st_size != size for name, size in held.files.items()):
+            return None
+        return indexer.load(folder)
     except Exception:  # whatever a truncated file makes a library say, the answer is to build again
         return None
 
 
-def _manifest(corpus: Corpus, retriever: Retriever) -> IndexManifest:
+def _manifest(corpus: Corpus, indexer: Indexer[Made], files: dict[str, int]) -> IndexManifest:
     return IndexManifest(
-        retriever.name,
-        retriever.engine,
+        indexer.name,
+        indexer.engine,
         corpus.manifest.hash,
         corpus.manifest.count,
         datetime.now(UTC).isoformat(timespec="seconds"),
+        files,
     )

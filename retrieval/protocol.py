@@ -1,27 +1,21 @@
-"""What a retriever and a stage are; adding one is writing one of these and naming it in `retrieval.registry`."""
+"""What a pipeline is made of; adding a part is writing one of these and naming it in `retrieval.registry`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from data.corpora import Corpus
-from data.records import Ids, Ranking, Scores
+from data.records import Ids, Pair, Passage, Ranking, Scores
+from data.workspace import Workspace
+from retrieval.queries import Query
 
-
-class Index(Protocol):
-    """Searchable texts, numbered from 0 in the order they were given."""
-
-    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """A ranking of at most k text numbers for each query."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Write the index into an existing, empty folder."""
-        ...
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
 
 
-class Retriever(Protocol):
-    """Builds indexes. `name` is canonical and says everything that changes a ranking; `engine` says who computes it."""
+class Indexer(Protocol[Made_co]):
+    """Makes an index of passages, numbered from 0 in their order. `name` says everything that changes the index, and
+    `engine` who computes it."""
 
     @property
     def name(self) -> str: ...
@@ -31,17 +25,72 @@ class Retriever(Protocol):
 
     def __hash__(self) -> int: ...
 
-    def build(self, batches: Iterable[Sequence[str]]) -> Index: ...
+    def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
+        """Write the index into an existing, empty folder."""
+        ...
 
-    def load(self, folder: Path) -> Index: ...
+    def load(self, folder: Path) -> Made_co: ...
 
 
-class Stage(Protocol):
-    """What follows a retriever: takes its rankings and gives others."""
+class Readable(Protocol):
+    """Passages that can be read by their ids."""
+
+    def passages(self, ids: Sequence[int]) -> list[Passage]: ...
+
+
+class Collection(Protocol):
+    """Passages that can be indexed."""
+
+    def index(self, indexer: Indexer[Made]) -> Made:
+        """The index of these passages, made if there is none that fits."""
+        ...
+
+
+class Part(Protocol):
+    """A part of a pipeline. `name` is canonical; together with `versions`, those of weights, engines and texts it is made
+    with, it says everything that changes a ranking."""
 
     @property
     def name(self) -> str: ...
 
-    def apply(self, corpus: Corpus, queries: Sequence[str], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
-        """`ids` int64[n, k] and `scores` float32[n, k] to arrays of the same shape, best first."""
+    @property
+    def versions(self) -> Mapping[str, str]: ...
+
+
+class Ranker(Part, Protocol):
+    """From queries to rankings."""
+
+    @property
+    def indexers(self) -> tuple[Indexer[object], ...]:
+        """What it searches, so that it can be built beforehand."""
         ...
+
+    def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
+        """A ranking of at most k passages for each query."""
+        ...
+
+
+class Searchable(Readable, Protocol):
+    """Passages that can be ranked, be it by an index of them all or by one made for each query."""
+
+    def rank(self, ranker: Ranker, queries: Sequence[Query], k: int) -> list[Ranking]: ...
+
+
+class Stage(Part, Protocol):
+    """What follows a ranker: takes the rankings of all queries and gives others."""
+
+    def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
+        """`ids` int64[n, k] and `scores` float32[n, k] to arrays of the same shape, best first, -1 pads."""
+        ...
+
+
+Judge = Callable[[str, Sequence[Pair]], Scores]
+"""P(supports) of pairs, float32[n_pairs], by the detector of a name."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What some parts need of the world around a pipeline: a workspace to keep texts in, and detectors."""
+
+    workspace: Workspace | None = None
+    judge: Judge | None = None

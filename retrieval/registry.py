@@ -1,86 +1,208 @@
-"""Names of retrievers and stages, and the parsing of a pipeline's name into the pipeline."""
+"""Names of rankers and stages, and the parsing of a pipeline's name into the pipeline.
+
+[expand(SOURCE) >>] RANKER [>> PROJECTION] [%N] [>> STAGE ...]
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import cast
 
 from data.errors import BadInputError, UnknownNameError
 from data.grammar import Call, parse
-from retrieval.bm25 import BM25
-from retrieval.dense import Dense
-from retrieval.mmr import MMR
-from retrieval.protocol import Retriever, Stage
+from retrieval.arguments import Arguments
+from retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
+from retrieval.dense.ranker import Dense
+from retrieval.encoders.protocol import Similarity
+from retrieval.expansion.protocol import ExpansionSource
+from retrieval.expansion.ranker import Expanded
+from retrieval.expansion.registry import parse_source
+from retrieval.fusion.fusions import NORMALISATIONS
+from retrieval.fusion.ranker import Hybrid
+from retrieval.learned_sparse import Sparse
+from retrieval.lexical.bm25 import BM25, VARIANTS
+from retrieval.lexical.query_likelihood import QueryLikelihood
+from retrieval.lexical.ranker import PRESETS, bm25, query_likelihood
+from retrieval.lexical.tokenizers import TOKENIZERS
+from retrieval.pipeline import DEFAULT_DEPTH, Pipeline
+from retrieval.projection.forms import FORMS, ROOTED
+from retrieval.projection.perspectives import perspective_source
+from retrieval.projection.ranker import Projected
+from retrieval.protocol import Ranker, Stage, Surroundings
 from retrieval.ranking import checked_k
+from retrieval.rerank.cover import Cover
+from retrieval.rerank.cross_encoder import CrossEncoded
+from retrieval.rerank.mmr import DEFAULT_EMBEDDER, MMR
 
 DEFAULT_PIPELINES = ("bm25", "dense(static)")
+_EXPAND = "expand"
+_MOST_PROBES = 65_536
 
 
-@dataclass(frozen=True)
-class Pipeline:
-    """A retriever and what follows it; `depth` is how many of its passages go on to the stages."""
-
-    retriever: Retriever
-    stages: tuple[Stage, ...] = ()
-    depth: int = 100
-
-    def __str__(self) -> str:
-        first = self.retriever.name + (f"%{self.depth}" if self.stages and self.depth != 100 else "")
-        return " >> ".join([first, *(s.name for s in self.stages)])
-
-
-def parse_pipeline(text: str) -> Pipeline:
+def parse_pipeline(text: str, surroundings: Surroundings | None = None) -> Pipeline:
     """The pipeline of a name; raises `BadInputError` or, with the nearest right names, `UnknownNameError`."""
-    first, *rest = parse(text)
-    if first.name not in RETRIEVERS:
-        raise UnknownNameError("retriever", first.name, RETRIEVERS)
-    for call in rest:
+    around = surroundings or Surroundings()
+    calls = parse(text)
+    expansion = calls.pop(0) if calls[0].name == _EXPAND and len(calls) > 1 else None
+    first = calls.pop(0)
+    ranker = _ranker(replace(first, keep=None), around)
+    keep = first.keep
+    while calls and calls[0].name in FORMS:
+        projection = calls.pop(0)
+        ranker = _projected(ranker, replace(projection, keep=None), around)
+        keep = projection.keep if projection.keep is not None else keep
+    if expansion is not None:
+        ranker = Expanded(_source(expansion, around), ranker)
+    for call in calls:
+        _refuse_expansion(call)
         if call.name not in STAGES:
-            raise UnknownNameError("stage", call.name, STAGES)
-    retriever = RETRIEVERS[first.name](first)
-    stages = tuple(STAGES[call.name](call) for call in rest)
-    if first.keep is not None and not stages:
-        raise BadInputError(f"'%{first.keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
-    return Pipeline(retriever, stages, 100 if first.keep is None else checked_k(first.keep))
+            raise UnknownNameError("stage", call.name, [*STAGES, *FORMS])
+    stages = tuple(STAGES[call.name](call, around) for call in calls)
+    if keep is not None and not stages:
+        raise BadInputError(f"'%{keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
+    return Pipeline(ranker, stages, DEFAULT_DEPTH if keep is None else checked_k(keep))
 
 
-def _bm25(call: Call) -> Retriever:
-    _only(call, places=0, keywords=("k1", "b"))
-    k1, b = (_number(call, key, default) for key, default in (("k1", BM25.k1), ("b", BM25.b)))
-    if k1 < 0 or not 0 <= b <= 1:
-        raise BadInputError(f"'{call}' is out of range.", hint="k1 is at least 0, and b between 0 and 1.")
-    return BM25(k1, b)
+def _ranker(call: Call, around: Surroundings) -> Ranker:
+    _refuse_expansion(call)
+    if call.name not in RANKERS:
+        raise UnknownNameError("retriever", call.name, RANKERS)
+    return RANKERS[call.name](call, around)
 
 
-def _dense(call: Call) -> Retriever:
-    _only(call, places=1, keywords=())
-    encoder = str(call.args[0]) if call.args else "static"
-    if encoder not in ENCODERS:
-        raise UnknownNameError("encoder", encoder, ENCODERS)
-    return Dense(encoder)
+def _refuse_expansion(call: Call) -> None:
+    if call.name == _EXPAND:
+        raise BadInputError(f"'{call}' stands once, before a retriever.", hint="Write it like expand(llm) >> bm25.")
 
 
-def _mmr(call: Call) -> Stage:
-    _only(call, places=1, keywords=())
-    weight = call.args[0] if call.args else None
-    if not isinstance(weight, float) or not 0 <= weight <= 1:
-        raise BadInputError(f"'{call}' needs a weight between 0 and 1.", hint="Write it like mmr(0.95).")
-    return MMR(weight)
+def _bm25(call: Call, around: Surroundings) -> Ranker:
+    del around
+    given = Arguments(call)
+    usual, tokenizer = PRESETS[given.name("preset", "", among=PRESETS, place=True)]
+    scoring = BM25(
+        given.number("k1", usual.k1),
+        given.number("b", usual.b, high=1),
+        given.name("variant", usual.variant, among=VARIANTS),
+    )
+    tokenizer = given.name("tokenizer", tokenizer, among=TOKENIZERS)
+    given.finish()
+    return bm25(scoring, tokenizer)
 
 
-RETRIEVERS: Mapping[str, Callable[[Call], Retriever]] = {"bm25": _bm25, "dense": _dense}
-STAGES: Mapping[str, Callable[[Call], Stage]] = {"mmr": _mmr}
-ENCODERS = ("static",)
+def _qld(call: Call, around: Surroundings) -> Ranker:
+    del around
+    given = Arguments(call)
+    scoring = QueryLikelihood(given.number("mu", QueryLikelihood.mu, low=1e-6))
+    tokenizer = given.name("tokenizer", "english", among=TOKENIZERS)
+    given.finish()
+    return query_likelihood(scoring, tokenizer)
 
 
-def _only(call: Call, *, places: int, keywords: tuple[str, ...]) -> None:
-    for key in call.kwargs:
-        if key not in keywords:
-            raise UnknownNameError(f"parameter of {call.name}", key, keywords)
-    if len(call.args) > places:
-        raise BadInputError(f"'{call}' has too many arguments.", hint=f"{call.name} takes {places} without a name.")
+def _dense(call: Call, around: Surroundings) -> Ranker:
+    del around
+    given = Arguments(call)
+    encoder = given.name("encoder", Dense.encoder, place=True)
+    layout = given.name("index", DEFAULT_LAYOUT, among=LAYOUTS)
+    similarity = given.name("similarity", "", among=("", "cosine", "dot", "euclidean"))
+    probes, usual = given.count("probes", high=_MOST_PROBES), LAYOUTS[layout].probes
+    given.finish()
+    if probes and usual is None:
+        raise BadInputError(f"'{call}' has no lists to probe.", hint="Write it like dense(static,index=ivf,probes=32).")
+    known = cast(Similarity, similarity) if similarity else None
+    return Dense(encoder, layout, known, None if probes == usual else probes)
 
 
-def _number(call: Call, key: str, default: float) -> float:
-    value = call.kwargs.get(key, default)
-    if not isinstance(value, float | int):
-        raise BadInputError(f"'{key}' of {call.name} must be a number, not '{value}'.", hint="Write it like k1=0.9.")
-    return float(value)
+def _sparse(call: Call, around: Surroundings) -> Ranker:
+    del around
+    given = Arguments(call)
+    encoder = given.name("encoder", None, place=True)
+    given.finish()
+    return Sparse(encoder)
+
+
+def _hybrid(call: Call, around: Surroundings) -> Ranker:
+    given = Arguments(call)
+    places = given.places()
+    alpha = given.number("alpha", Hybrid.alpha)
+    norm = given.name("norm", Hybrid.norm, among=NORMALISATIONS)
+    rrf = given.number_if_given("rrf")
+    given.finish()
+    if rrf is not None and call.kwargs.keys() - {"rrf"}:
+        raise BadInputError(
+            f"'{call}' fuses ranks, where alpha and norm have no part.", hint="Leave out rrf, or these."
+        )
+    rankers = tuple(_ranker(p, around) for p in places if isinstance(p, Call))
+    if len(rankers) != len(places) or len(rankers) < 2 or (len(rankers) > 2 and rrf is None):
+        raise BadInputError(
+            f"'{call}' needs two retrievers, or with rrf=60 two or more.",
+            hint="Write it like hybrid(bm25,dense(static),alpha=0.1).",
+        )
+    return Hybrid(rankers, alpha, norm, rrf)
+
+
+def _projected(ranker: Ranker, call: Call, around: Surroundings) -> Ranker:
+    given = Arguments(call)
+    weight = given.number("weight", 1.0, place=True)
+    source = perspective_source(given.given("perspective"), around.workspace, rooted=call.name in ROOTED)
+    given.finish()
+    if not isinstance(ranker, Dense):
+        raise BadInputError(
+            f"'{call.name}' follows a dense retriever, not {ranker.name}.", hint="Write it like dense(static) >> pap."
+        )
+    return Projected(ranker, call.name, weight, source)
+
+
+def _source(call: Call, around: Surroundings) -> ExpansionSource:
+    given = Arguments(call)
+    places = given.places()
+    given.finish()
+    if len(places) != 1:
+        raise BadInputError(f"'{call}' needs one source of perspectives.", hint="Write it like expand(llm).")
+    if around.workspace is None:
+        raise BadInputError("Generated perspectives are kept in a workspace.", hint="Open one.")
+    return parse_source(places[0], around.workspace)
+
+
+def _mmr(call: Call, around: Surroundings) -> Stage:
+    del around
+    given = Arguments(call)
+    tuned = bool(call.args) and str(call.args[0]) == "tuned"
+    weight = None if tuned else given.number_if_given("weight", high=1, place=True)
+    if weight is None and not tuned:
+        raise BadInputError(f"'{call}' needs a weight between 0 and 1.", hint="Write it like mmr(0.95) or mmr(tuned).")
+    if tuned:
+        given.name("weight", None, place=True)
+    embedder = given.name("embedder", DEFAULT_EMBEDDER)
+    given.finish()
+    return MMR(weight, embedder)
+
+
+def _crossencoder(call: Call, around: Surroundings) -> Stage:
+    del around
+    given = Arguments(call)
+    model = given.name("model", None, place=True)
+    given.finish()
+    return CrossEncoded(model)
+
+
+def _cover(call: Call, around: Surroundings) -> Stage:
+    given = Arguments(call)
+    detector = given.name("detector", None, place=True)
+    weight = given.number("weight", Cover.weight, high=1)
+    source = given.given("perspectives")
+    given.finish()
+    known = None if source is None else _source(Call(_EXPAND, (source,)), around)
+    return Cover(detector, weight, known, around.judge)
+
+
+RANKERS: Mapping[str, Callable[[Call, Surroundings], Ranker]] = {
+    "bm25": _bm25,
+    "qld": _qld,
+    "dense": _dense,
+    "sparse": _sparse,
+    "hybrid": _hybrid,
+}
+STAGES: Mapping[str, Callable[[Call, Surroundings], Stage]] = {
+    "mmr": _mmr,
+    "crossencoder": _crossencoder,
+    "cover": _cover,
+}

@@ -1,12 +1,15 @@
 """Running a pipeline over a whole data set, and storing the run."""
 
 import time
+from datetime import UTC, datetime
 
 from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.runs import RunManifest, save_run
 from data.workspace import Workspace
+from retrieval.protocol import Judge, Surroundings
+from retrieval.queries import query_of
 from retrieval.registry import parse_pipeline
 from retrieval.search import search
 
@@ -18,18 +21,23 @@ def run_pipeline(
     pipeline: str,
     k: int,
     *,
+    judge: Judge | None = None,
+    day: str | None = None,
     progress: Progress = silent,
 ) -> RunManifest:
     """Rank the corpus for every question of the data set and store the k best of each."""
     questions, opened, parsed = (
         load_dataset(workspace, dataset),
         open_corpus(workspace, corpus),
-        parse_pipeline(pipeline),
+        parse_pipeline(pipeline, Surroundings(workspace, judge)),
     )
-    queries = [q.text for q in questions]
-    search(opened, parsed, queries[:1], 1)  # so that building the index does not count as searching
+    parsed = parsed.tuned(opened)
+    if opened.manifest.kind == "web":
+        day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
+    queries = [query_of(q) for q in questions]
+    search(opened, parsed, queries[:1], 1, day=day)  # so that building the index does not count as searching
     started = time.perf_counter()
-    ids, scores = search(opened, parsed, queries, k, progress=progress)
+    ids, scores = search(opened, parsed, queries, k, day=day, progress=progress)
     return save_run(
         workspace,
         dataset=dataset,
@@ -40,4 +48,5 @@ def run_pipeline(
         ids=ids,
         scores=scores,
         milliseconds_per_question=1000 * (time.perf_counter() - started) / max(len(queries), 1),
+        versions=parsed.versions | ({"web": day} if day else {}),
     )

@@ -1,0 +1,79 @@
+"""Choosing lambda of MMR on a dev split (BERDS): the weight of the grid whose rankings cover the most."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from annotation.judgments import Judgments
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from data.run_pairs import ranked_pairs
+from data.tuned_weights import TunedWeight, write_tuned
+from data.workspace import Workspace
+from detectors.labelling import judge
+from evaluation.label_sources import LabelSource, labels_of
+from evaluation.measures import Measure
+from evaluation.scoring import support_of
+from retrieval.passage_collections import Stored
+from retrieval.protocol import Surroundings
+from retrieval.queries import query_of
+from retrieval.registry import parse_pipeline
+from retrieval.rerank.mmr import GRID, MMR
+from retrieval.search import search
+
+_DIGITS = 12
+
+
+def tune(
+    workspace: Workspace,
+    judgments: Judgments,
+    datasets: Sequence[str],
+    corpus: str,
+    pipeline: str,
+    source: LabelSource,
+    measure: Measure,
+    *,
+    grid: Sequence[float] = GRID,
+    progress: Progress = silent,
+) -> TunedWeight:
+    """Try the weights of the grid where the pipeline ends in `mmr(tuned)`, and store the best for this corpus.
+
+    The best has the highest mean over the data sets of the mean over questions; of equals the one nearest to 1, which
+    changes the ranking least. Raises `BadInputError` for a pipeline that does not end so.
+    """
+    opened = open_corpus(workspace, corpus)
+    parsed = parse_pipeline(pipeline, Surroundings(workspace, judge(workspace)))
+    last = parsed.stages[-1] if parsed.stages else None
+    if not isinstance(last, MMR) or last.weight is not None:
+        raise BadInputError(f"'{parsed}' does not end in mmr(tuned).", hint='Write it like "bm25 >> mmr(tuned)".')
+    before = replace(parsed, stages=parsed.stages[:-1]).tuned(opened)
+    totals: dict[float, list[float]] = {weight: [] for weight in grid}
+    for dataset in datasets:
+        questions = load_dataset(workspace, dataset)
+        queries = [query_of(q) for q in questions]
+        ids, scores = search(opened, before, queries, parsed.depth, progress=progress)
+        for weight in grid:
+            chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
+            top = chosen[:, : measure.k]
+            found = ranked_pairs(opened, top, questions)
+            labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
+            values = measure.values(support_of(found, labels, top, questions))
+            totals[weight].append(float(np.nanmean(values)))
+    means = {weight: float(np.mean(values)) for weight, values in totals.items()}
+    # Rounded, since sums of the same values in another order differ by a little.
+    best = max(grid, key=lambda weight: (round(means[weight], _DIGITS), weight))
+    tuned = TunedWeight(
+        best,
+        list(datasets),
+        str(measure),
+        str(source),
+        opened.manifest.hash,
+        {f"{weight:g}": value for weight, value in means.items()},
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    write_tuned(opened.folder, str(replace(before, stages=(*before.stages, last))), tuned)
+    return tuned

@@ -1,0 +1,1 @@
+"""Ranking by vectors: FAISS layouts, exact and approximate, over any encoder."""

@@ -1,0 +1,107 @@
+"""Dense retrieval: the similarity of a query's vector and a passage's."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import faiss
+import numpy as np
+
+from data.grammar import show_name
+from data.records import Passage, Ranking
+from retrieval.dense.building import build_vectors
+from retrieval.dense.index import METRICS, DenseIndex, load, save
+from retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
+from retrieval.encoders.protocol import Encoder, Similarity, Vectors
+from retrieval.encoders.registry import open_encoder
+from retrieval.protocol import Collection
+from retrieval.queries import Query
+
+
+@dataclass(frozen=True)
+class DenseIndexer:
+    """The vectors of an encoder in one of the layouts."""
+
+    encoder: str
+    layout: str = DEFAULT_LAYOUT
+    similarity: Similarity | None = None
+    probes: int | None = None
+
+    @property
+    def name(self) -> str:
+        return _name(self.encoder, index=self.layout, similarity=self.similarity)
+
+    @property
+    def engine(self) -> str:
+        return f"faiss {faiss.__version__}, weights {self.open().version}"
+
+    def open(self) -> Encoder:
+        """Its encoder."""
+        return open_encoder(self.encoder)
+
+    def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
+        encoder = self.open()
+        vectors = build_vectors(
+            (self._shaped(encoder.encode_passages(batch)) for batch in batches),
+            encoder.dimension,
+            METRICS[self.similarity or encoder.similarity],
+            LAYOUTS[self.layout],
+            folder / "vectors.f16",
+        )
+        save(vectors, folder)
+
+    def load(self, folder: Path) -> DenseIndex:
+        layout = LAYOUTS[self.layout]
+        similarity = self.similarity or self.open().similarity
+        return load(folder, similarity, exact=layout.exact, probes=self.probes or layout.probes)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Vectors float32[n_texts, dimension] to search the index with."""
+        return self._shaped(self.open().encode_queries(texts))
+
+    def _shaped(self, vectors: Vectors) -> Vectors:
+        """The encoder's vectors, at unit length where cosines are asked of an encoder that gives others."""
+        if self.similarity != "cosine":
+            return vectors
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        shaped: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+        return shaped
+
+
+@dataclass(frozen=True)
+class Dense:
+    """`dense(ENCODER)`, `dense(ENCODER,index=ivf,probes=32)`; `similarity` overrides the encoder's own."""
+
+    encoder: str = "static"
+    layout: str = DEFAULT_LAYOUT
+    similarity: Similarity | None = None
+    probes: int | None = None
+
+    @property
+    def name(self) -> str:
+        return _name(self.encoder, index=self.layout, similarity=self.similarity, probes=self.probes)
+
+    @property
+    def indexer(self) -> DenseIndexer:
+        return DenseIndexer(self.encoder, self.layout, self.similarity, self.probes)
+
+    def at_unit_length(self) -> "Dense":
+        """The same with cosines for scores."""
+        return replace(self, similarity=None if self.indexer.open().similarity == "cosine" else "cosine")
+
+    @property
+    def indexers(self) -> tuple[DenseIndexer]:
+        return (self.indexer,)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {i.name: i.engine for i in self.indexers}
+
+    def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
+        index = collection.index(self.indexer)
+        return index.search(self.indexer.encode_queries([q.text for q in queries]), k)
+
+
+def _name(encoder: str, **settings: str | int | None) -> str:
+    shown = [f"{key}={value}" for key, value in settings.items() if value not in (None, DEFAULT_LAYOUT)]
+    return f"dense({','.join([show_name(encoder), *shown])})"

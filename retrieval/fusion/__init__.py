@@ -1,0 +1,1 @@
+"""Fusing the rankings of several rankers into one."""

@@ -1,0 +1,93 @@
+"""Learned sparse retrieval (SPLADE, uniCOIL): weights of vocabulary terms, searched in an inverted index."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from data.records import Passage, Ranking
+from retrieval.encoders.protocol import SparseEncoder
+from retrieval.encoders.registry import open_sparse_encoder
+from retrieval.lexical.index import WeightedIndex
+from retrieval.lexical.postings_writer import PostingsWriter
+from retrieval.protocol import Collection
+from retrieval.queries import Query
+
+_BLOCK_WEIGHTS = 16_000_000
+
+
+@dataclass(frozen=True)
+class SparseIndexer:
+    """The weights of a model's terms in each passage."""
+
+    encoder: str
+
+    @property
+    def name(self) -> str:
+        return f"sparse({self.encoder})"
+
+    @property
+    def engine(self) -> str:
+        return f"postings 1, weights {self.open().version}"
+
+    def open(self) -> SparseEncoder:
+        """Its encoder."""
+        return open_sparse_encoder(self.encoder)
+
+    def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
+        writer = PostingsWriter(folder, values="float32")
+        waiting: list[sparse.csr_array] = []
+        for batch in batches:
+            waiting.append(self.open().encode_passages(batch))
+            if sum(rows.nnz for rows in waiting) >= _BLOCK_WEIGHTS:
+                _write(writer, sparse.vstack(waiting, format="csr"))
+                waiting = []
+        if waiting:
+            _write(writer, sparse.vstack(waiting, format="csr"))
+        writer.finish()
+
+    def load(self, folder: Path) -> WeightedIndex:
+        return WeightedIndex(folder)
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """`sparse(ENCODER)`; passages without a term of the query are not retrieved."""
+
+    encoder: str
+
+    @property
+    def name(self) -> str:
+        return f"sparse({self.encoder})"
+
+    @property
+    def indexers(self) -> tuple[SparseIndexer]:
+        return (SparseIndexer(self.encoder),)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {i.name: i.engine for i in self.indexers}
+
+    def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
+        rows = self.indexers[0].open().encode_queries([q.text for q in queries])
+        bounds = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+        weights = [
+            dict(zip(map(_text, rows.indices[a:b].tolist()), map(float, rows.data[a:b]), strict=True))
+            for a, b in bounds
+        ]
+        return collection.index(self.indexers[0]).search(weights, k)
+
+
+def _write(writer: PostingsWriter, rows: sparse.csr_array) -> None:
+    columns = rows.tocsc()
+    columns.sort_indices()
+    held = np.flatnonzero(np.diff(columns.indptr))
+    terms = [_text(i).encode() for i in held.tolist()]
+    writer.add(terms, columns.indptr[held + 1].astype(np.int64), columns.indices, columns.data, np.diff(rows.indptr))
+
+
+def _text(number: int) -> str:
+    """A term's number so written that the order of the texts is the order of the numbers."""
+    return f"{number:08d}"

@@ -1,0 +1,107 @@
+"""BM25 (Robertson and Zaragoza, 2009, equation 3.15) in the variants that are in use.
+
+Their differences are those that Kamphuis et al. (ECIR 2020, table 1) set side by side. With n = 1 - b + b * length / mean
+length, a token adds idf * (tf + s n) / (tf + c n) times a constant, plus another.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from data.errors import BadInputError
+from data.grammar import show
+from data.records import Scores
+from retrieval.lexical.arrays import Docs, Values
+from retrieval.lexical.statistics import Statistics
+
+Idf = Callable[[int, Statistics], float]
+
+_EPSILON = 0.25
+# Lv and Zhai: BM25L (SIGIR 2011) and BM25+ (CIKM 2011).
+_DELTA_L, _DELTA_PLUS = 0.5, 1.0
+
+
+def _lucene(df: int, statistics: Statistics) -> float:
+    return math.log1p((statistics.documents - df + 0.5) / (df + 0.5))
+
+
+def _unbounded(df: int, statistics: Statistics) -> float:
+    """Negative for a token that more than half of the documents hold."""
+    return math.log((statistics.documents - df + 0.5) / (df + 0.5))
+
+
+def _robertson(df: int, statistics: Statistics) -> float:
+    """Nothing, as in bm25s, where it would be negative."""
+    return max(0.0, _unbounded(df, statistics))
+
+
+def _okapi(df: int, statistics: Statistics) -> float:
+    """As rank-bm25's BM25Okapi has it: a quarter of the mean idf where idf would be negative."""
+    if statistics.mean_idf is None:
+        raise BadInputError(
+            "The okapi variant needs the idf of the whole vocabulary, which the parts of a divided index do not know.",
+            hint="Take another variant, or an index in one piece.",
+        )
+    idf = _unbounded(df, statistics)
+    return idf if idf >= 0 else _EPSILON * statistics.mean_idf
+
+
+def _atire(df: int, statistics: Statistics) -> float:
+    return math.log(statistics.documents / df)
+
+
+def _l(df: int, statistics: Statistics) -> float:
+    return math.log((statistics.documents + 1) / (df + 0.5))
+
+
+def _plus(df: int, statistics: Statistics) -> float:
+    return math.log((statistics.documents + 1) / df)
+
+
+VARIANTS: Mapping[str, Idf] = {
+    "lucene": _lucene,
+    "robertson": _robertson,
+    "okapi": _okapi,
+    "atire": _atire,
+    "l": _l,
+    "plus": _plus,
+}
+
+
+@dataclass(frozen=True)
+class BM25:
+    """Lucene's idf and the defaults of Anserini and Pyserini, k1 = 0.9 and b = 0.4, unless told otherwise."""
+
+    k1: float = 0.9
+    b: float = 0.4
+    variant: str = "lucene"
+
+    @property
+    def name(self) -> str:
+        return f"bm25(k1={show(self.k1)},b={show(self.b)},variant={self.variant})"
+
+    def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+        idf = VARIANTS[self.variant](statistics.terms[term].documents, statistics)
+        tf = frequencies.astype(np.float32)
+        norm: Scores = (np.float32(1 - self.b) + np.float32(self.b / statistics.mean_length) * lengths).astype(
+            np.float32
+        )
+        scores: Scores = self._joined(tf, norm, np.float32(idf)).astype(np.float32, copy=False)
+        return scores
+
+    def _joined(self, tf: Scores, norm: Scores, idf: Any) -> Any:
+        k1, scale = np.float32(self.k1), idf * np.float32(self.k1 + 1)
+        match self.variant:
+            case "lucene" | "robertson":
+                return idf * tf / (tf + k1 * norm)
+            case "l":
+                return scale * (tf + np.float32(_DELTA_L) * norm) / (tf + np.float32(self.k1 + _DELTA_L) * norm)
+            case "plus":
+                return idf * np.float32(_DELTA_PLUS) + scale * tf / (tf + k1 * norm)
+        return scale * tf / (tf + k1 * norm)
+
+    def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> None:
+        del tokens, lengths, statistics

@@ -1,0 +1,113 @@
+"""Searching an inverted index: sum the scores of the query's terms, document by document, and keep the best."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from data.errors import BadInputError
+from data.records import Ranking, Scores
+from retrieval.lexical.arrays import Bytes, Docs
+from retrieval.lexical.kernels import accumulate, best
+from retrieval.lexical.postings import Postings
+from retrieval.lexical.scoring import Scoring
+from retrieval.lexical.statistics import Statistics, TermStatistics
+from retrieval.lexical.tokenizers import Tokenizer
+from retrieval.ranking import top_k
+
+_CHUNK = 1 << 16  # postings scored at a time, so that what lies between stays in the processor's cache
+
+
+class LexicalIndex:
+    """An index on disk; documents without a word of the query are not retrieved."""
+
+    def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
+        self.postings, self.tokenizer = Postings(folder), tokenizer
+
+    @property
+    def count(self) -> int:
+        return self.postings.documents
+
+    def statistics(self, queries: Sequence[str]) -> Statistics:
+        """What a scoring function needs to know of this index for these queries."""
+        found: dict[str, TermStatistics] = {}
+        for term in {t for query in queries for t in self.tokenizer.terms(query)}:
+            number = self.postings.find(term)
+            if number is not None:
+                docs, values = self.postings.of(number)
+                found[term] = TermStatistics(len(docs), int(values.sum(dtype=np.int64)))
+        return Statistics(self.postings.documents, self.postings.tokens, self.postings.mean_idf, found)
+
+    def search(
+        self, queries: Sequence[str], k: int, scoring: Scoring, statistics: Statistics | None = None
+    ) -> list[Ranking]:
+        """A ranking of at most k documents for each query; `statistics` are this index's own unless given."""
+        known = statistics or self.statistics(queries)
+        totals = _Totals(self.count)
+        return [self._search_one(self.tokenizer.terms(q), k, scoring, known, totals) for q in queries]
+
+    def _search_one(
+        self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics, totals: "_Totals"
+    ) -> Ranking:
+        counts = Counter(t for t in tokens if t in statistics.terms)
+        for term, times in counts.items():
+            number = self.postings.find(term)
+            if number is None:
+                continue
+            docs, values = self.postings.of(number)
+            for start in range(0, len(docs), _CHUNK):
+                some, frequencies = docs[start : start + _CHUNK], values[start : start + _CHUNK]
+                scores = scoring.term(term, frequencies, self.postings.lengths[some], statistics)
+                totals.add(some, scores * np.float32(times) if times > 1 else scores)
+        touched = totals.touched[: totals.count]
+        whole = scoring.document(counts.total(), self.postings.lengths[touched], statistics)
+        if whole is not None:
+            totals.scores[touched] += whole
+        return totals.best(k)
+
+
+class WeightedIndex:
+    """An index of learned weights: the score is the inner product of the query's weights and the document's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.postings = Postings(folder)
+
+    @property
+    def count(self) -> int:
+        return self.postings.documents
+
+    def search(self, queries: Sequence[dict[str, float]], k: int) -> list[Ranking]:
+        """A ranking of at most k documents for each query, given as the weights of its terms."""
+        totals = _Totals(self.count)
+        rankings = []
+        for query in queries:
+            for term, weight in query.items():
+                number = self.postings.find(term)
+                if number is not None:
+                    docs, values = self.postings.of(number)
+                    totals.add(docs, values * np.float32(weight))
+            rankings.append(totals.best(k))
+        return rankings
+
+
+class _Totals:
+    """The running scores of all documents, made once for a batch of queries and wiped where they were written."""
+
+    def __init__(self, count: int) -> None:
+        self.scores: Scores = np.zeros(count, dtype=np.float32)
+        self.seen: Bytes = np.zeros(count, dtype=np.uint8)
+        self.touched: Docs = np.empty(count, dtype=np.int32)
+        self.count = 0
+
+    def add(self, docs: Docs, scores: Scores) -> None:
+        self.count = accumulate(docs, scores, self.scores, self.seen, self.touched, self.count)
+
+    def best(self, k: int) -> Ranking:
+        """The k best by the tie rule; leaves the totals empty for the next query."""
+        touched = self.touched[: self.count]
+        if np.isnan(self.scores[touched]).any():
+            raise BadInputError("A score is not a number.", hint="The index or its encoder is damaged; build it again.")
+        ids, scores = best(touched, self.scores, k)
+        self.scores[touched], self.seen[touched], self.count = 0, 0, 0
+        return top_k(ids, scores, k)

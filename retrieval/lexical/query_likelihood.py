@@ -1,0 +1,36 @@
+"""Query likelihood with Dirichlet smoothing (Zhai and Lafferty, SIGIR 2001, table 1)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from data.grammar import show
+from data.records import Scores
+from retrieval.lexical.arrays import Docs, Values
+from retrieval.lexical.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class QueryLikelihood:
+    """log P(query | document) without what is the same for all documents; tokens the collection lacks do not count.
+
+    mu = 1000 is the default of Anserini and Pyserini, where a token that is rarer in the document than in the collection
+    adds nothing; here it lowers the score, as the paper has it.
+    """
+
+    mu: float = 1000.0
+
+    @property
+    def name(self) -> str:
+        return f"qld(mu={show(self.mu)})"
+
+    def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
+        del lengths
+        expected = self.mu * statistics.terms[term].occurrences / max(statistics.tokens, 1)
+        gained: Scores = np.log1p(frequencies.astype(np.float32) / np.float32(expected))
+        return gained
+
+    def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
+        del statistics
+        smoothed: Scores = -np.log1p(lengths.astype(np.float32) / np.float32(self.mu))
+        return np.float32(tokens) * smoothed

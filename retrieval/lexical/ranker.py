@@ -1,0 +1,87 @@
+"""Ranking by a scoring function over an inverted index; all scoring functions share the index of a tokenizer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.grammar import show
+from data.records import Passage, Ranking
+from retrieval.indexes import index_text
+from retrieval.lexical.bm25 import BM25
+from retrieval.lexical.building import build_postings
+from retrieval.lexical.index import LexicalIndex
+from retrieval.lexical.query_likelihood import QueryLikelihood
+from retrieval.lexical.scoring import Scoring
+from retrieval.lexical.tokenizers import TOKENIZERS
+from retrieval.protocol import Collection
+from retrieval.queries import Query
+
+_FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more
+DEFAULT_TOKENIZER = "english"
+
+
+@dataclass(frozen=True)
+class LexicalIndexer:
+    """An inverted index of titles and texts."""
+
+    tokenizer: str = DEFAULT_TOKENIZER
+
+    @property
+    def name(self) -> str:
+        return f"lexical({self.tokenizer})"
+
+    @property
+    def engine(self) -> str:
+        return f"postings {_FORMAT}"
+
+    def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
+        build_postings(([index_text(p) for p in batch] for batch in batches), TOKENIZERS[self.tokenizer], folder)
+
+    def load(self, folder: Path) -> LexicalIndex:
+        return LexicalIndex(folder, TOKENIZERS[self.tokenizer])
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """`bm25(...)` or `qld(...)`."""
+
+    name: str
+    scoring: Scoring
+    tokenizer: str = DEFAULT_TOKENIZER
+
+    @property
+    def indexers(self) -> tuple[LexicalIndexer]:
+        return (LexicalIndexer(self.tokenizer),)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {i.name: i.engine for i in self.indexers}
+
+    def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
+        return collection.index(self.indexers[0]).search([q.text for q in queries], k, self.scoring)
+
+
+def bm25(scoring: BM25, tokenizer: str = DEFAULT_TOKENIZER) -> Lexical:
+    """BM25 under its canonical name, which leaves out what is as usual."""
+    for preset, (usual, usual_tokenizer) in PRESETS.items():
+        if (scoring, tokenizer) == (usual, usual_tokenizer):
+            return Lexical(f"bm25({preset})" if preset else "bm25", scoring, tokenizer)
+    plain = BM25()
+    shown = [(n, show(getattr(scoring, n))) for n in ("k1", "b", "variant") if getattr(scoring, n) != getattr(plain, n)]
+    shown += [("tokenizer", tokenizer)] if tokenizer != DEFAULT_TOKENIZER else []
+    return Lexical(f"bm25({','.join(f'{n}={v}' for n, v in shown)})", scoring, tokenizer)
+
+
+def query_likelihood(scoring: QueryLikelihood, tokenizer: str = DEFAULT_TOKENIZER) -> Lexical:
+    """Query likelihood under its canonical name."""
+    shown = [f"mu={show(scoring.mu)}"] if scoring != QueryLikelihood() else []
+    shown += [f"tokenizer={tokenizer}"] if tokenizer != DEFAULT_TOKENIZER else []
+    return Lexical(f"qld({','.join(shown)})" if shown else "qld", scoring, tokenizer)
+
+
+PRESETS = {
+    "": (BM25(), DEFAULT_TOKENIZER),
+    # What the released notebook of PIR runs: rank-bm25's BM25Okapi with its defaults.
+    "okapi-notebook": (BM25(k1=1.5, b=0.75, variant="okapi"), "spaces"),
+}
+"""What `bm25` and `bm25(NAME)` stand for."""

@@ -1,0 +1,1 @@
+"""Perspective-aware scores by vector arithmetic on a query, its root, its perspective and a passage (PIR)."""

@@ -1,0 +1,81 @@
+"""Ranking a corpus by one of PIR's projections over a dense encoder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from data.grammar import show
+from data.records import Ranking, Scores
+from retrieval.dense.index import DenseIndex
+from retrieval.dense.ranker import Dense, DenseIndexer
+from retrieval.projection.forms import FORMS, Form
+from retrieval.projection.perspectives import DIFFERENCE, FromData, PerspectiveSource
+from retrieval.protocol import Collection
+from retrieval.queries import Query
+from retrieval.ranking import top_k
+
+_FROM_DATA = FromData()
+
+
+@dataclass(frozen=True)
+class Projected:
+    """`dense(ENCODER) >> pap`; the passages' vectors are compared at unit length.
+
+    The vector of a perspective is that of its text, or with `perspective=difference` q - r (as PIR's notebook has it for
+    AmbigQA).
+    """
+
+    dense: Dense
+    form: str
+    weight: float = 1.0
+    source: PerspectiveSource = _FROM_DATA
+
+    @property
+    def name(self) -> str:
+        shown = [show(self.weight)] if self.weight != 1 else []
+        shown += [f"perspective={self.source.name}"] if self.source.name else []
+        return f"{self.dense.name} >> {self.form}" + (f"({','.join(shown)})" if shown else "")
+
+    @property
+    def indexers(self) -> tuple[DenseIndexer]:
+        return (self.dense.at_unit_length().indexer,)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {**{i.name: i.engine for i in self.indexers}, **self.source.versions}
+
+    def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
+        encode, index = self.indexers[0].open().encode_queries, collection.index(self.indexers[0])
+        asked = self.source.complete(queries)
+        q = encode([a.text for a in asked])
+        r = encode([a.root or a.text for a in asked])
+        p = q - r if self.source.name == DIFFERENCE else encode([a.perspective for a in asked])
+        forms = [FORMS[self.form](*vectors, self.weight) for vectors in zip(q, r, p, strict=True)]
+        if all(form.linear for form in forms):
+            return self._by_index(index, forms, k)
+        return _by_scan(index, forms, p, k)
+
+    def _by_index(self, index: DenseIndex, forms: Sequence[Form], k: int) -> list[Ranking]:
+        found = index.search(np.stack([form.v for form in forms]), k)
+        return [
+            top_k(ranking.ids, form.score(ranking.scores, np.zeros_like(ranking.scores)), k)
+            for form, ranking in zip(forms, found, strict=True)
+        ]
+
+
+def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> list[Ranking]:
+    """All passages scored by one matrix product a block; perspectives asked for twice are multiplied once."""
+    perspectives, places = np.unique(p, axis=0, return_inverse=True)
+    both = np.concatenate([np.stack([form.v for form in forms]), perspectives]).T
+    kept = [Ranking(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in forms]
+    for start, block in index.blocks():
+        products = (block @ both).T
+        ids = np.arange(start, start + len(block), dtype=np.int64)
+        for row, form in enumerate(forms):
+            scores = form.score(products[row], products[len(forms) + int(places[row])])
+            best = top_k(ids, scores, k)
+            kept[row] = top_k(
+                np.concatenate([kept[row].ids, best.ids]), np.concatenate([kept[row].scores, best.scores]), k
+            )
+    return kept

@@ -1,0 +1,1 @@
+"""Stages that reorder what a ranker found."""

@@ -1,0 +1,95 @@
+"""Coverage-aware reranking: the passages that together are expected to cover the most perspectives.
+
+With P(i, j) the probability that passage i supports perspective j, the expected number of perspectives that a set S covers,
+supports taken as independent, is f(S) = sum over j of 1 - prod over i in S of (1 - P(i, j)). f is monotone and submodular,
+so the greedy choice reaches at least 1 - 1/e of the best set of every size (Nemhauser, Wolsey and Fisher, 1978); adding a
+passage's relevance, which is modular and not negative, keeps that. The perspectives are those of the question, or of a
+source of generated ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from data.errors import BadInputError
+from data.grammar import show, show_name
+from data.records import Ids, Pair, Scores
+from retrieval.expansion.protocol import ExpansionSource
+from retrieval.protocol import Judge, Readable
+from retrieval.queries import Query
+
+
+@dataclass(frozen=True)
+class Cover:
+    """`>> cover(DETECTOR)`; `weight` is the share of coverage in what is maximised, the rest is the ranking's own score."""
+
+    detector: str
+    weight: float = 1.0
+    source: ExpansionSource | None = None
+    judge: Judge | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        shown = [show_name(self.detector)] + ([f"weight={show(self.weight)}"] if self.weight != 1 else [])
+        shown += [f"perspectives={self.source.name}"] if self.source is not None else []
+        return f"cover({','.join(shown)})"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The detector's own version stands beside the labels it gave."""
+        return {} if self.source is None else {self.source.name: self.source.version}
+
+    def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
+        if self.judge is None:
+            raise BadInputError("cover(...) needs detectors, which are not at hand here.", hint="Leave it out.")
+        wanted = self._perspectives(queries)
+        out_ids, out_scores = ids.copy(), scores.copy()
+        texts = [[p.text for p in passages.passages(row[row >= 0].tolist())] for row in ids]
+        pairs = [Pair(t, p) for row, known in zip(texts, wanted, strict=True) for t in row for p in known]
+        probabilities, begin = self.judge(self.detector, pairs), 0
+        for row, (row_texts, known) in enumerate(zip(texts, wanted, strict=True)):
+            end = begin + len(row_texts) * len(known)
+            found = np.flatnonzero(ids[row] >= 0)
+            if end > begin:
+                supports = probabilities[begin:end].reshape(len(row_texts), len(known))
+                order, values = choose(supports, _unit_range(scores[row, found]), self.weight)
+                out_ids[row, found], out_scores[row, found] = ids[row, found[order]], values
+            begin = end
+        return out_ids, out_scores
+
+    def _perspectives(self, queries: Sequence[Query]) -> list[tuple[str, ...]]:
+        if self.source is not None:
+            return self.source.perspectives([q.text for q in queries])
+        for query in queries:
+            if not query.perspectives:
+                raise BadInputError(
+                    f"'{query.text[:80]}' has no perspectives to cover.",
+                    hint="Ask from a data set that has them, or name a source: cover(embedded,perspectives=llm).",
+                )
+        return [q.perspectives for q in queries]
+
+
+def choose(supports: Scores, relevance: Scores, weight: float) -> tuple[list[int], list[float]]:
+    """The greedy order of passages by P(supports) float32[n_passages, n_perspectives], and each one's gain when chosen.
+
+    Between equal gains the earlier passage comes first.
+    """
+    missing = np.ones(supports.shape[1])
+    left = np.ones(len(supports), dtype=bool)
+    order: list[int] = []
+    gains: list[float] = []
+    for _ in range(len(supports)):
+        gain = weight * (supports @ missing) / supports.shape[1] + (1 - weight) * relevance
+        best = int(np.where(left, gain, -np.inf).argmax())
+        order.append(best)
+        gains.append(float(gain[best]))
+        left[best] = False
+        missing *= 1 - supports[best]
+    return order, gains
+
+
+def _unit_range(scores: Scores) -> Scores:
+    """Scores from 0 to 1, so that none takes away from what is maximised."""
+    spread = float(scores.max() - scores.min())
+    return (scores - scores.min()) / spread if spread > 0 else np.zeros_like(scores)

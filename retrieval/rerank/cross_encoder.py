@@ -1,0 +1,38 @@
+"""Reranking by a cross-encoder, which reads the query and a passage together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from data.grammar import show_name
+from data.records import Ids, Scores
+from retrieval.encoders.registry import open_cross_encoder
+from retrieval.protocol import Readable
+from retrieval.queries import Query
+from retrieval.ranking import top_k
+
+
+@dataclass(frozen=True)
+class CrossEncoded:
+    """`bm25%100 >> crossencoder(NAME)`: the passages in the order of the model's scores."""
+
+    model: str
+
+    @property
+    def name(self) -> str:
+        return f"crossencoder({show_name(self.model)})"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {self.model: open_cross_encoder(self.model).version}
+
+    def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
+        model = open_cross_encoder(self.model)
+        out_ids, out_scores = ids.copy(), scores.copy()
+        for row, query in enumerate(queries):
+            found = np.flatnonzero(ids[row] >= 0)
+            if len(found):
+                given = model.score(query.text, passages.passages(ids[row, found].tolist()))
+                out_ids[row, found], out_scores[row, found] = top_k(ids[row, found], given, len(found))
+        return out_ids, out_scores
