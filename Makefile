@@ -20,7 +20,7 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test install dev lint bench screenshot constraints embedded clean
+.PHONY: app test install dev lint bench bench-scale screenshot constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
@@ -35,7 +35,10 @@ lint: $(DEV_STAMP)
 	$(BIN)/mypy
 
 bench: $(DEV_STAMP) ## Speed and size, printed
-	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks
+	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks --ignore tests/benchmarks/bench_scale.py
+
+bench-scale: $(DEV_STAMP) ## How indexes grow; sizes from BERDSEYE_BENCH_SIZES
+	PYTHONPATH=tests/data $(BIN)/python -m pytest -m benchmark -s tests/benchmarks/bench_scale.py
 
 embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folder
 	$(BIN)/python -m detectors.train_embedded $(DATA)

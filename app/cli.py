@@ -4,7 +4,19 @@ import sys
 
 import typer
 
-from app.commands import agreement, app_command, corpora, datasets, evaluate, judgments, search
+from app.commands import (
+    agreement,
+    app_command,
+    corpora,
+    datasets,
+    evaluate,
+    indexes,
+    judgments,
+    models,
+    perspective_recall,
+    search,
+    tuning,
+)
 from app.console import note
 from data.errors import BerdseyeError
 
@@ -23,9 +35,13 @@ def berdseye() -> None:
 
 app_command.register(cli)
 corpora.register(cli)
+indexes.register(cli)
 datasets.register(cli)
 search.register(cli)
 evaluate.register(cli)
+tuning.register(cli)
+perspective_recall.register(cli)
+models.register(cli)
 judgments.register(cli)
 agreement.register(cli)
 

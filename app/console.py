@@ -2,16 +2,20 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Task, TextColumn
+from rich.progress import Progress as Bars
 
-Report = Callable[[int, str], None]
+from data.progress import Progress
 
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
+_LOGGED_EVERY = 60.0
 
 
 def note(text: str) -> None:
@@ -25,12 +29,53 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Report]:
-    """A line that counts while long work goes on."""
-    columns = (TextColumn("{task.description}"), TextColumn("{task.completed:,}"), TimeElapsedColumn())
-    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda count, unit: progress.update(task, completed=count, description=f"{what}: {unit}")
+def counting(what: str) -> Iterator[Progress]:
+    """A line while long work goes on: a count and the time taken; where a total is known, a bar and the time left.
+
+    Where standard error is no terminal, a line a minute is written instead.
+    """
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(20), TextColumn("{task.fields[pace]}"))
+    with Bars(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bars:
+        yield _Counting(what, bars)
+
+
+class _Counting:
+    """Tells a bar; the bar counts in shares of the whole, since a total that is an estimate changes all the time."""
+
+    def __init__(self, what: str, bars: Bars) -> None:
+        self._what, self._bars, self._unit = what, bars, ""
+        self._task = bars.add_task(what, total=None, pace="")
+        self._logged = time.monotonic()
+
+    def __call__(self, done: int, what: str, total: int | None = None, /) -> None:
+        if what != self._unit:
+            self._unit = what
+            self._bars.remove_task(self._task)
+            self._task = self._bars.add_task(f"{self._what}: {what}", total=None, pace="")
+        if total:
+            self._bars.update(self._task, completed=done / total, total=1.0)
+        else:
+            self._bars.update(self._task, completed=done)
+        (task,) = self._bars.tasks
+        said = pace(task, done, total)
+        self._bars.update(self._task, pace=said)
+        if self._bars.disable and time.monotonic() - self._logged > _LOGGED_EVERY:
+            self._logged = time.monotonic()
+            note(f"{self._what}: {what}, {said}")
+
+
+def pace(task: Task, done: int, total: int | None) -> str:
+    """How many are done, how many a second, and the time taken or, where the total is known, the time left."""
+    speed = (task.speed or 0) * (total or 1)
+    rate = f", {speed:,.0f}/s" if speed else ""
+    if not total:
+        return f"{done:,}{rate}, {_clock(task.elapsed or 0)}"
+    left = f", {_clock(task.time_remaining)} left" if task.time_remaining is not None else ""
+    return f"{min(1.0, done / total):.0%} of {total:,} ({done:,}){rate}{left}"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
 
 
 def _finite(value: Any) -> Any:

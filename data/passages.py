@@ -11,6 +11,8 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 def clean(text: str) -> str:
     """`text` without control characters (NUL among them) and lone surrogates, which no store or browser takes."""
+    if text.isprintable():  # a tenth of the time, and true of most lines
+        return text.strip()
     return _UNSAFE.sub(" ", text).encode("utf-8", "replace").decode("utf-8").strip()
 
 

@@ -1,11 +1,14 @@
 """How long work tells how far it is."""
 
-from collections.abc import Callable
-
-Progress = Callable[[int, str], None]
-"""Given how many are done, and of what."""
+from typing import Protocol
 
 
-def silent(count: int, what: str) -> None:
+class Progress(Protocol):
+    """Is told how many are done, of what, and how many there will be, where that is known or can be estimated."""
+
+    def __call__(self, done: int, what: str, total: int | None = None, /) -> None: ...
+
+
+def silent(done: int, what: str, total: int | None = None, /) -> None:
     """Tell nobody."""
-    del count, what
+    del done, what, total

@@ -30,7 +30,9 @@ def read_tuned(corpus_folder: Path) -> dict[str, TunedWeight]:
         held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         return {pipeline: TunedWeight(**entry) for pipeline, entry in held.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise StaleError("The tuned weights cannot be read.", where=path, hint="Delete the file and tune anew.") from error
+        raise StaleError(
+            "The tuned weights cannot be read.", where=path, hint="Delete the file and tune anew."
+        ) from error
 
 
 def write_tuned(corpus_folder: Path, pipeline: str, tuned: TunedWeight) -> None:

@@ -1,13 +1,13 @@
-"""`corpus` and `index`."""
+"""`corpus`."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
+from data.near_duplicates import DEFAULT_THRESHOLD
 
 corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora.")
 
@@ -15,25 +15,34 @@ corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora.")
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
     cli.add_typer(corpus, name="corpus")
-    cli.command()(index)
 
 
 @corpus.command("add")
 def add(
     name: Annotated[str, typer.Argument(help="Its name in the workspace.")],
-    path: Annotated[Path, typer.Argument(help="A file (.jsonl .json .csv .tsv .parquet .html .txt .md) or a folder.")],
+    path: Annotated[Path, typer.Argument(help="A file (.jsonl .json .csv .tsv .parquet .html .txt .md), or a folder.")],
     pages: Annotated[bool, typer.Option("--pages", help="Keep web pages whole; cut them for each question.")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a corpus of this name.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out, and list them.")] = False,
+    chunker: Annotated[
+        str | None, typer.Option(help="words(100), characters(2000), sentences(100) or whole; words(100) by default.")
+    ] = None,
+    near_duplicates: Annotated[
+        Literal["keep", "drop"], typer.Option(help="Whether passages that nearly repeat another are kept.")
+    ] = "keep",
+    threshold: Annotated[float, typer.Option(help="From which Jaccard similarity on they do.")] = DEFAULT_THRESHOLD,
+    restart: Annotated[bool, typer.Option("--restart", help="Begin anew where an earlier load was cut off.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Read documents, cut them into passages of about 100 words, and add them as a corpus.
 
-    A row has `text` (or contents, passage), and may have `id`, `title`, `url`. Also read: DPR's TSV, the corpora of PIR
-    tasks, debates with arguments (the layout of Perspectrum's sources).
+    A row has `text` (or contents, passage), and may have `id`, `title`, `url`. Also read: DPR's `psgs_w100.tsv` and
+    Sphere's shards (their passages stay as they are), BEIR folders, the corpora of PIR tasks, debates with arguments
+    (the layout of Perspectrum's sources); all of these compressed (.gz .bz2 .zst) and, where they are texts, in tar
+    archives. Cut off, the same command goes on where it stopped.
 
-    Example: `berdseye corpus add debates debatewise.json`
+    Example: `berdseye corpus add wikipedia psgs_w100.tsv.gz`
     """
     from data.corpora import add_corpus
 
@@ -45,17 +54,96 @@ def add(
             kind="pages" if pages else "passages",
             replace=replace,
             skip_bad=skip_bad,
+            chunker=chunker,
+            near_duplicates=near_duplicates,
+            threshold=threshold,
+            restart=restart,
             progress=progress,
+            say=note,
         )
     if json:
-        print_json(asdict(manifest))
+        print_json(manifest.to_dict())
         return
     unit = "pages" if pages else "passages"
+    near = f", {manifest.near_duplicates:,} near-duplicates dropped" if near_duplicates == "drop" else ""
     note(
-        f"{name}: {manifest.count:,} {unit} of {manifest.documents:,} documents, {manifest.duplicates_merged} duplicates merged"
+        f"{name}: {manifest.count:,} {unit} of {manifest.documents:,} documents, "
+        f"{manifest.duplicates_merged:,} duplicates merged{near}"
     )
     for row in manifest.bad_rows:
         note(f"left out: {row}")
+    if manifest.left_out > len(manifest.bad_rows):
+        note(f"left out in all: {manifest.left_out:,} rows, listed in left_out.txt beside the corpus")
+
+
+@corpus.command()
+def web(
+    name: Annotated[str, typer.Argument(help="Its name in the workspace.")],
+    provider: Annotated[Literal["searxng", "serper"], typer.Option(help="Who searches.")] = "searxng",
+    address: Annotated[str, typer.Option(help="Address of the SearXNG server.")] = "",
+    count: Annotated[int, typer.Option(help="How many pages a question takes.")] = 100,
+    trusted: Annotated[
+        list[str] | None, typer.Option(help="A domain ending to keep to, such as gov or ac.*; may be given again.")
+    ] = None,
+    language: Annotated[str, typer.Option(help="Language of the search, such as en.")] = "",
+    chunker: Annotated[str | None, typer.Option(help="As for `corpus add`.")] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Fetch from private addresses too: for an intranet alone.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a corpus of this name.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Add a corpus of the web: each question is searched for, and its pages are fetched, cut and ranked.
+
+    serper.dev takes its key from SERPER_API_KEY. A SearXNG server must offer `json` among its search formats. What was
+    found is kept by question and day, so that `--day` repeats a run.
+
+    Example: `berdseye corpus web google --provider serper --trusted gov --trusted edu --trusted org`
+    """
+    from data.corpora.web import add_web_corpus
+    from data.web.settings import WebSettings
+
+    settings = WebSettings(
+        provider=provider,
+        address=address,
+        count=count,
+        trusted=tuple(trusted or ()),
+        language=language,
+        allow_private=allow_private,
+    )
+    manifest = add_web_corpus(opened(workspace), name, settings, chunker=chunker, replace=replace)
+    if json:
+        print_json(manifest.to_dict())
+        return
+    note(f"{name}: asks {manifest.source}, {count} pages a question")
+
+
+@corpus.command()
+def duplicates(
+    name: Annotated[str, typer.Argument(help="The corpus.")],
+    threshold: Annotated[
+        float, typer.Option(help="From which Jaccard similarity of word 5-grams on passages are near-duplicates.")
+    ] = DEFAULT_THRESHOLD,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List groups of passages that nearly repeat one another: a line a group, of their ids, the first first.
+
+    Example: `berdseye corpus duplicates web --threshold 0.8`
+    """
+    from data.corpora import open_corpus
+    from data.near_duplicates import NearDuplicates
+
+    opened_corpus = open_corpus(opened(workspace), name)
+    with counting(name) as progress:
+        groups = NearDuplicates(threshold).groups(lambda: opened_corpus.texts(progress))
+    if json:
+        print_json(groups)
+        return
+    for group in groups:
+        print(*group, sep="\t")
+    note(f"{name}: {len(groups):,} groups, {sum(map(len, groups)) - len(groups):,} passages more than needed")
 
 
 @corpus.command("list")
@@ -69,27 +157,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     held = opened(workspace)
     manifests = [open_corpus(held, name).manifest for name in held.corpora()]
     if json:
-        print_json([asdict(m) for m in manifests])
+        print_json([m.to_dict() for m in manifests])
         return
     for m in manifests:
         print(f"{m.name}\t{m.count}\t{m.kind}\t{m.created}")
-
-
-def index(
-    corpus: Annotated[str, typer.Argument(help="The corpus.")],
-    pipeline: Annotated[str, typer.Option(help="The pipeline whose retriever is to be indexed.")] = "bm25",
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build it even if it stands.")] = False,
-    workspace: WorkspaceOption = None,
-) -> None:
-    """Build the index a pipeline needs. (`search` and `run` build a missing one by themselves.)
-
-    Example: `berdseye index debates --pipeline "dense(static)"`
-    """
-    from data.corpora import open_corpus
-    from retrieval.indexes import ensure_index
-    from retrieval.registry import parse_pipeline
-
-    retriever = parse_pipeline(pipeline).retriever
-    with counting(f"{corpus} {retriever.name}") as progress:
-        ensure_index(open_corpus(opened(workspace), corpus), retriever, wait=False, rebuild=rebuild, progress=progress)
-    note(f"{corpus}: index {retriever.name} is ready")

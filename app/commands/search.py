@@ -12,6 +12,7 @@ from app.console import counting, note, print_json
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
     cli.command()(search)
+    cli.command()(perspectives)
     cli.command()(detect)
     cli.command()(run)
 
@@ -21,6 +22,11 @@ def search(
     corpus: Annotated[str, typer.Option(help="The corpus.")],
     pipeline: Annotated[str, typer.Option(help="The pipeline.")] = "bm25",
     k: Annotated[int, typer.Option("--k", "-k", help="How many passages.")] = 5,
+    perspective: Annotated[
+        list[str] | None, typer.Option(help="A perspective to cover or to project on; may be given again.")
+    ] = None,
+    root: Annotated[str, typer.Option(help="The question without its perspective, for projections.")] = "",
+    day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -28,12 +34,16 @@ def search(
 
     Example: `berdseye search "Should zoos keep large animals?" --corpus web --pipeline "dense(static)" --k 5 --json`
     """
+    from app.pipelines import pipeline_of
     from data.corpora import open_corpus
-    from retrieval.registry import parse_pipeline
+    from retrieval.queries import Query
     from retrieval.search import search as ranked
 
-    opened_corpus = open_corpus(opened(workspace), corpus)
-    ids, scores = ranked(opened_corpus, parse_pipeline(pipeline), [question], k)
+    held = opened(workspace)
+    opened_corpus = open_corpus(held, corpus)
+    known = tuple(perspective or ())
+    query = Query(question, root or question, known[0] if known else "", known)
+    ids, scores = ranked(opened_corpus, pipeline_of(held, pipeline), [query], k, day=day)
     found = [i for i in ids[0].tolist() if i >= 0]
     rows = [
         {"rank": rank, "passage": p.id, "title": p.title, "text": p.text, "score": score}
@@ -44,6 +54,21 @@ def search(
         return
     for row in rows:
         print(f"{row['rank']}. {row['title']}  [{row['passage']}, {row['score']:.3f}]\n   {row['text']}\n")
+
+
+def perspectives(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    perspective: Annotated[list[str], typer.Argument(help="Its perspectives, in the order they are to be asked in.")],
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Keep perspectives for a question, for pipelines that begin with `expand(typed)`.
+
+    Example: `berdseye perspectives "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
+    """
+    from retrieval.expansion.typed import TypedPerspectives
+
+    TypedPerspectives(opened(workspace)).put(question, perspective)
+    note(f"{len(perspective)} perspectives are kept for '{question}'")
 
 
 def detect(
@@ -87,12 +112,14 @@ def run(
     corpus: Annotated[list[str], typer.Option(help="A corpus; may be given again.")],
     pipeline: Annotated[list[str], typer.Option(help="A pipeline; may be given again.")],
     k: Annotated[int, typer.Option("--k", "-k", help="How many passages a question.")] = 20,
+    day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Run pipelines on whole data sets and store the runs.
 
     Example: `berdseye run --dataset kialo --corpus debates --pipeline bm25 --pipeline "dense(static)"`
     """
+    from detectors.labelling import judge
     from retrieval.running import run_pipeline
 
     held = opened(workspace)
@@ -100,7 +127,7 @@ def run(
         for c in corpus:
             for p in pipeline:
                 with counting(f"{p} on {d} over {c}") as progress:
-                    manifest = run_pipeline(held, d, c, p, k, progress=progress)
+                    manifest = run_pipeline(held, d, c, p, k, judge=judge(held), day=day, progress=progress)
                 note(
                     f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms each"
                 )

@@ -9,6 +9,7 @@ from annotation.judgments import PairRecord, Verdict
 from app.components.coverage_table import coverage_table, missing_line
 from app.components.passage_card import passage_card
 from app.components.plain_text import escaped
+from app.pipelines import pipeline_of
 from app.session import annotator, errors_in_place, judgments, workspace
 from data.corpora import open_corpus
 from data.datasets import load_dataset
@@ -16,7 +17,9 @@ from data.errors import BadInputError
 from data.records import Passage, Perspective, Question, Ranking
 from detectors.registry import DEFAULT_DETECTOR, DETECTORS, parse_detector
 from evaluation.inspection import Chip, Hit, Listing, inspect_question
-from retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
+from retrieval.expansion.typed import TypedPerspectives
+from retrieval.queries import Query, query_of
+from retrieval.registry import DEFAULT_PIPELINES
 from retrieval.search import search
 
 OWN = "your own question"
@@ -24,11 +27,11 @@ LARGEST_K_SHOWN = 20
 
 
 @st.cache_data(max_entries=2000, show_spinner="Searching…")
-def hits(corpus: str, corpus_hash: str, pipeline: str, query: str, k: int) -> tuple[Ranking, list[Passage]]:
+def hits(corpus: str, corpus_hash: str, pipeline: str, query: Query, k: int) -> tuple[Ranking, list[Passage]]:
     """The ranking of one query, kept for the next redraw."""
     del corpus_hash  # part of the key: a corpus made anew is searched anew
     opened = open_corpus(workspace(), corpus)
-    ids, scores = search(opened, parse_pipeline(pipeline), [query], k)
+    ids, scores = search(opened, pipeline_of(workspace(), pipeline), [query], k)
     found = ids[0] >= 0
     return Ranking(ids[0][found], scores[0][found]), opened.passages(ids[0][found].tolist())
 
@@ -62,7 +65,12 @@ def chosen_question() -> Question | None:
             icon=":material/keyboard:",
         )
         return None
-    return Question("typed", "typed", str(text).strip(), typed_perspectives(lines or ""))
+    typed = typed_perspectives(lines or "")
+    if typed:
+        kept, texts = TypedPerspectives(workspace()), tuple(p.text for p in typed)
+        if kept.get(str(text)) != texts:  # for pipelines that begin with expand(typed)
+            kept.put(str(text), texts)
+    return Question("typed", "typed", str(text).strip(), typed)
 
 
 def typed_perspectives(lines: str) -> tuple[Perspective, ...]:
@@ -89,7 +97,7 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
         key="pipelines",
         bind="query-params",
         accept_new_options=True,
-        help="Pick several, or type one such as bm25(k1=1.2,b=0.75) or dense(static) >> mmr(0.9)",
+        help="Pick several, or type one such as dense(static) >> mmr(0.9), bm25 >> cover(embedded) or expand(typed) >> bm25",
     )
     k = columns[2].number_input("k", 1, LARGEST_K_SHOWN, 5, key="k", bind="query-params")
     detector = columns[3].selectbox(
@@ -99,7 +107,7 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
         key="detector",
         bind="query-params",
     )
-    return corpora, [str(parse_pipeline(p)) for p in pipelines], int(k), detector or DEFAULT_DETECTOR
+    return corpora, [str(pipeline_of(workspace(), p)) for p in pipelines], int(k), detector or DEFAULT_DETECTOR
 
 
 def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
@@ -147,7 +155,9 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
     """Everything that a correction changes; drawn again alone."""
     with errors_in_place():
         found = {
-            (corpus, pipeline): hits(corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, question.text, k)
+            (corpus, pipeline): hits(
+                corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, query_of(question), k
+            )
             for pipeline in pipelines
             for corpus in corpora
         }

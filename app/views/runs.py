@@ -10,6 +10,7 @@ from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
 from data.runs import list_runs, load_run
+from detectors.labelling import judge
 from evaluation.label_sources import DEFAULT_SOURCES, parse_label_source
 from evaluation.measures import DEFAULT_MEASURES, parse_measures
 from evaluation.scoring import Score, macro_average, score_run
@@ -107,7 +108,7 @@ def run_form() -> None:
                 bar, jobs = st.progress(0.0), [(d, c) for d in datasets for c in corpora]
                 for number, (dataset, corpus) in enumerate(jobs, start=1):
                     bar.progress((number - 1) / len(jobs), text=escaped(f"{pipeline} on {dataset} over {corpus}"))
-                    run_pipeline(workspace(), dataset, corpus, pipeline, int(k))
+                    run_pipeline(workspace(), dataset, corpus, pipeline, int(k), judge=judge(workspace()))
                 st.rerun()
 
 

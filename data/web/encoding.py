@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from webencodings import UTF8, lookup  # type: ignore[import-untyped]
+from webencodings import UTF8, lookup
 
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _MARKS = (

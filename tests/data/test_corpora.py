@@ -1,14 +1,22 @@
 """Corpora: added whole or not at all."""
 
+import gzip
 import json
 import signal
 import subprocess
 import sys
+from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from data.corpora import add_corpus, open_corpus
+from data.corpora import SourceFile, add_corpus, open_corpus
 from data.errors import BadInputError, BerdseyeError, StaleError, UnknownNameError
 from data.workspace import Workspace
 
@@ -19,8 +27,8 @@ from pathlib import Path
 from data.corpora import add_corpus
 from data.workspace import Workspace
 
-def wait(count, what):
-    print(count, flush=True)
+def wait(done, what, total=None):
+    print(done, what, flush=True)
     sys.stdin.readline()
 
 add_corpus(Workspace.open(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3]), replace=True, progress=wait)
@@ -53,7 +61,7 @@ def start_slow(workspace: Workspace, name: str, source: Path) -> subprocess.Pope
         text=True,
     )
     assert process.stdout is not None
-    assert process.stdout.readline().strip() == "1000"
+    assert process.stdout.readline().strip() == "1000 passages"
     return process
 
 
@@ -136,7 +144,7 @@ def test_of_two_processes_one_adds_and_the_other_is_told(workspace: Workspace, t
     with pytest.raises(BerdseyeError, match="'c' is being written by another process"):
         add_corpus(workspace, "c", documents(tmp_path / "other.jsonl", 2))
     add_corpus(workspace, "another", tmp_path / "other.jsonl")
-    process.communicate("\n\n", timeout=20)
+    process.communicate("\n" * 9, timeout=20)
     assert process.returncode == 0
     assert workspace.corpora() == ["another", "c"]
     assert open_corpus(workspace, "c").manifest.count == 1000
@@ -148,9 +156,11 @@ def test_killed_in_the_middle_the_workspace_is_as_before(workspace: Workspace, t
     process = start_slow(workspace, "c", documents(tmp_path / "more.jsonl", 1000))
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write("\n")
-    process.stdin.flush()
-    assert process.stdout.readline().strip() == "1000"  # told again: the passages are written, the manifest is not
+    said = ""
+    while "put in place" not in said:  # then the passages are written, and the manifest is not
+        process.stdin.write("\n")
+        process.stdin.flush()
+        said = process.stdout.readline()
     process.kill()
     process.communicate(timeout=20)
     assert process.returncode == -signal.SIGKILL
@@ -194,18 +204,147 @@ def test_passages_come_in_the_order_asked(workspace: Workspace, tmp_path: Path) 
             corpus.passages([0, unknown])
 
 
-def test_a_large_corpus_is_queried_on_disk(
+def test_a_corpus_of_many_parts_is_read_where_it_is_asked(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.corpora._SMALL", 5)
-    monkeypatch.setattr("data.corpora._PART", 4)
-    add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 11))
+    monkeypatch.setattr("data.corpora.drafting.PART_ROWS", 1000)
+    monkeypatch.setattr("data.corpora.parts.GROUP_ROWS", 300)
+    add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 5100))
     corpus = open_corpus(workspace, "c")
-    assert len(list((corpus.folder / "passages").iterdir())) == 3
-    assert [p.id for batch in corpus.batches() for p in batch] == list(range(11))
-    assert [p.source_id for p in corpus.passages([10, 3, 4])] == ["d10", "d3", "d4"]
-    with pytest.raises(StaleError):
-        corpus.passages([11])
+    assert len(list((corpus.folder / "passages").iterdir())) == 6
+    assert [p.id for batch in corpus.batches(256) for p in batch] == list(range(5100))
+    for asked in ([5099, 3, 999, 1000, 1001, 2999, 4300, 3], [5000], list(range(0, 5100, 7))):
+        assert [p.source_id for p in corpus.passages(asked)] == [f"d{i}" for i in asked]
+    for unknown in (5100, 10**12):
+        with pytest.raises(StaleError, match=f"holds no passage {unknown}"):
+            corpus.passages([5, unknown])
+
+
+def test_columns_and_batches_begin_where_they_are_told(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("data.corpora.drafting.PART_ROWS", 1000)
+    monkeypatch.setattr("data.corpora.parts.GROUP_ROWS", 300)
+    add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 2500))
+    corpus = open_corpus(workspace, "c")
+    for start in (0, 1, 299, 300, 301, 999, 1000, 1777, 2499, 2500, 9999):
+        for size in (1, 64, 4096) if start > 2400 else (64, 4096):
+            columns = list(corpus.columns(size, start))
+            assert all(b.schema.names == ["id", "title", "text"] and 0 < b.num_rows <= size for b in columns)
+            assert [i for b in columns for i in b.column("id").to_pylist()] == list(range(start, 2500))
+            assert [p.id for b in corpus.batches(size, start) for p in b] == list(range(start, 2500))
+
+
+def test_the_hash_is_over_titles_and_texts_in_order(workspace: Workspace, tmp_path: Path) -> None:
+    """The same as that of earlier versions, whose indexes name it."""
+    manifest = add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 3))
+    keys = [blake2b(f"\0Text {n}.".encode(), digest_size=16).digest() for n in range(3)]
+    assert manifest.hash == blake2b(b"".join(keys), digest_size=16).hexdigest()
+
+
+def test_the_manifest_says_what_was_read(workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    contents = {"a.jsonl": b'{"text": "One."}\n', "b.csv.gz": gzip.compress(b"id,text\n1,Two\n"), "c.txt": b"Three."}
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    manifest = add_corpus(workspace, "c", folder)
+    assert manifest.sources == [
+        SourceFile(n, len(c), blake2b(c, digest_size=32).hexdigest()) for n, c in contents.items()
+    ]
+    assert (manifest.source_files, manifest.source_bytes) == (3, sum(map(len, contents.values())))
+    assert (manifest.format, manifest.chunker) == ("JSONL, CSV, text", "words(100)")
+    assert manifest.berdseye == version("berdseye")
+    assert open_corpus(workspace, "c").manifest == manifest
+
+
+def test_a_corpus_of_an_older_version_is_read(workspace: Workspace) -> None:
+    """Parts were numbered one by one, and the manifest said less."""
+    folder = workspace.corpus_folder("old")
+    (folder / "passages").mkdir(parents=True)
+    for part, ids in enumerate((range(4), range(4, 7))):
+        rows = {"id": list(ids), "source_id": [f"d{i}" for i in ids]}
+        table = pa.table(rows | {c: [f"{c} {i}" for i in ids] for c in ("title", "text", "url")})
+        pq.write_table(table, folder / "passages" / f"part-{part:05d}.parquet")
+    held = {"name": "old", "kind": "passages", "count": 7, "documents": 7, "duplicates_merged": 0, "hash": "ab"}
+    held |= {"source": "old.jsonl", "created": "2026-01-01T00:00:00+00:00", "bad_rows": ["old.jsonl line 8: none"]}
+    (folder / "manifest.json").write_text(json.dumps(held))
+    corpus = open_corpus(workspace, "old")
+    assert (corpus.manifest.count, corpus.manifest.sources, corpus.manifest.chunker) == (7, [], "words(100)")
+    assert [p.text for p in corpus.passages([6, 0, 4])] == ["text 6", "text 0", "text 4"]
+    assert [p.id for batch in corpus.batches(start=5) for p in batch] == [5, 6]
+
+
+def test_an_id_that_stands_twice_takes_none_of_its_texts_along(workspace: Workspace, tmp_path: Path) -> None:
+    """A later document with the text of one that was left out is no duplicate of it."""
+    rows = [{"id": i, "text": t} for i, t in (("a", "One."), ("a", "Two."), ("b", "Two."), ("c", "One."))]
+    manifest = add_corpus(workspace, "c", write(tmp_path / "c.jsonl", *rows), skip_bad=True)
+    assert (manifest.count, manifest.documents, manifest.duplicates_merged, manifest.left_out) == (2, 3, 1, 1)
+    held = [p for batch in open_corpus(workspace, "c").batches() for p in batch]
+    assert [(p.id, p.source_id, p.text) for p in held] == [(0, "a", "One."), (1, "b", "Two.")]
+
+
+def test_an_id_that_stands_in_two_files_names_both(workspace: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write(folder / "1.jsonl", {"id": "a", "text": "One."})
+    write(folder / "2.jsonl", {"id": "b", "text": "Two."}, {"id": "a", "text": "Three."})
+    with pytest.raises(BadInputError, match=r"a line 2: the id stands already on line 1 of 1\.jsonl"):
+        add_corpus(workspace, "c", folder)
+
+
+def test_many_bad_rows_are_listed_beside_the_corpus(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("data.corpora.adding._LISTED", 5)
+    source = write(tmp_path / "c.jsonl", {"text": "Good."}, *({"id": n} for n in range(40)))
+    manifest = add_corpus(workspace, "c", source, skip_bad=True)
+    assert (len(manifest.bad_rows), manifest.left_out) == (5, 40)
+    listed = (workspace.corpus_folder("c") / "left_out.txt").read_text().splitlines()
+    assert len(listed) == 40
+    assert listed[39].startswith("c.jsonl line 41: no text")
+
+
+def test_what_was_read_is_used_when_bad_rows_are_then_skipped(workspace: Workspace, tmp_path: Path) -> None:
+    source = write(tmp_path / "c.jsonl", *({"id": n, "text": f"Text {n}."} for n in range(2000)), {"id": "bad"})
+    with pytest.raises(BadInputError):
+        add_corpus(workspace, "c", source)
+    said: list[str] = []
+    told: list[tuple[int, str]] = []
+    add_corpus(
+        workspace,
+        "c",
+        source,
+        skip_bad=True,
+        say=said.append,
+        progress=lambda done, what, _=None: told.append((done, what)),
+    )
+    assert said == ["Going on after 2,000 passages."]
+    assert [what for _, what in told if what == "passages"] == []  # nothing is read again
+    assert open_corpus(workspace, "c").manifest.count == 2000
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from(["One.", "Two.", "Three.", " "])), max_size=12))
+@settings(max_examples=25, deadline=None)
+def test_ids_are_dense_and_the_first_of_equals_keeps_its_place(rows: list[tuple[str, str]]) -> None:
+    with TemporaryDirectory() as folder:
+        workspace = Workspace.create(Path(folder))
+        source = write(Path(folder) / "c.jsonl", *({"id": i, "text": t} for i, t in rows))
+        expected: dict[str, str] = {}
+        ids: set[str] = set()
+        for source_id, text in rows:
+            if text.strip() and source_id not in ids:
+                ids.add(source_id)
+                expected.setdefault(text, source_id)
+        if not expected:
+            with pytest.raises(BadInputError):
+                add_corpus(workspace, "c", source, skip_bad=True)
+            return
+        manifest = add_corpus(workspace, "c", source, skip_bad=True)
+        held = [p for batch in open_corpus(workspace, "c").batches() for p in batch]
+        assert [(p.id, p.text, p.source_id) for p in held] == [(n, *e) for n, e in enumerate(expected.items())]
+        assert manifest.count == manifest.documents - manifest.duplicates_merged
+        assert manifest.documents + manifest.left_out == len(rows)
 
 
 def test_passages_cut_from_pages_have_lasting_ids(workspace: Workspace, tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+"""`tune`: choosing the weight of MMR on a dev split."""
+
+from typing import Annotated
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.console import counting, note, print_json
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command."""
+    cli.command()(tune)
+
+
+def tune(
+    dataset: Annotated[list[str], typer.Option(help="A data set of the dev split; may be given again.")],
+    corpus: Annotated[str, typer.Option(help="The corpus.")],
+    pipeline: Annotated[str, typer.Option(help="A pipeline that ends in mmr(tuned).")] = "bm25 >> mmr(tuned)",
+    measure: Annotated[str, typer.Option(help="What is to be highest.")] = "MRecall@5",
+    labels: Annotated[str, typer.Option(help="Where labels come from.")] = "embedded",
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Choose lambda of `mmr(tuned)` among BERDS's grid, and keep it for this pipeline and corpus.
+
+    From then on `mmr(tuned)` stands for that weight, in `search`, `run` and the app.
+
+    Example: `berdseye tune --dataset kialo --dataset opinionqa --corpus debates --pipeline "bm25 >> mmr(tuned)"`
+    """
+    from dataclasses import asdict
+
+    from annotation.judgments import Judgments
+    from data.errors import BadInputError
+    from evaluation.label_sources import parse_label_source
+    from evaluation.measures import parse_measures
+    from evaluation.tuning import tune as tuned
+
+    held = opened(workspace)
+    measures = parse_measures(measure)
+    if len(measures) != 1:
+        raise BadInputError(f"'{measure}' is not one measure.", hint="Write it like MRecall@5.")
+    with counting(f"{pipeline} over {corpus}") as progress:
+        chosen = tuned(
+            held,
+            Judgments.open(held.judgments_url),
+            dataset,
+            corpus,
+            pipeline,
+            parse_label_source(labels),
+            measures[0],
+            progress=progress,
+        )
+    if json:
+        print_json(asdict(chosen))
+        return
+    for weight, value in chosen.scores.items():
+        print(f"{weight}\t{value:.4f}{'  <- chosen' if float(weight) == chosen.weight else ''}")
+    note(
+        f"mmr(tuned) is mmr({chosen.weight:g}) for this pipeline over '{corpus}', by {chosen.measure} ({chosen.labels})."
+    )

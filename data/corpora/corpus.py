@@ -1,0 +1,155 @@
+"""Reading a corpus: passages by id, or all of them in order."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import accumulate, chain, groupby, islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.chunkers import Chunker, parse_chunker
+from data.corpora.manifest import Manifest
+from data.corpora.parts import SCHEMA, list_parts
+from data.errors import StaleError, UnknownNameError
+from data.progress import Progress, silent
+from data.records import Passage
+from data.workspace import Workspace
+
+PASSAGES_A_PAGE = 10_000
+_COLUMNS = ["id", "title", "text"]
+_FEW, _READERS = 3, 4
+
+
+class Corpus:
+    """A corpus in a workspace. Of kind 'passages' its rows are passages; of kind 'pages' they are whole web pages,
+    from which passages are cut when a question asks for them; of kind 'web' pages are looked for when it asks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = Manifest.read(folder)
+        self.name = self.manifest.name
+
+    def passages(self, ids: Sequence[int]) -> list[Passage]:
+        """The passages of these ids, in their order; raises `StaleError` for an id the corpus does not hold.
+
+        Only the row groups that hold them are read, whatever the size of the corpus.
+        """
+        wanted = list(dict.fromkeys(int(i) for i in ids))
+        if self.manifest.kind != "passages":
+            pages = self._pages(sorted({i // PASSAGES_A_PAGE for i in wanted}))
+            found = {p.id: p for page in pages for p in cut_page(page, self.chunker)}
+        else:
+            found = {p.id: p for p in self._rows(set(wanted))}
+        missing = [i for i in wanted if i not in found]
+        if missing:
+            raise StaleError(
+                f"Corpus '{self.name}' holds no passage {missing[0]}.",
+                hint="It was made anew; run the pipeline again.",
+            )
+        return [found[int(i)] for i in ids]
+
+    def _pages(self, ids: list[int]) -> Iterable[Passage]:
+        if self.manifest.kind == "pages":
+            return self._rows(set(ids))
+        from data.corpora.web import web_pages  # brings a web client along, which few need
+
+        return web_pages(self.folder, self.manifest).pages(ids)
+
+    def batches(self, size: int = 4096, start: int = 0) -> Iterator[list[Passage]]:
+        """All rows from id `start` on, in order of id, a batch of at most `size` at a time."""
+        for batch in self._batches(size, start, SCHEMA.names):
+            yield [Passage(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+
+    def columns(self, size: int = 4096, start: int = 0) -> Iterator[pa.RecordBatch]:
+        """The same as Arrow batches with the columns `id`, `title` and `text`, without a Python object a passage."""
+        yield from self._batches(size, start, _COLUMNS)
+
+    def texts(self, progress: Progress = silent, size: int = 4096) -> Iterator[tuple[list[int], list[str]]]:
+        """Ids and texts of all rows, a batch at a time."""
+        for batch in self.columns(size):
+            ids = batch.column("id").to_pylist()
+            progress(ids[-1] + 1, "passages compared", self.manifest.count)
+            yield ids, batch.column("text").to_pylist()
+
+    @cached_property
+    def chunker(self) -> Chunker:
+        """What cuts the pages of a corpus of pages."""
+        return parse_chunker(self.manifest.chunker)
+
+    def _batches(self, size: int, start: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        parts, starts = self._parts
+        for place in range(max(0, bisect_right(starts, start) - 1), len(parts)):
+            with pq.ParquetFile(parts[place]) as file:
+                before = max(0, start - starts[place])
+                groups, before = _groups_from(file.metadata, before)
+                for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns):
+                    kept = batch.slice(before)
+                    before = max(0, before - batch.num_rows)
+                    if kept.num_rows:
+                        yield kept
+
+    def _rows(self, ids: set[int]) -> Iterator[Passage]:
+        parts, starts = self._parts
+        by_part = groupby(sorted(i for i in ids if i >= 0), key=lambda i: bisect_right(starts, i) - 1)
+        wanted = [(parts[place], starts[place], list(held)) for place, held in by_part]
+        if len(wanted) <= _FEW:
+            return chain.from_iterable(_read_rows(*asked) for asked in wanted)
+        with ThreadPoolExecutor(_READERS) as pool:
+            return chain.from_iterable(list(pool.map(_read_rows, *zip(*wanted, strict=True))))
+
+    @cached_property
+    def _parts(self) -> tuple[list[Path], list[int]]:
+        return list_parts(self.folder)
+
+
+def cut_page(page: Passage, chunker: Chunker | None = None) -> list[Passage]:
+    """The passages of a web page; their ids are made from the page's, so that they are the same at every asking."""
+    cut = chunker or parse_chunker()
+    return [
+        Passage(page.id * PASSAGES_A_PAGE + n, f"{page.source_id}#{n}", page.title, text, page.url)
+        for n, text in enumerate(islice(cut(page.text), PASSAGES_A_PAGE))
+    ]
+
+
+def open_corpus(workspace: Workspace, name: str) -> Corpus:
+    """The corpus of this name; raises `UnknownNameError` with the nearest names there are."""
+    if name not in workspace.corpora():
+        raise UnknownNameError("corpus", name, workspace.corpora())
+    return Corpus(workspace.corpus_folder(name))
+
+
+def _group_starts(metadata: pq.FileMetaData) -> list[int]:
+    starts = [0]
+    for group in range(metadata.num_row_groups):
+        starts.append(starts[-1] + metadata.row_group(group).num_rows)
+    return starts
+
+
+def _groups_from(metadata: pq.FileMetaData, row: int) -> tuple[list[int], int]:
+    """The row groups from the one that holds `row` on, and where in the first of them it stands."""
+    starts = _group_starts(metadata)
+    first = min(bisect_right(starts, row) - 1, metadata.num_row_groups)
+    return list(range(first, metadata.num_row_groups)), row - starts[first]
+
+
+def _read_rows(part: Path, first_id: int, ids: list[int]) -> list[Passage]:
+    """Passages of these ids, ascending, from the part that begins with `first_id`; ids past its end are left out."""
+    with pq.ParquetFile(part) as file:
+        starts = _group_starts(file.metadata)
+        rows = [i - first_id for i in ids if i - first_id < starts[-1]]
+        of = [bisect_right(starts, r) - 1 for r in rows]
+        groups = list(dict.fromkeys(of))
+        if not groups:
+            return []
+        table = file.read_row_groups(groups, columns=SCHEMA.names[1:], use_threads=False)
+    sizes = [starts[g + 1] - starts[g] for g in groups]
+    before = dict(zip(groups, accumulate(sizes, initial=0), strict=False))
+    # Values one by one, since `take` would load pandas, which costs a second at the first question.
+    values = [table.column(name) for name in SCHEMA.names[1:]]
+    return [
+        Passage(first_id + row, *(column[before[group] + row - starts[group]].as_py() for column in values))
+        for group, row in zip(of, rows, strict=True)
+    ]

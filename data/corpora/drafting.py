@@ -1,0 +1,141 @@
+"""The first pass of a load: documents are cut into rows, whose ids and duplicates are settled when all are read."""
+
+import json
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.atomic import write_with
+from data.chunkers import Chunker, Whole
+from data.corpora.corpus import PASSAGES_A_PAGE
+from data.corpora.loading import Loading, Reached
+from data.corpora.manifest import Kind
+from data.corpora.parts import PART_ROWS, SCHEMA, write_part
+from data.documents import BadRow, Document, InputFile, Position, Row, read_blocks
+from data.passages import clean
+from data.progress import Progress
+
+_PART_CHARACTERS = 64_000_000
+_WHOLE = Whole()
+
+
+def read_all(loading: Loading, reached: Reached, files: list[InputFile], draft: "Draft", progress: Progress) -> None:
+    """Read the files from where `reached` stands to their end, writing rows and keys part by part."""
+    total = sum(f.size for f in files)
+    for number in range(reached.file, len(files)):
+        file = files[number]
+        start = reached.position if number == reached.file else Position()
+        for block in read_blocks(file, start):
+            draft.add(block.rows, file.name)
+            if block.format and block.format not in reached.formats:
+                reached.formats.append(block.format)
+            if draft.is_full:
+                draft.write(number, block.position)
+            done = reached.bytes + file.read
+            progress(draft.count, "passages", round(draft.count * total / done) if done else None)
+        loading.sources.add(json.dumps({"path": file.name, "size": file.size, "blake2b": file.close()}))
+        reached.bytes += file.size
+    reached.complete = True
+    draft.write(len(files), Position())
+
+
+class Draft:
+    """Cuts documents and holds their rows until there are enough for a part."""
+
+    def __init__(self, loading: Loading, reached: Reached, kind: Kind, chunker: Chunker, *, cut_whole: bool) -> None:
+        """`cut_whole` says whether texts that are passages already are cut as well."""
+        self.loading, self.reached, self.kind = loading, reached, kind
+        self._cut, self._cut_whole = chunker, cut_whole
+        self._begin_part()
+
+    @property
+    def count(self) -> int:
+        """Rows there are, those on disk among them."""
+        return self.reached.rows + len(self._texts)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._texts) >= PART_ROWS or self._characters >= _PART_CHARACTERS
+
+    def add(self, rows: Iterable[Row], file: str) -> None:
+        """Take rows of a file in; those that cannot be used are told when all is read."""
+        for row in rows:
+            problem = row if isinstance(row, BadRow) else self._take(row, file)
+            if problem is not None:
+                self.loading.bad_rows.add(str(problem))
+
+    def write(self, file: int, position: Position) -> None:
+        """Bring what is held to disk, and note that the reading goes on at this position."""
+        loading, reached = self.loading, self.reached
+        if self._texts:
+            rows = np.arange(reached.rows, reached.rows + len(self._texts))
+            columns = [pa.array(rows), self._ids, self._titles, self._texts, self._urls]
+            write_part(_numbered(loading.rows, reached.rows), pa.table(columns, schema=SCHEMA))
+            keys = {"row": rows, "document": self._owners, **_halves(self._keys)}
+            _write_keys(_numbered(loading.keys, reached.rows), keys)
+        if self._document_ids:
+            ordinals = np.arange(reached.documents, reached.documents + len(self._document_ids))
+            documents = {"document": ordinals, "file": self._files, "line": self._lines, "id": self._document_ids}
+            _write_keys(_numbered(loading.documents, reached.documents), documents | _halves(self._document_keys))
+        reached.rows += len(self._texts)
+        reached.documents += len(self._document_ids)
+        reached.file, reached.position = file, position
+        loading.save(reached)
+        self._begin_part()
+
+    def _begin_part(self) -> None:
+        self._characters = 0
+        self._ids: list[str] = []
+        self._titles: list[str] = []
+        self._texts: list[str] = []
+        self._urls: list[str] = []
+        self._keys: list[bytes] = []
+        self._owners: list[int] = []
+        self._document_ids: list[str] = []
+        self._document_keys: list[bytes] = []
+        self._files: list[str] = []
+        self._lines: list[int] = []
+
+    def _take(self, document: Document, file: str) -> BadRow | None:
+        source_id, title, url = clean(document.source_id), clean(document.title), clean(document.url)
+        title = " ".join(title.split())
+        whole = document.whole and not self._cut_whole
+        texts = (_WHOLE if whole or self.kind == "pages" else self._cut)(document.text)
+        if not texts:
+            return BadRow(source_id, document.line, "the text is empty")
+        if self.kind == "pages" and len(document.text) > PASSAGES_A_PAGE and len(self._cut(texts[0])) > PASSAGES_A_PAGE:
+            return BadRow(source_id, document.line, f"a page of more than {PASSAGES_A_PAGE:,} passages")
+        self.reached.whole += whole
+        owner = self.reached.documents + len(self._document_ids)
+        self._document_ids.append(source_id)
+        self._document_keys.append(blake2b(source_id.encode(), digest_size=16).digest())
+        self._files.append(file)
+        self._lines.append(document.line)
+        for number, text in enumerate(texts):
+            self._ids.append(source_id if len(texts) == 1 else f"{source_id}#{number}")
+            self._keys.append(blake2b(f"{title}\0{text}".encode(), digest_size=16).digest())
+            self._characters += len(text)
+        self._texts += texts
+        self._titles += [title] * len(texts)
+        self._urls += [url] * len(texts)
+        self._owners += [owner] * len(texts)
+        return None
+
+
+def _halves(keys: list[bytes]) -> dict[str, Any]:
+    """Keys of 128 bits as two columns of numbers, which can be compared faster than bytes."""
+    both = np.frombuffer(b"".join(keys), np.uint64).reshape(-1, 2)
+    return {"high": both[:, 0], "low": both[:, 1]}
+
+
+def _numbered(folder: Path, first: int) -> Path:
+    return folder / f"{first:012d}.parquet"
+
+
+def _write_keys(path: Path, columns: dict[str, Any]) -> None:
+    write_with(path, lambda to: pq.write_table(pa.table(columns), to, compression="zstd", use_dictionary=["file"]))

@@ -1,0 +1,85 @@
+"""What a corpus is and what it was made from."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from data.atomic import write_json
+from data.errors import StaleError
+
+Kind = Literal["passages", "pages", "web"]
+_FILE = "manifest.json"
+
+
+class SourceFile(NamedTuple):
+    """A file that was read: its path below what was added, its bytes, and their BLAKE2b-256 hash."""
+
+    path: str
+    size: int
+    blake2b: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a corpus is and what it was made from; `hash` changes whenever a passage does.
+
+    `bad_rows` and `sources` list the first thousand rows that were left out and files that were read, `left_out` and
+    `source_files` count them all; `near_duplicates` counts the passages dropped because they nearly repeat another; `web`
+    holds the settings of a corpus of the web.
+    """
+
+    name: str
+    kind: Kind
+    count: int
+    documents: int
+    duplicates_merged: int
+    hash: str
+    source: str
+    created: str
+    bad_rows: list[str] = field(default_factory=list)
+    left_out: int = 0
+    near_duplicates: int = 0
+    chunker: str = "words(100)"
+    format: str = ""
+    berdseye: str = ""
+    sources: list[SourceFile] = field(default_factory=list)
+    source_files: int = 0
+    source_bytes: int = 0
+    web: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest":
+        """The manifest of a corpus folder, of this version or an older one; raises `StaleError` for a damaged one."""
+        path = folder / _FILE
+        try:
+            held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            known = {f.name for f in fields(cls)}
+            held = {key: value for key, value in held.items() if key in known}
+            return cls(**held | {"sources": [SourceFile(**s) for s in held.get("sources", [])]})
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise StaleError("The corpus manifest cannot be read.", where=path, hint="Add the corpus again.") from error
+
+    def write(self, folder: Path) -> None:
+        """Write it into the corpus folder."""
+        write_json(folder / _FILE, self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its fields as JSON has them."""
+        return asdict(self) | {"sources": [s._asdict() for s in self.sources]}
+
+
+def stands(folder: Path) -> bool:
+    """Whether a complete corpus is in this folder."""
+    return (folder / _FILE).exists()
+
+
+@cache
+def berdseye_version() -> str:
+    """The version of this program, which manifests name."""
+    try:
+        return version("berdseye")
+    except PackageNotFoundError:
+        return "from source"

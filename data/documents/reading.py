@@ -1,0 +1,51 @@
+"""Reading one file, whatever it is, from where an earlier reading stopped."""
+
+import tarfile
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from data.documents.files import InputFile, decompressed
+from data.documents.readable import PARQUET, is_readable, is_tar, reader_of
+from data.documents.records import BadRow, Block, Position
+from data.documents.tables import read_parquet
+
+_DAMAGED = (EOFError, OSError, zlib.error, tarfile.TarError)
+
+
+def read_blocks(file: InputFile, start: Position = Position()) -> Iterator[Block]:  # noqa: B008 (immutable)
+    """Blocks of rows from `start` on; taken up after any block, the reading gives the same blocks as without a stop.
+
+    Compressed data that breaks off is a bad row, after all that could be read.
+    """
+    if file.name.lower().endswith(PARQUET):
+        yield from read_parquet(file.path, file.name, start)
+        return
+    reached = start
+    try:
+        for block in _stream_blocks(file.open(), file.name, start):
+            reached = block.position
+            yield block
+    except _DAMAGED as error:
+        reason = f"the file is damaged ({error or 'it breaks off'}); the rest of it was not read"
+        yield Block([BadRow(file.name, reached.line + 1, reason)], reached, "")
+
+
+def _stream_blocks(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
+    if is_tar(name):
+        yield from _members(stream, name, start)
+    elif reader := reader_of(name):
+        yield from reader(stream, name, start)
+
+
+def _members(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
+    """The readable files of an archive in their order; none is unpacked to disk."""
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for number, member in enumerate(archive):
+            reader = reader_of(member.name) if member.isfile() and is_readable(member.name) else None
+            content = archive.extractfile(member) if number >= start.member else None
+            if reader is None or content is None:
+                continue
+            begun = start if number == start.member else Position(number)
+            yield from reader(decompressed(content, member.name), f"{name}/{member.name}", begun)
+            yield Block([], Position(number + 1), "")

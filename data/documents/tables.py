@@ -1,0 +1,121 @@
+"""Tables: CSV, TSV (DPR's Wikipedia among them) and Parquet."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.documents.lines import LONGEST_LINE, Lines
+from data.documents.records import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    ID,
+    TEXT,
+    TITLE,
+    URL,
+    BadRow,
+    Block,
+    Document,
+    Position,
+    Row,
+    to_document,
+)
+from data.errors import BadInputError
+
+_DPR = ["id", "text", "title"]
+
+
+def read_csv(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
+    """Blocks of the rows of a table whose cells stand between commas."""
+    return _Delimited(stream, name, ",").blocks(start)
+
+
+def read_tsv(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
+    """Blocks of the rows of a table whose cells stand between tabs; DPR's passages are known by its header."""
+    return _Delimited(stream, name, "\t").blocks(start)
+
+
+class _Delimited:
+    """A table in text; a quoted cell may hold line ends, which is why rows are not lines."""
+
+    def __init__(self, stream: IO[bytes], name: str, delimiter: str) -> None:
+        csv.field_size_limit(LONGEST_LINE)
+        self.lines, self.name, self.delimiter = Lines(stream, name), name, delimiter
+        self.bad: list[BadRow] = []
+
+    def blocks(self, start: Position) -> Iterator[Block]:
+        good = self._good_lines()
+        header = next(csv.reader(good, delimiter=self.delimiter), [])
+        dpr = header == _DPR and self.delimiter == "\t"
+        format_ = "DPR TSV" if dpr else "CSV" if self.delimiter == "," else "TSV"
+        self.lines.skip_to(start)
+        rows: list[Row] = []
+        begun = self.lines.offset
+        try:
+            for cells in csv.reader(good, delimiter=self.delimiter):
+                if self.bad:
+                    rows += self._bad_so_far()
+                if cells:
+                    rows.append(self._passage(header, cells) if dpr else self._row(header, cells))
+                if len(rows) >= BLOCK_ROWS or self.lines.offset - begun >= BLOCK_BYTES:
+                    yield Block(rows, self.lines.position(start), format_)
+                    rows, begun = [], self.lines.offset
+        except csv.Error as error:
+            reason = f"not readable as a table ({error}); the rest of the file was not read"
+            rows.append(BadRow(self.name, self.lines.number, reason))
+        yield Block([*rows, *self._bad_so_far()], self.lines.position(start), format_)
+
+    def _passage(self, header: list[str], cells: list[str]) -> Row:
+        if len(cells) == len(_DPR) and cells[1] and not cells[1].isspace():
+            return Document(cells[0], cells[2], cells[1], "", self.lines.number, True)
+        return self._row(header, cells)
+
+    def _row(self, header: list[str], cells: list[str]) -> Row:
+        if len(cells) > len(header):
+            return BadRow(self.name, self.lines.number, "more cells than there are columns")
+        return to_document(self.name, self.lines.number, dict(zip(header, cells, strict=False)))
+
+    def _good_lines(self) -> Iterator[str]:
+        for line in self.lines:
+            if isinstance(line, BadRow):
+                self.bad.append(line)
+            else:
+                yield line.replace("\0", " ")
+
+    def _bad_so_far(self) -> list[BadRow]:
+        bad, self.bad = self.bad, []
+        return bad
+
+
+def read_parquet(path: Path, name: str, start: Position) -> Iterator[Block]:
+    """Blocks of the rows of a Parquet file; only the columns that documents have are read."""
+    try:
+        with pq.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            wanted = [n for n in names if n in {*ID, *TEXT, *TITLE, *URL}]
+            if not set(wanted) & set(TEXT):
+                wanted = names
+            number = start.line
+            for batch in _batches_from(file, start.line, wanted):
+                rows = [to_document(name, number + n, row) for n, row in enumerate(batch.to_pylist(), start=1)]
+                number += len(rows)
+                yield Block(rows, Position(start.member, number, number), "Parquet")
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"Not a readable Parquet file: {error}.", where=path, hint="Export it again.") from error
+
+
+def _batches_from(file: pq.ParquetFile, row: int, columns: Sequence[Any]) -> Iterator[pa.RecordBatch]:
+    groups = range(file.metadata.num_row_groups)
+    ends = list(chain([0], (file.metadata.row_group(g).num_rows for g in groups)))
+    first = 0
+    while first < len(groups) and row >= ends[first + 1]:
+        row -= ends[first + 1]
+        first += 1
+    for batch in file.iter_batches(BLOCK_ROWS, row_groups=list(groups[first:]), columns=columns):
+        if row < batch.num_rows:
+            yield batch.slice(row)
+        row = max(0, row - batch.num_rows)

@@ -1,0 +1,50 @@
+"""The line that tells how far long work is."""
+
+import io
+import time
+
+import pytest
+from rich.console import Console
+
+from app import console
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    written = io.StringIO()
+    monkeypatch.setattr(console, "notes", Console(file=written, force_terminal=True, width=120, color_system=None))
+    return written
+
+
+def test_where_a_total_is_known_it_tells_the_share_the_rate_and_the_time_left(terminal: io.StringIO) -> None:
+    with console.counting("wikipedia") as progress:
+        for done in (100, 200, 300, 500):
+            progress(done, "passages", 1000 + done // 10)  # the total is an estimate, and changes
+            time.sleep(0.15)
+    said = terminal.getvalue()
+    assert "wikipedia: passages" in said
+    assert "48% of 1,050 (500)" in said
+    assert "/s" in said
+    assert "0:00:0" in said
+    assert " left" in said
+
+
+def test_where_none_is_known_it_counts(terminal: io.StringIO) -> None:
+    with console.counting("web") as progress:
+        progress(1234, "passages")
+        time.sleep(0.15)
+        progress(5, "passages put in place", 10)
+        time.sleep(0.15)
+    said = terminal.getvalue()
+    assert "web: passages" in said
+    assert "1,234" in said
+    assert "50% of 10 (5)" in said
+
+
+def test_away_from_a_terminal_it_writes_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(console, "notes", Console(file=written, width=200))
+    monkeypatch.setattr(console, "_LOGGED_EVERY", 0.0)
+    with console.counting("web") as progress:
+        progress(20, "passages", 100)
+    assert written.getvalue().startswith("web: passages, 20% of 100 (20)")
