@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.errors import BadInputError
-from data.grammar import Call, parse, show
+from data.grammar import Call, parse, show, show_name
 
 WORDS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.+:/-]{0,8}", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_characters='"', exclude_categories=("Cs", "Cc")), max_size=8)
@@ -27,13 +27,14 @@ def calls(arguments: st.SearchStrategy[object]) -> st.SearchStrategy[Call]:
 CALLS = calls(st.recursive(WORDS | TEXTS | NUMBERS, calls, max_leaves=6))
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(CALLS, min_size=1, max_size=3))
 def test_a_canonical_name_reads_back_as_itself(chain: list[Call]) -> None:
     text = " >> ".join(map(str, chain))
     assert " >> ".join(map(str, parse(text))) == text
 
 
+@settings(deadline=None)
 @given(st.text('abf(),=@%>1.-/" ', max_size=15))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -43,6 +44,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert " >> ".join(map(str, parse(canonical))) == canonical
 
 
+@settings(deadline=None)
 @given(NUMBERS)
 def test_a_number_keeps_its_value(number: float) -> None:
     assert parse(f"f({show(number)})")[0].args == (number,)
@@ -81,3 +83,47 @@ def test_what_cannot_be_read_is_refused(text: str) -> None:
 def test_the_error_points_at_the_place() -> None:
     with pytest.raises(BadInputError, match=r"after 'dense\(static '"):
         parse("dense(static again)")
+
+
+@pytest.mark.parametrize("text", ["f(a=1,a=2)", "f(a=1,b=2,a=1)", "g(f(a=1,a=1))", "a >> f(a=x,a=y)"])
+def test_an_argument_given_twice_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match="'a' of f is given twice") as error:
+        parse(text)
+    assert "\n" not in str(error.value)
+    assert [str(c) for c in parse("f(g(a=1),h(a=2),a=3)")] == ["f(g(a=1),h(a=2),a=3)"]
+
+
+def test_calls_inside_one_another() -> None:
+    assert str(parse("f(" * 20 + ")" * 20)[0]) == "f(" * 19 + "f" + ")" * 19
+    with pytest.raises(BadInputError, match="too many parentheses inside one another"):
+        parse("f(" * 5_000 + ")" * 5_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("static", "static"),
+        ("facebook/contriever-msmarco", "facebook/contriever-msmarco"),
+        ("./models/one", "./models/one"),
+        ("api(NAME)", "api(NAME)"),
+        ('api("3b")', 'api("3b")'),
+        ("my models/one", '"my models/one"'),
+        ("3b-model", '"3b-model"'),
+        ("a%5", '"a%5"'),
+        ("a@5", '"a@5"'),
+        ("a>b", '"a>b"'),
+        ("api( NAME )", '"api( NAME )"'),
+        ("", '""'),
+    ],
+)
+def test_a_name_as_an_argument(name: str, shown: str) -> None:
+    assert show_name(name) == shown
+    (value,) = parse(f"f({shown})")[0].args
+    assert str(value) == name
+
+
+@settings(deadline=None)
+@given(TEXTS | WORDS)
+def test_any_name_can_be_an_argument(name: str) -> None:
+    (value,) = parse(f"f({show_name(name)})")[0].args
+    assert str(value) == name

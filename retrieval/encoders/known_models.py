@@ -1,0 +1,180 @@
+"""How each published model is to be used: data, taken from what its authors and Pyserini run.
+
+What could not be verified is said in `remark`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from retrieval.encoders.protocol import Similarity
+
+Kind = Literal["dense", "sparse", "cross"]
+
+Pooling = Literal["mean", "cls", "pooler", "own", "splade", "unicoil", "classifier", "tart"]
+"""What becomes of the token states: their mean, the first one, the first one through the model's pooler, whatever the
+model's own modules say; for sparse and cross-encoders, the head that reads them."""
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """One model of a paper. `name` is its name on the Hugging Face hub, that of the query tower where there are two.
+
+    Lengths are in tokens; `dimension` counts what the model gives for a text (a vector's numbers, a vocabulary's terms) or
+    for a pair. A prefix that the pooling leaves out (`pools_prefix=False`) still informs the other tokens.
+    """
+
+    name: str
+    kind: Kind
+    pooling: Pooling
+    similarity: Similarity
+    dimension: int
+    max_length: int
+    licence: str
+    source: str
+    passage_tower: str = ""
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    pools_prefix: bool = True
+    query_suffix: str = ""
+    passage_suffix: str = ""
+    query_length: int | None = None
+    special_tokens: bool = True
+    title_separator: str = " "
+    remark: str = ""
+
+    @property
+    def short_name(self) -> str:
+        """The name without its owner: `contriever-msmarco`."""
+        return self.name.rpartition("/")[2]
+
+
+# fmt: off
+_UNSTATED = "not stated on the hub"
+_CONTRIEVER = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning"
+_DPR = "Karpukhin et al. 2020, Dense Passage Retrieval for Open-Domain Question Answering"
+_SIMCSE = "Gao et al. 2021, SimCSE"
+_TART = "Asai et al. 2023, Task-aware Retrieval with Instructions"
+_TCT = "Lin et al. 2021, In-Batch Negatives for Knowledge Distillation with Tightly-Coupled Teachers"
+_CONDENSER = "Gao and Callan 2022, Unsupervised Corpus Aware Language Model Pre-training"
+_RETROMAE = "Xiao et al. 2022, RetroMAE"
+_INSTRUCTOR = "Su et al. 2023, One Embedder, Any Task"
+_BGE = "Xiao et al. 2024, C-Pack"
+_E5 = "Wang et al. 2022, Text Embeddings by Weakly-Supervised Contrastive Pre-training"
+_SBERT = "Reimers and Gurevych 2019, Sentence-BERT"
+_SPLADE = "Formal et al. 2021, SPLADE v2"
+_SPLADE_PP = "Formal et al. 2022, From Distillation to Hard Negative Sampling"
+
+_POOLER = "The trained dense layer is part of the vector. The authors' tool cuts at 128 tokens, not 512."
+_CLS = "The dense layer is for training alone. The authors' tool cuts at 128 tokens, not 512."
+_UNVERIFIED_TITLE = "How title and text are joined was not verified."
+_SEP = " [SEP] "
+_SEARCH = "Represent this sentence for searching relevant passages: "
+_TASK = "retrieve a passage that answers this question"
+_QUESTION = "Represent the question for retrieving supporting documents: "
+_DOCUMENT = "Represent the document for retrieval: "
+_TASK_REMARK = "The instruction is free text; this is the usual one for questions."
+_DPR_QUESTION, _DPR_PASSAGE = "facebook/dpr-question_encoder", "facebook/dpr-ctx_encoder"
+_NV_TASK = "Instruct: Given a question, retrieve passages that answer the question\nQuery: "
+
+_SIMCSE_ROW = KnownModel("", "dense", "cls", "cosine", 768, 512, _UNSTATED, _SIMCSE)
+_DPR_ROW = KnownModel("", "dense", "pooler", "dot", 768, 256, "CC BY-NC 4.0", _DPR, title_separator=_SEP)
+_TCT_ROW = KnownModel(
+    "", "dense", "mean", "dot", 768, 512, _UNSTATED, _TCT, query_prefix="[CLS] [Q] ", passage_prefix="[CLS] [D] ",
+    pools_prefix=False, special_tokens=False, query_suffix="[MASK]" * 36, query_length=36,
+    remark="Queries are filled with [MASK] to 36 tokens, and the mean begins at the fifth token.",
+)
+_INSTRUCTOR_ROW = KnownModel(
+    "", "dense", "mean", "cosine", 768, 512, "Apache-2.0", _INSTRUCTOR,
+    query_prefix=_QUESTION, passage_prefix=_DOCUMENT, pools_prefix=False, remark=f"{_TASK_REMARK} Licence from memory.",
+)
+_BGE_ROW = KnownModel("", "dense", "cls", "cosine", 768, 512, "MIT", _BGE, query_prefix=_SEARCH)
+_E5_ROW = KnownModel("", "dense", "mean", "cosine", 768, 512, "MIT", _E5, query_prefix="query: ", passage_prefix="passage: ")
+
+DENSE: tuple[KnownModel, ...] = (
+    KnownModel("facebook/contriever", "dense", "mean", "dot", 768, 512, _UNSTATED, _CONTRIEVER),
+    KnownModel("facebook/contriever-msmarco", "dense", "mean", "dot", 768, 512, _UNSTATED, _CONTRIEVER),
+    replace(_DPR_ROW, name=f"{_DPR_QUESTION}-single-nq-base", passage_tower=f"{_DPR_PASSAGE}-single-nq-base"),
+    replace(_DPR_ROW, name=f"{_DPR_QUESTION}-multiset-base", passage_tower=f"{_DPR_PASSAGE}-multiset-base"),
+    replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-bert-base-uncased", pooling="pooler", remark=_POOLER),
+    replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-bert-large-uncased", pooling="pooler", dimension=1024, remark=_POOLER),
+    replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-roberta-base", pooling="pooler", remark=_POOLER),
+    replace(_SIMCSE_ROW, name="princeton-nlp/sup-simcse-roberta-large", pooling="pooler", dimension=1024, remark=_POOLER),
+    replace(_SIMCSE_ROW, name="princeton-nlp/unsup-simcse-bert-base-uncased", remark=_CLS),
+    replace(_SIMCSE_ROW, name="princeton-nlp/unsup-simcse-bert-large-uncased", dimension=1024, remark=_CLS),
+    replace(_SIMCSE_ROW, name="princeton-nlp/unsup-simcse-roberta-base", remark=_CLS),
+    replace(_SIMCSE_ROW, name="princeton-nlp/unsup-simcse-roberta-large", dimension=1024, remark=_CLS),
+    KnownModel(
+        "orionweller/tart-dual-contriever-msmarco", "dense", "mean", "dot", 768, 512, _UNSTATED, _TART,
+        query_prefix=f"{_TASK}{_SEP}", remark=f"A copy: the authors publish it outside the hub. {_TASK_REMARK}",
+    ),
+    replace(_TCT_ROW, name="castorini/tct_colbert-v2-msmarco"),
+    replace(_TCT_ROW, name="castorini/tct_colbert-v2-hn-msmarco"),
+    replace(_TCT_ROW, name="castorini/tct_colbert-v2-hnp-msmarco"),
+    KnownModel(
+        "Luyu/co-condenser-marco-retriever", "dense", "cls", "dot", 768, 128, _UNSTATED, _CONDENSER,
+        query_length=32, title_separator=_SEP, remark=_UNVERIFIED_TITLE,
+    ),
+    KnownModel(
+        "Shitao/RetroMAE_MSMARCO_finetune", "dense", "cls", "dot", 768, 150, _UNSTATED, _RETROMAE,
+        query_length=32, title_separator=_SEP, remark=_UNVERIFIED_TITLE,
+    ),
+    KnownModel(
+        "Shitao/RetroMAE_MSMARCO_distill", "dense", "cls", "dot", 768, 150, "Artistic-2.0", _RETROMAE,
+        query_length=32, title_separator=_SEP, remark=_UNVERIFIED_TITLE,
+    ),
+    KnownModel(
+        "Shitao/RetroMAE_BEIR", "dense", "cls", "dot", 768, 512, _UNSTATED, _RETROMAE,
+        title_separator=_SEP, remark=f"{_UNVERIFIED_TITLE} The length was not verified.",
+    ),
+    KnownModel(
+        "nvidia/NV-Embed-v2", "dense", "own", "cosine", 4096, 32_768, "CC BY-NC 4.0", "Lee et al. 2025, NV-Embed",
+        query_prefix=_NV_TASK, query_suffix="</s>", passage_suffix="</s>",
+        remark=f"Runs code of its own from the hub, written for transformers 4; not tried here. {_TASK_REMARK}",
+    ),
+    replace(_INSTRUCTOR_ROW, name="hkunlp/instructor-base"),
+    replace(_INSTRUCTOR_ROW, name="hkunlp/instructor-large"),
+    replace(_INSTRUCTOR_ROW, name="hkunlp/instructor-xl"),
+    KnownModel(
+        "WhereIsAI/UAE-Large-V1", "dense", "cls", "cosine", 1024, 512, "MIT", "Li and Li 2024, AnglE-optimized Text Embeddings",
+        query_prefix=_SEARCH, remark="Passages have no prompt, which is also how BERDS compares them.",
+    ),
+    replace(_BGE_ROW, name="BAAI/bge-small-en-v1.5", dimension=384),
+    replace(_BGE_ROW, name="BAAI/bge-base-en-v1.5"),
+    replace(_BGE_ROW, name="BAAI/bge-large-en-v1.5", dimension=1024),
+    replace(_E5_ROW, name="intfloat/e5-small-v2", dimension=384),
+    replace(_E5_ROW, name="intfloat/e5-base-v2"),
+    replace(_E5_ROW, name="intfloat/e5-large-v2", dimension=1024),
+    KnownModel("sentence-transformers/all-MiniLM-L6-v2", "dense", "mean", "cosine", 384, 256, "Apache-2.0", _SBERT),
+    KnownModel("sentence-transformers/all-mpnet-base-v2", "dense", "mean", "cosine", 768, 384, "Apache-2.0", _SBERT),
+)
+
+SPARSE: tuple[KnownModel, ...] = (
+    KnownModel("naver/splade-cocondenser-ensembledistil", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE_PP),
+    KnownModel("naver/splade-cocondenser-selfdistil", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE_PP),
+    KnownModel("naver/splade_v2_distil", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE),
+    KnownModel("naver/splade_v2_max", "sparse", "splade", "dot", 30_522, 256, "CC BY-NC-SA 4.0", _SPLADE),
+    KnownModel(
+        "castorini/unicoil-msmarco-passage", "sparse", "unicoil", "dot", 30_522, 512, _UNSTATED,
+        "Lin and Ma 2021, A Few Brief Notes on DeepImpact, COIL, and a Conceptual Framework", query_length=128,
+        remark="Trained on passages with doc2query-T5 expansions, which are not added here.",
+    ),
+)
+
+CROSS: tuple[KnownModel, ...] = (
+    KnownModel(
+        "facebook/tart-full-flan-t5-xl", "cross", "tart", "dot", 2, 512, "Apache-2.0", _TART,
+        query_prefix=f"{_TASK}{_SEP}", remark=f"{_TASK_REMARK} Its tokenizer needs the package sentencepiece.",
+    ),
+    KnownModel(
+        "cross-encoder/ms-marco-MiniLM-L6-v2", "cross", "classifier", "dot", 1, 512, "Apache-2.0", _SBERT,
+        remark="Licence from memory.",
+    ),
+)
+# fmt: on
+
+
+def find_known(kind: Kind, name: str) -> KnownModel | None:
+    """The row of a model by its name, its short name, or the name of the folder that a path ends in."""
+    last = name.rstrip("/").rpartition("/")[2]
+    rows = {"dense": DENSE, "sparse": SPARSE, "cross": CROSS}[kind]
+    return next((row for row in rows if name == row.name or last == row.short_name), None)

@@ -1,0 +1,78 @@
+"""What an encoder is; adding one is writing one of these and naming it in `retrieval.encoders.registry`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from data.records import Passage, Scores
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Similarity = Literal["cosine", "dot", "euclidean"]
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """A bi-encoder. `name` is canonical, and `version` changes whenever its vectors would.
+
+    Where `similarity` is "cosine", all vectors have length 1, so that their inner product is the cosine.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def similarity(self) -> Similarity: ...
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """float32[n_texts, dimension]; raises `BadInputError` for a vector that is not finite."""
+        ...
+
+    def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
+        """float32[n_passages, dimension]; raises `BadInputError` for a vector that is not finite."""
+        ...
+
+
+class SparseEncoder(Protocol):
+    """A learned sparse encoder: a weight for each of `terms` terms, most of them 0; scores are inner products."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def terms(self) -> int: ...
+
+    def encode_queries(self, texts: Sequence[str]) -> "csr_array[np.float32]":
+        """float32[n_texts, terms]; raises `BadInputError` for a weight that is not finite."""
+        ...
+
+    def encode_passages(self, passages: Sequence[Passage]) -> "csr_array[np.float32]":
+        """float32[n_passages, terms]; raises `BadInputError` for a weight that is not finite."""
+        ...
+
+
+class CrossEncoder(Protocol):
+    """Reads a query and a passage together."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def score(self, query: str, passages: Sequence[Passage]) -> Scores:
+        """float32[n_passages], higher is more relevant; raises `BadInputError` for a score that is not finite."""
+        ...

@@ -1,0 +1,86 @@
+"""Where models run, and how they are loaded without a word on the screen."""
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, TypeVar
+
+import torch
+from sentence_transformers.base import BaseModel
+from sentence_transformers.util import get_device_name
+from transformers.utils import logging as transformers_logs
+
+from data.errors import BadInputError, UnavailableError
+
+M = TypeVar("M", bound=BaseModel)
+
+DEVICE_VARIABLE = "BERDSEYE_DEVICE"
+_UNSAFE_IN_HALF = ("t5", "mt5", "umt5", "longt5")
+
+
+def chosen_device() -> torch.device:
+    """BERDSEYE_DEVICE, or the best that there is; raises `BadInputError` for one that there is not."""
+    name = os.environ.get(DEVICE_VARIABLE) or get_device_name()
+    try:
+        torch.empty(0, device=name)
+        return torch.device(name)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInputError(
+            f"There is no device '{name}' here.",
+            hint=f"Set {DEVICE_VARIABLE} to cpu, cuda, cuda:1 or mps, or unset it.",
+        ) from error
+
+
+def placed(model: M) -> M:
+    """The model on its device, in half precision on a GPU; T5 overflows in float16 and gets bfloat16."""
+    device = chosen_device()
+    model = model.to(device).eval()
+    if device.type != "cuda":
+        return model
+    kinds = {getattr(getattr(m, "config", None), "model_type", "") for m in model.modules()}
+    return model.bfloat16() if kinds & set(_UNSAFE_IN_HALF) else model.half()
+
+
+def batch_size(model: BaseModel, *, wide: bool = False) -> int:
+    """Texts at a time; few where each token's output is as wide as the vocabulary."""
+    on_cpu = model.device.type == "cpu"
+    return (8 if on_cpu else 32) if wide else (32 if on_cpu else 128)
+
+
+@contextmanager
+def alone(lock: Lock) -> Iterator[None]:
+    """One thread at a time: a tokenizer that two use at once may refuse, and the app has a thread for each person.
+
+    Raises `UnavailableError` where the GPU's memory is full.
+    """
+    with lock:
+        try:
+            yield
+        except torch.OutOfMemoryError as error:
+            raise UnavailableError(
+                "The GPU has too little memory for this model.", hint=f"Set {DEVICE_VARIABLE}=cpu, or free some."
+            ) from error
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """No progress bars, reports or warnings while a library loads a model."""
+    transformers_logging: Any = transformers_logs
+    verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    logger = logging.getLogger("sentence_transformers")
+    level = logger.level
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()

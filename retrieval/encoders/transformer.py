@@ -1,0 +1,121 @@
+"""Bi-encoders: transformers and whatever sentence-transformers can load, wired as their authors use them.
+
+sentence-transformers sorts the texts of a call by length, makes the batches and puts the vectors back in order.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any, get_args
+
+import numpy as np
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+
+from data.errors import BadInputError
+from data.records import Passage
+from retrieval.encoders.known_models import KnownModel
+from retrieval.encoders.model_folders import ModelFolder
+from retrieval.encoders.protocol import Similarity, Vectors
+from retrieval.encoders.running import alone, batch_size, placed
+from retrieval.encoders.texts import encodable, titled
+from retrieval.encoders.towers import limited, open_tower, stand_in
+from retrieval.encoders.vectors import checked, unit
+
+
+class TransformerEncoder:
+    """One tower for queries and passages, or one for each; a model that is not known is used as its own files say."""
+
+    def __init__(self, name: str, known: KnownModel | None, queries: ModelFolder, passages: ModelFolder) -> None:
+        self.name = name
+        self._lock = Lock()
+        self.known = known
+        self.query_tower = _open(queries, known)
+        self.passage_tower = self.query_tower if passages == queries else _open(passages, known)
+        self.query_length = limited(self.query_tower, known)
+        self.passage_length = limited(self.passage_tower, known)
+        self.blank = stand_in(self.query_tower)
+        if known and known.query_length:
+            self.query_length = min(self.query_length, known.query_length)
+        self.similarity = _similarity(self.query_tower, known, queries)
+        self.version = wiring_version(known, queries, passages)
+        self.dimension = self._encode(self.query_tower, [""], query=True).shape[1]
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """float32[n_texts, dimension]; raises `BadInputError` for a vector that is not finite."""
+        return self._finished(self.query_tower, texts, query=True)
+
+    def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
+        """float32[n_passages, dimension] of titles and texts; raises `BadInputError` as for queries."""
+        separator = self.known.title_separator if self.known else " "
+        return self._finished(self.passage_tower, [titled(p, separator) for p in passages], query=False)
+
+    def _finished(self, tower: Any, texts: Sequence[str], *, query: bool) -> Vectors:
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        vectors = checked(self._encode(tower, texts, query=query), texts, self.name)
+        return unit(vectors) if self.similarity == "cosine" else vectors
+
+    def _encode(self, tower: Any, texts: Sequence[str], *, query: bool) -> Vectors:
+        known, most = self.known, self.query_length if query else self.passage_length
+        prepared = [text if text.strip() else self.blank for text in encodable(texts, most)]
+        options: dict[str, Any] = {"batch_size": batch_size(tower), "show_progress_bar": False}
+        if known:
+            suffix = known.query_suffix if query else known.passage_suffix
+            prepared = [text + suffix for text in prepared]
+            options["prompt"] = known.query_prefix if query else known.passage_prefix
+            if query and known.query_length:
+                options["processing_kwargs"] = {"text": {"max_length": most}}
+        encode = tower.encode_query if query else tower.encode_document
+        with alone(self._lock):
+            return np.asarray(encode(prepared, **options), dtype=np.float32)
+
+
+def wiring_version(known: KnownModel | None, *folders: ModelFolder) -> str:
+    """12 hex digits: the files' versions and everything in the table that changes a vector.
+
+    The device and its precision are left out, so that what was indexed on a GPU can be searched without one.
+    """
+    wiring = replace(known, name="", licence="", source="", remark="") if known else None
+    text = " ".join([*(folder.version for folder in folders), repr(wiring)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _open(folder: ModelFolder, known: KnownModel | None) -> SentenceTransformer:
+    if folder.has_modules:
+        folder.expect("SentenceTransformer")
+        model = SentenceTransformer(
+            str(folder.path), device="cpu", trust_remote_code=folder.remote_code, local_files_only=True
+        )
+        for module in model:
+            if known and known.pooling in ("mean", "cls") and isinstance(module, Pooling):
+                module.include_prompt, module.pooling_mode = known.pools_prefix, known.pooling
+    else:
+        pooling = known.pooling if known and known.pooling != "own" else "mean"
+        tower = open_tower(
+            folder.path,
+            pooling,
+            special_tokens=known.special_tokens if known else True,
+            remote_code=folder.remote_code,
+        )
+        modules: list[Any] = [tower]
+        if pooling != "pooler":
+            modules.append(
+                Pooling(tower.get_embedding_dimension(), pooling, include_prompt=known.pools_prefix if known else True)
+            )
+        model = SentenceTransformer(modules=modules, device="cpu")
+    return placed(model)
+
+
+def _similarity(model: SentenceTransformer, known: KnownModel | None, folder: ModelFolder) -> Similarity:
+    if known:
+        return known.similarity
+    told = model.similarity_fn_name
+    if told not in get_args(Similarity):
+        raise BadInputError(
+            f"The model compares vectors by '{told}', which no index here does.",
+            where=folder.path,
+            hint="Use a model made for cosine, dot product or euclidean distance.",
+        )
+    return told  # type: ignore[return-value]

@@ -1,0 +1,36 @@
+"""Checks and norms of what encoders give."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from data.errors import BadInputError
+from retrieval.encoders.protocol import Vectors
+
+_SHOWN = 60
+
+
+def checked_rows(rows: npt.NDArray[np.integer], texts: Sequence[str], encoder: str) -> None:
+    """Raise `BadInputError` for the first of the rows that are not finite; `rows` are their numbers."""
+    if len(rows):
+        text = texts[int(rows[0])].encode("utf-8", "replace").decode("utf-8")
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        raise BadInputError(
+            f"{encoder} gives {len(rows)} of {len(texts)} texts numbers that are not finite; the first is '{shown}'.",
+            hint="Its weights may be damaged, or too large for half precision (set BERDSEYE_DEVICE=cpu).",
+        )
+
+
+def checked(vectors: Vectors, texts: Sequence[str], encoder: str) -> Vectors:
+    """`vectors` float32[n_texts, d] or scores float32[n_texts]; raises `BadInputError` where one is not finite."""
+    finite = np.isfinite(vectors)
+    checked_rows(np.flatnonzero(~(finite if vectors.ndim == 1 else finite.all(axis=1))), texts, encoder)
+    return vectors
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Rows of length 1; a zero vector stays one."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = (vectors / np.maximum(lengths, np.float32(1e-12))).astype(np.float32, copy=False)
+    return scaled
