@@ -23,6 +23,7 @@ from retrieval.lexical.bm25 import BM25, VARIANTS
 from retrieval.lexical.query_likelihood import QueryLikelihood
 from retrieval.lexical.ranker import PRESETS, bm25, query_likelihood
 from retrieval.lexical.tokenizers import TOKENIZERS
+from retrieval.lucene.ranker import lucene_ranker
 from retrieval.pipeline import DEFAULT_DEPTH, Pipeline
 from retrieval.projection.forms import FORMS, ROOTED
 from retrieval.projection.perspectives import perspective_source
@@ -199,6 +200,7 @@ RANKERS: Mapping[str, Callable[[Call, Surroundings], Ranker]] = {
     "qld": _qld,
     "dense": _dense,
     "sparse": _sparse,
+    "lucene": lambda call, _: lucene_ranker(call),
     "hybrid": _hybrid,
 }
 STAGES: Mapping[str, Callable[[Call, Surroundings], Stage]] = {

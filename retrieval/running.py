@@ -8,7 +8,7 @@ from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.runs import RunManifest, save_run
 from data.workspace import Workspace
-from retrieval.protocol import Judge, Surroundings
+from retrieval.protocol import Judge, Searchable, Surroundings
 from retrieval.queries import query_of
 from retrieval.registry import parse_pipeline
 from retrieval.search import search
@@ -23,6 +23,7 @@ def run_pipeline(
     *,
     judge: Judge | None = None,
     day: str | None = None,
+    over: Searchable | None = None,
     progress: Progress = silent,
 ) -> RunManifest:
     """Rank the corpus for every question of the data set and store the k best of each."""
@@ -35,9 +36,9 @@ def run_pipeline(
     if opened.manifest.kind == "web":
         day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
     queries = [query_of(q) for q in questions]
-    search(opened, parsed, queries[:1], 1, day=day)  # so that building the index does not count as searching
+    search(opened, parsed, queries[:1], 1, day=day, over=over)  # so that building the index does not count as searching
     started = time.perf_counter()
-    ids, scores = search(opened, parsed, queries, k, day=day, progress=progress)
+    ids, scores = search(opened, parsed, queries, k, day=day, over=over, progress=progress)
     return save_run(
         workspace,
         dataset=dataset,

@@ -22,14 +22,16 @@ def search(
     k: int,
     *,
     day: str | None = None,
+    over: Searchable | None = None,
     progress: Progress = silent,
 ) -> tuple[Ids, Scores]:
     """Rankings of the queries: `ids` int64[n_queries, k], `scores` float32[n_queries, k], -1 pads.
 
-    `day` (as 2025-06-01) has a corpus of the web answer from what it found then; without it, it looks today.
+    `day` (as 2025-06-01) has a corpus of the web answer from what it found then; without it, it looks today. `over` is the
+    corpus in another form, as in shards over a cluster.
     Raises `BadInputError` for an empty query or a k out of range. Queries are one batch for stages that look at all of them.
     """
-    return search_passages(searchable(corpus, day), pipeline.tuned(corpus), queries, k, progress=progress)
+    return search_passages(over or searchable(corpus, day), pipeline.tuned(corpus), queries, k, progress=progress)
 
 
 def search_passages(

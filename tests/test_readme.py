@@ -1,5 +1,6 @@
 """The README's commands run as they stand there, on the demo workspace."""
 
+import gzip
 import re
 import shlex
 import shutil
@@ -23,6 +24,8 @@ def copied(demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.Monkey
     shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
     (tmp_path / "documents.jsonl").write_text('{"text": "Zoos keep animals behind a moat and a fence."}\n')
     (tmp_path / "questions.jsonl").write_text('{"question": "Why?", "perspectives": ["Because.", "No reason."]}\n')
+    with gzip.open(tmp_path / "psgs_w100.tsv.gz", "wt") as file:
+        file.write("id\ttext\ttitle\n1\tZoos keep animals.\tZoo\n")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "page.html").write_text("<html><body><article><p>One saved page.</p></article></body></html>")
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,7 @@
 """`corpus`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,6 +10,8 @@ import typer
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.near_duplicates import DEFAULT_THRESHOLD
+from data.progress import Progress
+from data.workspace import Workspace
 
 corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora.")
 
@@ -21,6 +25,10 @@ def register(cli: typer.Typer) -> None:
 def add(
     name: Annotated[str, typer.Argument(help="Its name in the workspace.")],
     path: Annotated[Path, typer.Argument(help="A file (.jsonl .json .csv .tsv .parquet .html .txt .md), or a folder.")],
+    lucene: Annotated[
+        bool,
+        typer.Option("--lucene", help="The path is a Lucene index, or a prebuilt one's name, that stores its texts."),
+    ] = False,
     pages: Annotated[bool, typer.Option("--pages", help="Keep web pages whole; cut them for each question.")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a corpus of this name.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out, and list them.")] = False,
@@ -46,15 +54,16 @@ def add(
     """
     from data.corpora import add_corpus
 
-    with counting(name) as progress:
+    held = opened(workspace)
+    with counting(name) as progress, _source(held, name, path, lucene, progress) as source:
         manifest = add_corpus(
-            opened(workspace),
+            held,
             name,
-            path,
+            source,
             kind="pages" if pages else "passages",
             replace=replace,
             skip_bad=skip_bad,
-            chunker=chunker,
+            chunker="whole" if lucene and chunker is None else chunker,
             near_duplicates=near_duplicates,
             threshold=threshold,
             restart=restart,
@@ -74,6 +83,23 @@ def add(
         note(f"left out: {row}")
     if manifest.left_out > len(manifest.bad_rows):
         note(f"left out in all: {manifest.left_out:,} rows, listed in left_out.txt beside the corpus")
+
+
+@contextmanager
+def _source(held: Workspace, name: str, path: Path, lucene: bool, progress: Progress) -> Iterator[Path]:
+    """What is to be read: the path, or a file of what a Lucene index stores, which is removed afterwards."""
+    if not lucene:
+        yield path
+        return
+    from retrieval.lucene.export import write_documents
+
+    written = held.corpus_folder(name).parent / f".{name}.lucene.jsonl"
+    written.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        write_documents(str(path), written, progress)
+        yield written
+    finally:
+        written.unlink(missing_ok=True)
 
 
 @corpus.command()

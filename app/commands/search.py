@@ -1,12 +1,19 @@
 """`search`, `detect` and `run`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
+
+if TYPE_CHECKING:
+    from data.corpora import Corpus
+    from retrieval.protocol import Searchable
 
 
 def register(cli: typer.Typer) -> None:
@@ -27,6 +34,7 @@ def search(
     ] = None,
     root: Annotated[str, typer.Option(help="The question without its perspective, for projections.")] = "",
     day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Ask the shards over the Ray cluster at HOST:PORT.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -43,7 +51,8 @@ def search(
     opened_corpus = open_corpus(held, corpus)
     known = tuple(perspective or ())
     query = Query(question, root or question, known[0] if known else "", known)
-    ids, scores = ranked(opened_corpus, pipeline_of(held, pipeline), [query], k, day=day)
+    with _shards(opened_corpus, ray) as over:
+        ids, scores = ranked(opened_corpus, pipeline_of(held, pipeline), [query], k, day=day, over=over)
     found = [i for i in ids[0].tolist() if i >= 0]
     rows = [
         {"rank": rank, "passage": p.id, "title": p.title, "text": p.text, "score": score}
@@ -113,21 +122,35 @@ def run(
     pipeline: Annotated[list[str], typer.Option(help="A pipeline; may be given again.")],
     k: Annotated[int, typer.Option("--k", "-k", help="How many passages a question.")] = 20,
     day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Ask the shards over the Ray cluster at HOST:PORT.")] = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Run pipelines on whole data sets and store the runs.
 
     Example: `berdseye run --dataset kialo --corpus debates --pipeline bm25 --pipeline "dense(static)"`
     """
+    from data.corpora import open_corpus
     from detectors.labelling import judge
     from retrieval.running import run_pipeline
 
     held = opened(workspace)
-    for d in dataset:
-        for c in corpus:
-            for p in pipeline:
+    for c in corpus:
+        with _shards(open_corpus(held, c), ray) as over:
+            for d, p in product(dataset, pipeline):
                 with counting(f"{p} on {d} over {c}") as progress:
-                    manifest = run_pipeline(held, d, c, p, k, judge=judge(held), day=day, progress=progress)
+                    manifest = run_pipeline(held, d, c, p, k, judge=judge(held), day=day, over=over, progress=progress)
                 note(
                     f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms each"
                 )
+
+
+@contextmanager
+def _shards(corpus: "Corpus", address: str | None) -> Iterator["Searchable | None"]:
+    """The corpus in shards where a cluster is named."""
+    if address is None:
+        yield None
+        return
+    from retrieval.cluster.collection import sharded
+
+    with sharded(corpus, address) as passages:
+        yield passages

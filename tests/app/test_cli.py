@@ -109,7 +109,7 @@ def test_no_workspace_is_said_with_the_way_out(command: Command) -> None:
         (
             ("search", QUESTION, "--corpus", "web", "--pipeline", "bm25 >> mrm(0.9)"),
             "Unknown stage 'mrm'.",
-            "Did you mean mmr?",
+            "Did you mean mmr",
         ),
         (("search", QUESTION, "--corpus", "web", "--pipeline", "bm25(k1="), "cannot be read after", "Write it like"),
         (("evaluate", "--measures", "MRecal@5"), "Unknown measure 'MRecal@5'.", "MRecall@5"),
@@ -117,7 +117,7 @@ def test_no_workspace_is_said_with_the_way_out(command: Command) -> None:
         (("evaluate", "--run", "debate--web--bm52"), "Unknown run 'debate--web--bm52'.", "debate--web--bm25"),
         (("evaluate", "--run", "gone.jsonl"), "gone.jsonl", "Check the path."),
         (("agreement", "--detector", "embeded"), "Unknown detector 'embeded'.", "Did you mean embedded"),
-        (("index", "web", "--pipeline", "dense(statik)"), "Unknown encoder 'statik'.", "Did you mean static?"),
+        (("index", "encyclopedia", "--pipeline", "dense(statik)"), "Unknown encoder 'statik'.", "Did you mean static?"),
     ],
     ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, tuple) else "",
 )

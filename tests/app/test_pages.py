@@ -200,7 +200,7 @@ def test_an_own_question_with_perspectives_is_checked_against_them(demo: Workspa
     ("typed", "said"),
     [
         ("bm52", "Unknown retriever 'bm52'. Did you mean bm25?"),
-        ("bm25 >> mrm(0.9)", "Unknown stage 'mrm'. Did you mean mmr?"),
+        ("bm25 >> mrm(0.9)", "Unknown stage 'mrm'. Did you mean mmr"),
         ("bm25(k1=-1)", "out of range"),
         ("![x](https://example.com/x.png)", "cannot be read after"),
     ],

@@ -1,0 +1,148 @@
+"""A Lucene index, opened: what it finds, and what it stores."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from data.errors import BadInputError
+from data.records import Scores
+from retrieval.lexical.bm25 import BM25
+from retrieval.lexical.query_likelihood import QueryLikelihood
+from retrieval.lucene.failures import explained
+from retrieval.lucene.java import ClassOf, T, in_java
+
+Similarity = BM25 | QueryLikelihood
+
+_ID, _CONTENTS = "id", "contents"
+_BLOCK = 1000
+
+
+class Hits(NamedTuple):
+    """What was found for a query, best first: the documents' own ids, their numbers in the index, `scores` float32[n]."""
+
+    docids: list[str]
+    numbers: list[int]
+    scores: Scores
+
+    def before(self, more: "Hits") -> "Hits":
+        """These, and then those."""
+        joined = np.concatenate([self.scores, more.scores])
+        return Hits(self.docids + more.docids, self.numbers + more.numbers, joined)
+
+
+class StoredDocument(NamedTuple):
+    """What an index stores of a document; `number` is its place there, `raw` what it was made from."""
+
+    number: int
+    docid: str
+    raw: str | None
+    contents: str | None
+
+
+class LuceneIndex:
+    """An index that Anserini or Pyserini made; raises `BadInputError` for others.
+
+    Scores are Lucene's own. Those that Anserini and Pyserini print are rounded to four digits, and equal ones set apart.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._searcher = lru_cache(maxsize=8)(self._new_searcher)
+        self._in_java(self._open)
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the index does: the hash of the file in which Lucene lists its parts."""
+        listed = max(self.folder.glob("segments_*"), key=lambda p: (len(p.name), p.name))
+        return blake2b(listed.read_bytes(), digest_size=8).hexdigest()
+
+    def search(self, texts: Sequence[str], k: int, similarity: Similarity) -> list[Hits]:
+        """The best k for each text; equal scores come in the order of the index."""
+        searcher = self._searcher(similarity)
+        with ThreadPoolExecutor(max(1, min(len(texts), os.cpu_count() or 1))) as pool:
+            return list(pool.map(lambda text: self._in_java(lambda _: self._hits(searcher, text, k)), texts))
+
+    def following(self, text: str, hits: Hits, k: int, similarity: Similarity) -> Hits:
+        """The best k of those that come after `hits`, as `search` gave them."""
+
+        def search(class_of: ClassOf) -> Hits:
+            last = class_of("org.apache.lucene.search.ScoreDoc")(hits.numbers[-1], float(hits.scores[-1]))
+            return self._hits(self._searcher(similarity), text, k, after=last)
+
+        return self._in_java(search)
+
+    def stored(self, start: int = 0) -> Iterator[StoredDocument]:
+        """What it stores of its documents, from number `start` on."""
+        while block := self._in_java(partial(self._block, start=start)):
+            yield from block
+            start = block[-1].number + 1
+
+    def _open(self, class_of: ClassOf) -> None:
+        readers = class_of("io.anserini.index.IndexReaderUtils")
+        self._reader = readers.getReader(str(self.folder))
+        self.count: int = self._reader.numDocs()
+        fields = sorted(readers.getFieldInfo(self._reader).keySet().toArray())
+        if not {_ID, _CONTENTS} <= set(fields):
+            raise BadInputError(
+                f"The index has the fields {', '.join(fields) or 'none'}, not '{_ID}' and '{_CONTENTS}'.",
+                where=self.folder,
+                hint="Inverted indexes that Anserini or Pyserini made can be searched.",
+            )
+        self._queries = class_of("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self._analyzer = class_of("io.anserini.analysis.DefaultEnglishAnalyzer").newDefaultInstance()
+        self._results = class_of("io.anserini.search.ScoredDocs")
+
+    def _new_searcher(self, similarity: Similarity) -> Any:
+        def make(class_of: ClassOf) -> Any:
+            searcher = class_of("org.apache.lucene.search.IndexSearcher")(self._reader)
+            searcher.setSimilarity(_java_similarity(class_of, similarity))
+            return searcher
+
+        return self._in_java(make)
+
+    def _hits(self, searcher: Any, text: str, k: int, after: Any = None) -> Hits:
+        query = self._queries.buildQuery(_CONTENTS, self._analyzer, text)
+        found = self._results.fromTopDocs(searcher.searchAfter(after, query, k), searcher)
+        return Hits(found.docids, found.lucene_docids, np.asarray(found.scores, np.float32))
+
+    def _block(self, class_of: ClassOf, start: int) -> list[StoredDocument]:
+        """The next documents from a number on, without those that were deleted."""
+        found: list[StoredDocument] = []
+        alive = class_of("org.apache.lucene.index.MultiBits").getLiveDocs(self._reader)
+        fields = self._reader.storedFields()
+        for number in range(start, self._reader.maxDoc()):
+            if alive is None or alive.get(number):
+                document = fields.document(number)
+                found.append(StoredDocument(number, document.get(_ID), document.get("raw"), document.get(_CONTENTS)))
+            if len(found) == _BLOCK:
+                break
+        return found
+
+    def _in_java(self, work: Callable[[ClassOf], T]) -> T:
+        """The same as `in_java`, with Java's exceptions in our words."""
+        try:
+            return in_java(work)
+        except Exception as error:
+            kind = getattr(error, "classname", None)
+            if kind is None:
+                raise
+            raise explained(kind, getattr(error, "innermessage", None) or "", self.folder) from error
+
+
+@lru_cache(maxsize=8)
+def open_index(folder: Path) -> LuceneIndex:
+    """The index in a folder, which stays open."""
+    return LuceneIndex(folder)
+
+
+def _java_similarity(class_of: ClassOf, similarity: Similarity) -> Any:
+    package = "org.apache.lucene.search.similarities"
+    if isinstance(similarity, BM25):
+        return class_of(f"{package}.BM25Similarity")(similarity.k1, similarity.b)
+    return class_of(f"{package}.LMDirichletSimilarity")(similarity.mu)
