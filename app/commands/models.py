@@ -27,7 +27,17 @@ def encoders(json: JsonOption = False) -> None:
     if json:
         print_json(rows)
         return
-    columns = ("name", "kind", "pooling", "similarity", "dimension", "max_length", "licence", "source")
+    columns = (
+        "name",
+        "kind",
+        "pooling",
+        "similarity",
+        "dimension",
+        "max_length",
+        "query_prefix",
+        "passage_prefix",
+        "licence",
+    )
     print("\t".join(columns))
     for row in rows:
         print("\t".join(str(row[column]) for column in columns))

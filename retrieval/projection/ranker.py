@@ -9,6 +9,7 @@ from data.grammar import show
 from data.records import Ranking, Scores
 from retrieval.dense.index import DenseIndex
 from retrieval.dense.ranker import Dense, DenseIndexer
+from retrieval.encoders.protocol import Vectors
 from retrieval.projection.forms import FORMS, Form
 from retrieval.projection.perspectives import DIFFERENCE, FromData, PerspectiveSource
 from retrieval.protocol import Collection
@@ -16,6 +17,7 @@ from retrieval.queries import Query
 from retrieval.ranking import top_k
 
 _FROM_DATA = FromData()
+_SLACK = 32
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,11 @@ class Projected:
 
 
 def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> list[Ranking]:
-    """All passages scored by one matrix product a block; perspectives asked for twice are multiplied once."""
+    """All passages scored by one matrix product a block; perspectives asked for twice are multiplied once.
+
+    How a matrix product rounds depends on where a row stands in it, so the best are scored once more, one by one: equal
+    passages get equal scores.
+    """
     perspectives, places = np.unique(p, axis=0, return_inverse=True)
     both = np.concatenate([np.stack([form.v for form in forms]), perspectives]).T
     kept = [Ranking(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in forms]
@@ -73,9 +79,14 @@ def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> lis
         products = (block @ both).T
         ids = np.arange(start, start + len(block), dtype=np.int64)
         for row, form in enumerate(forms):
-            scores = form.score(products[row], products[len(forms) + int(places[row])])
-            best = top_k(ids, scores, k)
-            kept[row] = top_k(
-                np.concatenate([kept[row].ids, best.ids]), np.concatenate([kept[row].scores, best.scores]), k
-            )
+            rough = form.score(products[row], products[len(forms) + int(places[row])])
+            best = np.sort(top_k(ids, rough, k + _SLACK).ids)
+            held = block[best - start]
+            scores = form.score(_products(held, form.v), _products(held, p[row]))
+            kept[row] = top_k(np.concatenate([kept[row].ids, best]), np.concatenate([kept[row].scores, scores]), k)
     return kept
+
+
+def _products(vectors: Vectors, other: Scores) -> Scores:
+    products: Scores = (vectors * other).sum(axis=1, dtype=np.float64).astype(np.float32)
+    return products

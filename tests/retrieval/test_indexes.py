@@ -1,36 +1,48 @@
 """Indexes on disk."""
 
+import json
 import resource
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+import faiss
+import numpy as np
 import pytest
-from corpus_files import CITY, corpus_of
 
 from data.corpora import Corpus, add_corpus, open_corpus
 from data.errors import BadInputError, BerdseyeError
 from data.workspace import Workspace
-from retrieval.bm25 import BM25
-from retrieval.dense import Dense
-from retrieval.indexes import ensure_index
-from retrieval.protocol import Retriever
+from retrieval.dense.layouts import LAYOUTS
+from retrieval.indexes import ensure_index, index_folder
+from retrieval.learned_sparse import Sparse
+from retrieval.protocol import Indexer, Made, Ranker
+from retrieval.queries import Query
 from retrieval.registry import parse_pipeline
 from retrieval.search import search
+from tests.retrieval.corpus_files import CITY, corpus_of
+from tests.retrieval.made_encoders import TableEncoder, TableSparseEncoder, use_encoder
 
+ELEPHANTS = [Query("elephants")]
+BOTH = ("bm25", "dense(static)")
 # Builds an index, and waits for a line of input each time that progress is told.
 SLOW = """
 import sys
 from pathlib import Path
 from data.corpora import Corpus
-from retrieval.bm25 import BM25
 from retrieval.indexes import ensure_index
+from retrieval.registry import parse_pipeline
 
-def wait(count, what):
-    print(count, flush=True)
+def wait(done, what, total=None):
+    print(done, total, flush=True)
     sys.stdin.readline()
 
-ensure_index(Corpus(Path(sys.argv[1])), BM25(), progress=wait)
+indexer = parse_pipeline(sys.argv[2]).ranker.indexers[0]
+ensure_index(Corpus(Path(sys.argv[1])), indexer, rebuild=len(sys.argv) > 3, progress=wait)
+print("built", flush=True)
 """
 
 
@@ -40,86 +52,208 @@ class Builds:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, count: int, what: str) -> None:
-        del count, what
+    def __call__(self, done: int, what: str, total: int | None = None, /) -> None:
+        del done, what, total
         self.count += 1
 
 
-def ensure(corpus: Corpus, retriever: Retriever, *, rebuild: bool = False) -> tuple[list[int], int]:
+def ranker_of(pipeline: str) -> Ranker:
+    return parse_pipeline(pipeline).ranker
+
+
+class Ensured:
+    """A corpus whose indexes are made sure of whenever they are asked for; `Stored` keeps them open."""
+
+    def __init__(self, corpus: Corpus, rebuild: bool) -> None:
+        self.corpus, self.rebuild, self.builds = corpus, rebuild, Builds()
+
+    def index(self, indexer: Indexer[Made]) -> Made:
+        return ensure_index(self.corpus, indexer, rebuild=self.rebuild, progress=self.builds)
+
+
+def ensure(corpus: Corpus, pipeline: str | Ranker, *, rebuild: bool = False) -> tuple[list[int], int]:
     """What the index finds, and how often it was built for that."""
-    builds = Builds()
-    index = ensure_index(corpus, retriever, rebuild=rebuild, progress=builds)
-    return index.search(["elephants"], 2)[0].ids.tolist(), builds.count
+    ranker = ranker_of(pipeline) if isinstance(pipeline, str) else pipeline
+    collection = Ensured(corpus, rebuild)
+    return ranker.rank(collection, ELEPHANTS, 2)[0].ids.tolist(), collection.builds.count
 
 
-@pytest.mark.parametrize("retriever", [BM25(), Dense()])
-def test_an_index_is_built_once(workspace: Workspace, retriever: Retriever) -> None:
+def files_of(corpus: Corpus, pipeline: str | Ranker) -> list[Path]:
+    ranker = ranker_of(pipeline) if isinstance(pipeline, str) else pipeline
+    return sorted(index_folder(corpus, ranker.indexers[0]).iterdir())
+
+
+@pytest.mark.parametrize("pipeline", BOTH)
+def test_an_index_is_built_once(workspace: Workspace, pipeline: str) -> None:
     corpus = corpus_of(workspace, CITY)
-    assert ensure(corpus, retriever) == ([4, 3], 1)
-    assert ensure(corpus, retriever) == ([4, 3], 0)
-    assert ensure(corpus, retriever, rebuild=True) == ([4, 3], 1)
+    assert ensure(corpus, pipeline) == ([4, 3], 1)
+    assert ensure(corpus, pipeline) == ([4, 3], 0)
+    assert ensure(corpus, pipeline, rebuild=True) == ([4, 3], 1)
 
 
-@pytest.mark.parametrize("retriever", [BM25(), Dense()])
-def test_a_corpus_made_anew_is_indexed_anew(workspace: Workspace, retriever: Retriever) -> None:
-    assert ensure(corpus_of(workspace, CITY), retriever) == ([4, 3], 1)
-    assert ensure(corpus_of(workspace, CITY[::-1]), retriever) == ([1, 2], 1)
+def test_scoring_functions_share_the_index_of_their_tokenizer(workspace: Workspace) -> None:
+    corpus = corpus_of(workspace, CITY)
+    assert ensure(corpus, "bm25") == ([4, 3], 1)
+    for pipeline in ("qld", "bm25(k1=2,variant=plus)", "bm25(variant=okapi)"):
+        assert ensure(corpus, pipeline)[1] == 0
+    assert ensure(corpus, "bm25(tokenizer=porter)")[1] == 1
 
 
-def test_an_index_of_another_corpus_is_not_taken(workspace: Workspace) -> None:
+def test_projections_share_the_index_of_their_encoder(workspace: Workspace) -> None:
+    corpus = corpus_of(workspace, CITY)
+    assert ensure(corpus, "dense(static)")[1] == 1
+    for pipeline in ("dense(static) >> pap", "dense(static,similarity=euclidean) >> pap+", "hybrid(dense,dense)"):
+        assert [ensure_index(corpus, i, progress=pytest.fail) for i in ranker_of(pipeline).indexers]
+
+
+@pytest.mark.parametrize("pipeline", BOTH)
+def test_a_corpus_made_anew_is_indexed_anew(workspace: Workspace, pipeline: str) -> None:
+    assert ensure(corpus_of(workspace, CITY), pipeline) == ([4, 3], 1)
+    assert ensure(corpus_of(workspace, CITY[::-1]), pipeline) == ([1, 2], 1)
+
+
+@pytest.mark.parametrize("pipeline", BOTH)
+def test_an_index_of_another_corpus_is_not_taken(workspace: Workspace, pipeline: str) -> None:
     """As when a folder of indexes outlives its corpus, for example in a restored backup."""
     old = corpus_of(workspace, CITY)
-    ensure(old, BM25())
+    ensure(old, pipeline)
     (old.folder / "indexes").rename(workspace.folder / "indexes")
     new = corpus_of(workspace, CITY[::-1])
     (workspace.folder / "indexes").rename(new.folder / "indexes")
-    assert ensure(new, BM25()) == ([1, 2], 1)
+    assert ensure(new, pipeline) == ([1, 2], 1)
 
 
-def test_an_index_of_another_engine_is_not_taken(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_of_another_version_is_not_taken(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(workspace, CITY)
-    ensure(corpus, BM25())
-    monkeypatch.setattr("bm25s.__version__", "0.0.0")
-    assert ensure(corpus, BM25()) == ([4, 3], 1)
+    for pipeline, place, version in (
+        ("bm25", "retrieval.lexical.ranker._FORMAT", 0),
+        ("dense(static)", "faiss.__version__", "0.0.0"),
+    ):
+        assert ensure(corpus, pipeline)[1] == 1
+        with monkeypatch.context() as patch:
+            patch.setattr(place, version)
+            assert ensure(corpus, pipeline) == ([4, 3], 1)
+        assert ensure(corpus, pipeline) == ([4, 3], 1)
 
 
-@pytest.mark.parametrize("retriever", [BM25(), Dense()])
-def test_a_damaged_index_is_built_again(workspace: Workspace, retriever: Retriever) -> None:
+def test_an_index_of_other_weights_is_not_taken(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same name and the same length of vectors, as after a model was trained on."""
+    texts = ["one", "two"]
+    corpus = corpus_of(workspace, texts)
+    for version, vectors, found in (("1", [[1, 0], [0, 1]], [0, 1]), ("2", [[0, 1], [1, 0]], [1, 0])):
+        table = dict(zip(texts, vectors, strict=True)) | {"elephants": [1, 0]}
+        use_encoder(monkeypatch, TableEncoder(table, version=version))
+        assert ensure(corpus, "dense(mine)") == (found, 1)
+
+
+def kinds() -> Iterator[str]:
+    yield from ("bm25", "qld(tokenizer=words)", "sparse(mine)")
+    yield from (f"dense(mine,index={layout})" for layout in LAYOUTS)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """As many passages as every layout learns from."""
+    workspace = Workspace.create(tmp_path_factory.mktemp("large") / "workspace")
+    return corpus_of(workspace, [f"elephants{n} walk" for n in range(10_000)])
+
+
+@pytest.mark.parametrize("pipeline", list(kinds()))
+def test_a_damaged_index_is_built_again(large: Corpus, pipeline: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = np.random.default_rng(0).normal(size=(10_001, 4))
+    texts = [f"elephants{n} walk" for n in range(10_000)] + ["elephants"]
+    table = dict(zip(texts, vectors.tolist(), strict=True))
+    use_encoder(monkeypatch, TableEncoder(table, "dot"))
+    monkeypatch.setattr("retrieval.learned_sparse.open_sparse_encoder", lambda _: TableSparseEncoder(table))
+    ranker = Sparse("mine") if pipeline.startswith("sparse") else ranker_of(pipeline)
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    found, built = ensure(large, ranker)
+    assert built > 0
+    for path in files_of(large, ranker):
+        whole = path.read_bytes()
+        # Cut in half, empty, gone; a file of no bytes cannot be cut.
+        damages = [whole[: len(whole) // 2], None] if whole else [None]
+        for damage in damages:
+            path.unlink() if damage is None else path.write_bytes(damage)
+            assert ensure(large, ranker) == (found, built), f"{path.name}, {damage is None}"
+        assert ensure(large, ranker) == (found, 0)
+    faiss.omp_set_num_threads(threads)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", "null", "\x00", '{"indexer": 1}', "{" * 100_000, '{"files": {"a": "b"}}']
+)
+def test_a_manifest_that_says_nothing_is_as_none(workspace: Workspace, content: str) -> None:
     corpus = corpus_of(workspace, CITY)
-    ensure(corpus, retriever)
-    (folder,) = (p for p in (corpus.folder / "indexes").iterdir() if p.is_dir())
-    files = sorted(p for p in folder.iterdir() if p.stat().st_size > 8)
-    assert len(files) >= 2
-    for path in files:
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-        assert ensure(corpus, retriever) == ([4, 3], 1), path.name
+    ensure(corpus, "bm25")
+    (manifest,) = (p for p in files_of(corpus, "bm25") if p.name == "manifest.json")
+    manifest.write_text(content)
+    assert ensure(corpus, "bm25") == ([4, 3], 1)
+
+
+def test_the_manifest_says_what_made_the_index(workspace: Workspace) -> None:
+    corpus = corpus_of(workspace, CITY)
+    ensure(corpus, "bm25")
+    held = {p.name: p for p in files_of(corpus, "bm25")}
+    manifest = json.loads(held.pop("manifest.json").read_text())
+    assert (manifest["indexer"], manifest["count"]) == ("lexical(english)", 6)
+    assert manifest["corpus_hash"] == corpus.manifest.hash
+    assert manifest["files"] == {name: path.stat().st_size for name, path in held.items()}
+
+
+def started(corpus: Corpus, pipeline: str, *rebuild: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(corpus.folder), pipeline, *rebuild],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def line(stream: IO[str] | None) -> str:
+    assert stream is not None
+    return stream.readline().strip()
 
 
 def test_of_two_processes_one_builds(workspace: Workspace) -> None:
     corpus = corpus_of(workspace, CITY)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(corpus.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "6\n"
-    with pytest.raises(BerdseyeError, match="index bm25 of 'c' is being built by another process"):
-        ensure_index(corpus, BM25(), wait=False)
+    process = started(corpus, "bm25")
+    assert line(process.stdout) == "6 6"
+    with pytest.raises(BerdseyeError, match=r"index lexical\(english\) of 'c' is being built by another process"):
+        ensure_index(corpus, ranker_of("bm25").indexers[0], wait=False)
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
-    assert ensure(corpus, BM25()) == ([4, 3], 0)
+    assert ensure(corpus, "bm25") == ([4, 3], 0)
     process.communicate(timeout=20)
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("retriever", [BM25(), Dense()])
-def test_a_full_disk_is_told(workspace: Workspace, retriever: Retriever) -> None:
-    corpus = corpus_of(workspace, [f"text {n} among many others" for n in range(2000)])
+@pytest.mark.parametrize("pipeline", BOTH)
+def test_a_build_that_is_killed_leaves_the_older_index(workspace: Workspace, pipeline: str) -> None:
+    corpus = corpus_of(workspace, CITY)
+    ensure(corpus, pipeline)
+    before = {p.name: p.read_bytes() for p in files_of(corpus, pipeline)}
+    process = started(corpus, pipeline, "rebuild")
+    assert line(process.stdout) == "6 6"
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=20)
+    assert {p.name: p.read_bytes() for p in files_of(corpus, pipeline)} == before
+    assert ensure(corpus, pipeline) == ([4, 3], 0)
+    # What the killed process left behind is in nobody's way.
+    assert ensure(corpus, pipeline, rebuild=True) == ([4, 3], 1)
+    assert [p.name for p in (corpus.folder / "indexes").iterdir() if p.name.endswith(".building")] == []
+
+
+@pytest.mark.parametrize("pipeline", BOTH)
+def test_a_full_disk_is_told(workspace: Workspace, pipeline: str) -> None:
+    corpus = corpus_of(workspace, [f"text {n} among many others" for n in range(4000)])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     try:
         with pytest.raises(BerdseyeError, match="could not be written"):
-            ensure_index(corpus, retriever)
+            ensure_index(corpus, ranker_of(pipeline).indexers[0])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [p for p in (corpus.folder / "indexes").iterdir() if p.is_dir()] == []
@@ -127,7 +261,7 @@ def test_a_full_disk_is_told(workspace: Workspace, retriever: Retriever) -> None
 
 def test_pages_need_no_index(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="It needs no index"):
-        ensure_index(corpus_of(workspace, CITY, kind="pages"), BM25())
+        ensure_index(corpus_of(workspace, CITY, kind="pages"), ranker_of("bm25").indexers[0])
 
 
 def test_titles_are_searched(workspace: Workspace, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.errors import BadInputError
@@ -13,6 +13,7 @@ from retrieval.ranking import checked_k, padded, top_k
 SCORED = st.dictionaries(st.integers(0, 10**12), st.sampled_from([-1.5, 0.0, 0.25, 0.5, 3.0]), max_size=40)
 
 
+@settings(deadline=None)
 @given(SCORED, st.integers(1, 50))
 def test_top_k_is_a_plain_sort(scored: dict[int, float], k: int) -> None:
     expected = sorted(scored.items(), key=lambda item: (item[1], item[0]), reverse=True)[:k]

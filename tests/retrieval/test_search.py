@@ -1,10 +1,11 @@
 """From questions to rankings."""
 
+import json
+
 import numpy as np
 import pytest
-from corpus_files import CITY, corpus_of
 
-from data.corpora import open_corpus
+from data.corpora import add_corpus, open_corpus
 from data.datasets import save_dataset
 from data.errors import BadInputError, StaleError
 from data.records import Question
@@ -13,8 +14,18 @@ from data.workspace import Workspace
 from retrieval.registry import parse_pipeline
 from retrieval.running import run_pipeline
 from retrieval.search import search
+from tests.retrieval.corpus_files import CITY, corpus_of
 
-PIPELINES = ("bm25", "dense(static)", "bm25 >> mmr(0.9)", "dense(static)%10 >> mmr(0.5)")
+PIPELINES = (
+    "bm25",
+    "qld",
+    "dense(static)",
+    "dense(static,index=ivfpq,similarity=euclidean)",
+    "hybrid(bm25,dense(static),norm=minmax)",
+    "hybrid(bm25,dense(static),qld,rrf=60)",
+    "bm25 >> mmr(0.9)",
+    "dense(static)%10 >> mmr(0.5)",
+)
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
@@ -37,6 +48,7 @@ def test_a_k_beyond_the_corpus_gives_all_there_is(workspace: Workspace, pipeline
     ids, scores = search(corpus_of(workspace, CITY), parse_pipeline(pipeline), ["cars of the city centre"], 200)
     found = ids[0][ids[0] >= 0]
     assert len(found) == (6 if "dense" in pipeline else 3)
+    assert sorted(set(found.tolist())) == sorted(found.tolist())
     assert (ids[0, len(found) :] == -1).all()
     assert (scores[0, len(found) :] == 0).all()
 
@@ -53,19 +65,36 @@ def test_an_empty_question_is_an_error(workspace: Workspace, query: str) -> None
         search(corpus_of(workspace, CITY), parse_pipeline("bm25"), ["cars", query], 3)
 
 
-@pytest.mark.parametrize("pipeline", ["bm25", "dense(static)"])
-@pytest.mark.parametrize("query", ["elephants walk " * 5000, "elephants \0\u202e😀 walk", "ELEPHANTS WALK <b>"])
+@pytest.mark.parametrize("pipeline", PIPELINES)
+@pytest.mark.parametrize(
+    "query", ["elephants walk " * 5000, "elephants \0\u202e😀 walk", "ELEPHANTS WALK <b>", "elephants\ud800 walk\udfff"]
+)
 def test_questions_of_any_length_and_kind(workspace: Workspace, pipeline: str, query: str) -> None:
+    """10,000 words among them."""
     ids, _ = search(corpus_of(workspace, CITY), parse_pipeline(pipeline), [query], 1)
     assert ids.tolist() == [[4]]
+
+
+@pytest.mark.parametrize("pipeline", ["bm25 >> mmr(0.9)", "bm25 >> mmr(0.9) >> mmr(0.5)", "hybrid(bm25,qld) >> mmr(0)"])
+def test_stages_have_nothing_to_do_where_nothing_is_found(workspace: Workspace, pipeline: str) -> None:
+    ids, scores = search(corpus_of(workspace, CITY), parse_pipeline(pipeline), ["xylophone"], 3)
+    assert (ids.tolist(), scores.tolist()) == ([[-1, -1, -1]], [[0, 0, 0]])
+
+
+def test_ten_thousand_different_words(workspace: Workspace) -> None:
+    query = " ".join(f"word{n}" for n in range(10_000)) + " tortoise"
+    for pipeline in ("bm25", "qld", "bm25(tokenizer=spaces,variant=okapi)"):
+        asked = query if "spaces" not in pipeline else query.replace("tortoise", "tortoise.")
+        assert search(corpus_of(workspace, CITY), parse_pipeline(pipeline), [asked], 1)[0].tolist() == [[3]]
 
 
 def test_no_questions_give_no_rankings(workspace: Workspace) -> None:
     assert search(corpus_of(workspace, CITY), parse_pipeline("bm25 >> mmr(0.9)"), [], 3)[0].shape == (0, 3)
 
 
-def test_questions_asked_together_and_alone_rank_alike(workspace: Workspace) -> None:
-    corpus, pipeline = corpus_of(workspace, CITY), parse_pipeline("dense(static)")
+@pytest.mark.parametrize("name", ["bm25", "dense(static)", "hybrid(bm25,dense(static),norm=z)"])
+def test_questions_asked_together_and_alone_rank_alike(workspace: Workspace, name: str) -> None:
+    corpus, pipeline = corpus_of(workspace, CITY), parse_pipeline(name)
     queries = [f"{text} number {n}" for n in range(12) for text in CITY]  # more than one batch
     together = search(corpus, pipeline, queries, 6)[0]
     assert together.tolist() == [search(corpus, pipeline, [q], 6)[0][0].tolist() for q in queries]
@@ -82,6 +111,29 @@ def test_pages_are_cut_on_the_fly(workspace: Workspace, pipeline: str) -> None:
     assert all("lephants" in p.text for p in passages)
     assert {p.source_id.partition("#")[0] for p in passages} <= {"d0", "d1", "d2"}
     assert (np.diff(scores[0]) <= 1e-6).all()
+
+
+def test_pages_without_words_in_common_with_the_question(workspace: Workspace) -> None:
+    """No page stands in for a web search that finds nothing."""
+    corpus = corpus_of(workspace, CITY, kind="pages")
+    for pipeline in ("bm25", "dense(static) >> mmr(0.5)"):
+        assert search(corpus, parse_pipeline(pipeline), ["xylophone", "tortoise"], 2)[0].tolist() == [
+            [-1, -1],
+            [30_000, -1],
+        ]
+
+
+@pytest.mark.parametrize("chunker", ["sentences(20)", "words(400)", "characters(300)"])
+def test_pages_are_cut_as_their_corpus_says(workspace: Workspace, chunker: str) -> None:
+    """What is ranked are the passages that the corpus gives for the ids."""
+    source = workspace.folder / "pages.jsonl"
+    texts = [" ".join(f"Page {page} walks{n} far." for n in range(200)) for page in range(3)]
+    source.write_text("".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    add_corpus(workspace, "pages", source, kind="pages", chunker=chunker)
+    corpus = open_corpus(workspace, "pages")
+    ids, _ = search(corpus, parse_pipeline("bm25"), ["walks170"], 1)
+    for passage in corpus.passages(ids[0].tolist()):
+        assert "walks170 " in passage.text
 
 
 def test_equal_passages_of_pages_are_ranked_by_id(workspace: Workspace) -> None:

@@ -205,6 +205,6 @@ def test_no_server_and_no_address(server: EmbeddingServer, monkeypatch: pytest.M
         open_encoder("api(b)").encode_queries(["zoos"])
     monkeypatch.delenv("OPENAI_BASE_URL")
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(UnavailableError, match="No embedding server"):
+    with pytest.raises(UnavailableError, match="No language model server"):
         open_encoder("api(c)").encode_queries(["zoos"])
     assert server.asked == []

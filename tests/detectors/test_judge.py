@@ -1,0 +1,47 @@
+"""What a pipeline asks of detectors."""
+
+import numpy as np
+import pytest
+
+from data.errors import UnknownNameError
+from data.labels import LabelStore
+from data.records import Pair
+from data.workspace import Workspace
+from detectors.base_rate import RandomDetector
+from detectors.labelling import judge
+from detectors.registry import parse_detector
+
+PAIRS = [Pair("Zoos protect animals.", "Zoos are good."), Pair("Cars are loud.", "Zoos are good."), Pair("", "x")]
+
+
+@pytest.mark.parametrize("name", ["embedded", "random", "similarity(static)"])
+def test_it_says_what_the_detector_of_the_name_says(workspace: Workspace, name: str) -> None:
+    found = judge(workspace)(name, PAIRS)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, parse_detector(name).predict(PAIRS))
+
+
+def test_what_was_said_is_kept_and_not_asked_again(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair asked twice is one, and a label of the cache, whoever put it there, is believed."""
+    asked: list[int] = []
+    predict = RandomDetector.predict
+
+    def counting(self: RandomDetector, pairs: list[Pair]) -> object:
+        asked.append(len(pairs))
+        return predict(self, pairs)
+
+    monkeypatch.setattr(RandomDetector, "predict", counting)
+    detector = parse_detector("random")
+    LabelStore(workspace).put("random", detector.version, [PAIRS[1].key], [0.125])
+    first = judge(workspace)("random", [PAIRS[0], PAIRS[1], PAIRS[0]])
+    assert asked == [1]
+    assert first[1] == 0.125
+    assert first[0] == first[2]
+    assert np.array_equal(judge(workspace)("random", [PAIRS[1], PAIRS[0]]), first[[1, 0]])
+    assert asked == [1]
+    assert judge(workspace)("random", []).shape == (0,)
+
+
+def test_a_detector_that_there_is_not(workspace: Workspace) -> None:
+    with pytest.raises(UnknownNameError, match="Unknown detector 'embeded'"):
+        judge(workspace)("embeded", PAIRS)
