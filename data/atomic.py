@@ -60,6 +60,12 @@ def write_with(path: Path, writer: Callable[[Path], None]) -> None:
         writer(temporary)
 
 
+def sync_folder(folder: Path) -> None:
+    """Have all files of a folder on disk."""
+    for path in folder.iterdir():
+        _sync(path)
+
+
 def _sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:

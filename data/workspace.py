@@ -1,5 +1,6 @@
 """A workspace: the folder that holds corpora, data sets, runs, labels and judgments."""
 
+import hashlib
 import os
 import re
 import tomllib
@@ -14,6 +15,7 @@ from data.errors import BadInputError, UnavailableError, UnknownNameError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SETTINGS = "berdseye.toml"
+_LONGEST_STEM = 160  # file systems take 255 bytes, and endings follow
 DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
@@ -122,4 +124,7 @@ def checked_name(kind: str, name: str) -> str:
 
 def file_stem(canonical: str) -> str:
     """A canonical name (of a pipeline, a detector) as a file name: reversible enough to read, safe everywhere."""
-    return re.sub(r"[^A-Za-z0-9._=,()@+-]", "~", canonical)
+    stem = re.sub(r"[^A-Za-z0-9._=,()@+-]", "~", canonical)
+    if len(stem) <= _LONGEST_STEM:
+        return stem
+    return f"{stem[:_LONGEST_STEM]}~{hashlib.blake2b(canonical.encode(), digest_size=8).hexdigest()}"

@@ -57,8 +57,7 @@ def score_run(
     version = source.detector.version if source.detector is not None else ""
     scores = []
     for measure in measures:
-        values = measure.values(support)
-        values[(support.depths > 0) & ~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
+        values = judged_values(measure, support)
         scores.append(
             Score(
                 manifest.dataset,
@@ -73,6 +72,13 @@ def score_run(
             )
         )
     return scores
+
+
+def judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
+    """The value of each question, NaN where passages were found and none of them is labelled."""
+    values = measure.values(support)
+    values[(support.depths > 0) & ~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
+    return values
 
 
 def support_of(found: RunPairs, labels: npt.NDArray[np.float64], ids: Ids, questions: Sequence[Question]) -> Support:

@@ -17,7 +17,7 @@ from data.workspace import Workspace
 from detectors.labelling import judge
 from evaluation.label_sources import LabelSource, labels_of
 from evaluation.measures import Measure
-from evaluation.scoring import support_of
+from evaluation.scoring import judged_values, support_of
 from retrieval.passage_collections import Stored
 from retrieval.protocol import Surroundings
 from retrieval.queries import query_of
@@ -61,7 +61,7 @@ def tune(
             top = chosen[:, : measure.k]
             found = ranked_pairs(opened, top, questions)
             labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-            values = measure.values(support_of(found, labels, top, questions))
+            values = judged_values(measure, support_of(found, labels, top, questions))
             totals[weight].append(float(np.nanmean(values)))
     means = {weight: float(np.mean(values)) for weight, values in totals.items()}
     # Rounded, since sums of the same values in another order differ by a little.

@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from data.atomic import write_json
+from data.atomic import sync_folder, write_json
 from data.corpora import Corpus
 from data.errors import BadInputError, BerdseyeError
 from data.progress import Progress, silent
@@ -92,14 +92,21 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
     try:
         building.mkdir(parents=True)
         indexer.build(batches(), building)
+        sync_folder(building)
         files = {p.name: p.stat().st_size for p in building.iterdir()}
         write_json(building / "manifest.json", asdict(_manifest(corpus, indexer, files)))
         shutil.rmtree(folder, ignore_errors=True)
         building.rename(folder)
         return indexer.load(folder)
-    except (OSError, RuntimeError) as error:  # FAISS reports a full disk as a RuntimeError
+    except OSError as error:
         raise BerdseyeError(
             f"The index could not be written: {error}.", where=folder, hint="Free some space and try again."
+        ) from error
+    except RuntimeError as error:  # FAISS's word for a full disk, for memory that ran out, and for its own failures
+        raise BerdseyeError(
+            f"The index could not be built: {' '.join(str(error).split())}.",
+            where=folder,
+            hint="Is there space left, on the disk and in memory?",
         ) from error
     finally:
         shutil.rmtree(building, ignore_errors=True)

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from data.grammar import show_name
 from data.records import Passage, Ranking
 from retrieval.encoders.protocol import SparseEncoder
 from retrieval.encoders.registry import open_sparse_encoder
 from retrieval.lexical.index import WeightedIndex
+from retrieval.lexical.postings import FORMAT
 from retrieval.lexical.postings_writer import PostingsWriter
 from retrieval.protocol import Collection
 from retrieval.queries import Query
@@ -26,11 +28,11 @@ class SparseIndexer:
 
     @property
     def name(self) -> str:
-        return f"sparse({self.encoder})"
+        return f"sparse({show_name(self.encoder)})"
 
     @property
     def engine(self) -> str:
-        return f"postings 1, weights {self.open().version}"
+        return f"postings {FORMAT}, weights {self.open().version}"
 
     def open(self) -> SparseEncoder:
         """Its encoder."""
@@ -60,7 +62,7 @@ class Sparse:
 
     @property
     def name(self) -> str:
-        return f"sparse({self.encoder})"
+        return f"sparse({show_name(self.encoder)})"
 
     @property
     def indexers(self) -> tuple[SparseIndexer]:
@@ -81,6 +83,7 @@ class Sparse:
 
 
 def _write(writer: PostingsWriter, rows: sparse.csr_array) -> None:
+    rows.eliminate_zeros()
     columns = rows.tocsc()
     columns.sort_indices()
     held = np.flatnonzero(np.diff(columns.indptr))

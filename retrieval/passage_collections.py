@@ -36,16 +36,16 @@ class Loose:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
-        self._indexes: dict[str, Any] = {}
+        self._indexes: dict[Indexer[Any], Any] = {}
         self._folder = TemporaryDirectory(prefix="berdseye-", ignore_cleanup_errors=True)
 
     def index(self, indexer: Indexer[Made]) -> Made:
-        if indexer.name not in self._indexes:
+        if indexer not in self._indexes:
             folder = Path(self._folder.name) / str(len(self._indexes))
             folder.mkdir()
             indexer.build([self._passages], folder)
-            self._indexes[indexer.name] = indexer.load(folder)
-        found: Made = self._indexes[indexer.name]
+            self._indexes[indexer] = indexer.load(folder)
+        found: Made = self._indexes[indexer]
         return found
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:

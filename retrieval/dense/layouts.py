@@ -38,7 +38,7 @@ class Layout:
 
 
 def lists(count: int) -> int:
-    """A power of two of about 4 * sqrt(count), so that lists are neither too long nor too many."""
+    """A power of two of about sqrt(count), so that lists are neither too long nor too many."""
     return 1 << max(0, round(math.log2(4 * math.sqrt(max(count, 1) / 16))))
 
 

@@ -47,6 +47,7 @@ class DenseIndexer:
             METRICS[self.similarity or encoder.similarity],
             LAYOUTS[self.layout],
             folder / "vectors.f16",
+            gpu=faiss.get_num_gpus() > 0,
         )
         save(vectors, folder)
 

@@ -83,6 +83,10 @@ class BM25:
     def name(self) -> str:
         return f"bm25(k1={show(self.k1)},b={show(self.b)},variant={self.variant})"
 
+    @property
+    def of_documents(self) -> bool:
+        return False
+
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
         idf = VARIANTS[self.variant](statistics.terms[term].documents, statistics)
         tf = frequencies.astype(np.float32)
@@ -103,5 +107,7 @@ class BM25:
                 return idf * np.float32(_DELTA_PLUS) + scale * tf / (tf + k1 * norm)
         return scale * tf / (tf + k1 * norm)
 
-    def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> None:
-        del tokens, lengths, statistics
+    def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
+        """Nothing: only tokens count."""
+        del tokens, statistics
+        return np.zeros(len(lengths), dtype=np.float32)

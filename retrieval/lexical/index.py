@@ -1,15 +1,16 @@
 """Searching an inverted index: sum the scores of the query's terms, document by document, and keep the best."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from data.errors import BadInputError
 from data.records import Ranking, Scores
-from retrieval.lexical.arrays import Bytes, Docs
-from retrieval.lexical.kernels import accumulate, best
+from retrieval.lexical.arrays import Docs
+from retrieval.lexical.kernels import accumulate, best, gather
 from retrieval.lexical.postings import Postings
 from retrieval.lexical.scoring import Scoring
 from retrieval.lexical.statistics import Statistics, TermStatistics
@@ -24,6 +25,7 @@ class LexicalIndex:
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         self.postings, self.tokenizer = Postings(folder), tokenizer
+        self._totals = _Pool(self.postings.documents)
 
     @property
     def count(self) -> int:
@@ -44,8 +46,8 @@ class LexicalIndex:
     ) -> list[Ranking]:
         """A ranking of at most k documents for each query; `statistics` are this index's own unless given."""
         known = statistics or self.statistics(queries)
-        totals = _Totals(self.count)
-        return [self._search_one(self.tokenizer.terms(q), k, scoring, known, totals) for q in queries]
+        with self._totals.taken() as totals:
+            return [self._search_one(self.tokenizer.terms(q), k, scoring, known, totals) for q in queries]
 
     def _search_one(
         self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics, totals: "_Totals"
@@ -58,12 +60,11 @@ class LexicalIndex:
             docs, values = self.postings.of(number)
             for start in range(0, len(docs), _CHUNK):
                 some, frequencies = docs[start : start + _CHUNK], values[start : start + _CHUNK]
-                scores = scoring.term(term, frequencies, self.postings.lengths[some], statistics)
+                scores = scoring.term(term, frequencies, gather(self.postings.lengths, some), statistics)
                 totals.add(some, scores * np.float32(times) if times > 1 else scores)
         touched = totals.touched[: totals.count]
-        whole = scoring.document(counts.total(), self.postings.lengths[touched], statistics)
-        if whole is not None:
-            totals.scores[touched] += whole
+        if scoring.of_documents:
+            totals.add(touched, scoring.document(counts.total(), gather(self.postings.lengths, touched), statistics))
         return totals.best(k)
 
 
@@ -72,6 +73,7 @@ class WeightedIndex:
 
     def __init__(self, folder: Path) -> None:
         self.postings = Postings(folder)
+        self._totals = _Pool(self.postings.documents)
 
     @property
     def count(self) -> int:
@@ -79,35 +81,50 @@ class WeightedIndex:
 
     def search(self, queries: Sequence[dict[str, float]], k: int) -> list[Ranking]:
         """A ranking of at most k documents for each query, given as the weights of its terms."""
-        totals = _Totals(self.count)
-        rankings = []
-        for query in queries:
-            for term, weight in query.items():
-                number = self.postings.find(term)
-                if number is not None:
-                    docs, values = self.postings.of(number)
-                    totals.add(docs, values * np.float32(weight))
-            rankings.append(totals.best(k))
-        return rankings
+        with self._totals.taken() as totals:
+            return [self._search_one(query, k, totals) for query in queries]
+
+    def _search_one(self, query: dict[str, float], k: int, totals: "_Totals") -> Ranking:
+        for term, weight in query.items():
+            number = self.postings.find(term)
+            if number is not None:
+                docs, values = self.postings.of(number)
+                totals.add(docs, values * np.float32(weight))
+        return totals.best(k)
 
 
 class _Totals:
-    """The running scores of all documents, made once for a batch of queries and wiped where they were written."""
+    """The running scores of all documents, wiped after each query where they were written."""
 
     def __init__(self, count: int) -> None:
-        self.scores: Scores = np.zeros(count, dtype=np.float32)
-        self.seen: Bytes = np.zeros(count, dtype=np.uint8)
+        self.scores: Scores = np.full(count, -np.inf, dtype=np.float32)
         self.touched: Docs = np.empty(count, dtype=np.int32)
         self.count = 0
 
     def add(self, docs: Docs, scores: Scores) -> None:
-        self.count = accumulate(docs, scores, self.scores, self.seen, self.touched, self.count)
+        self.count = accumulate(docs, scores, self.scores, self.touched, self.count)
 
     def best(self, k: int) -> Ranking:
         """The k best by the tie rule; leaves the totals empty for the next query."""
-        touched = self.touched[: self.count]
-        if np.isnan(self.scores[touched]).any():
+        ids, scores, numbers = best(self.touched[: self.count], self.scores, k)
+        self.count = 0
+        if not numbers:
             raise BadInputError("A score is not a number.", hint="The index or its encoder is damaged; build it again.")
-        ids, scores = best(touched, self.scores, k)
-        self.scores[touched], self.seen[touched], self.count = 0, 0, 0
         return top_k(ids, scores, k)
+
+
+class _Pool:
+    """Totals to be used again, since making them takes longer than a query; each is used by one thread at a time."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._free = count, list[_Totals]()
+
+    @contextmanager
+    def taken(self) -> Iterator[_Totals]:
+        """Totals for a batch of queries; what an error leaves half used is thrown away."""
+        try:
+            totals = self._free.pop()
+        except IndexError:
+            totals = _Totals(self._count)
+        yield totals
+        self._free.append(totals)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from data.records import Ids, Scores
-from retrieval.lexical.arrays import Bytes, Docs, Offsets, Values
+from retrieval.lexical.arrays import Docs, Offsets, Values
 
 
 @njit(cache=True, nogil=True)
@@ -59,29 +59,46 @@ def scatter(
 
 
 @njit(cache=True, nogil=True)
-def accumulate(
-    docs: Docs, scores: Scores, totals: Scores, seen: Bytes, touched: Docs, count: int
-) -> int:  # pragma: no cover
-    """Add a term's scores to the totals of its documents; returns how many documents have been touched by now."""
+def gather(values: Docs, docs: Docs) -> Docs:  # pragma: no cover
+    """`values[docs]`, without the copy of `docs` that NumPy makes."""
+    out = np.empty(len(docs), dtype=values.dtype)
+    for at in range(len(docs)):
+        out[at] = values[docs[at]]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def accumulate(docs: Docs, scores: Scores, totals: Scores, touched: Docs, count: int) -> int:  # pragma: no cover
+    """Add a term's scores to the totals of its documents, which are minus infinity where none was added yet.
+
+    Returns how many documents have been touched by now; `touched` lists them.
+    """
     for at in range(len(docs)):
         doc = docs[at]
-        if seen[doc] == 0:
-            seen[doc] = 1
+        total = totals[doc]
+        if total == -np.inf:
             touched[count] = doc
             count += 1
-        totals[doc] += scores[at]
+            totals[doc] = scores[at]
+        else:
+            totals[doc] = total + scores[at]
     return count
 
 
 @njit(cache=True, nogil=True)
-def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores]:  # pragma: no cover
-    """The k best touched documents, in no order: score descending, then id descending (a heap with the worst on top)."""
-    size = min(k, len(touched))
+def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # pragma: no cover
+    """The k best touched documents, in no order: score descending, then id descending (a heap with the worst on top).
+
+    Says as well whether all scores are numbers, and leaves the totals as they were before the query.
+    """
+    size, numbers = min(k, len(touched)), True
     ids = np.empty(size, dtype=np.int64)
     scores = np.empty(size, dtype=np.float32)
     held = 0
     for number in range(len(touched)):
         doc, score = np.int64(touched[number]), totals[touched[number]]
+        totals[touched[number]] = -np.inf
+        numbers = numbers and score == score
         if held < size:
             at = held
             held += 1
@@ -108,4 +125,4 @@ def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores]:  # pragma
                 ids[at], scores[at] = ids[child], scores[child]
                 at = child
             ids[at], scores[at] = doc, score
-    return ids, scores
+    return ids, scores, numbers

@@ -13,6 +13,8 @@ import numpy as np
 
 from retrieval.lexical.arrays import Docs, Offsets, Values, mapped
 
+FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more
+
 
 class Postings:
     """The postings of a folder."""

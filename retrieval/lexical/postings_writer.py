@@ -6,7 +6,6 @@ merged postings, is in memory at a time; the vocabulary never is.
 
 import heapq
 import json
-import os
 import shutil
 from array import array
 from collections.abc import Iterator, Sequence
@@ -53,7 +52,7 @@ class PostingsWriter:
         self._blocks.append(_Block(folder, self.dtype))
 
     def finish(self) -> None:
-        """Merge the blocks into the index and sync it to disk."""
+        """Merge the blocks into the index."""
         if not self._blocks:
             self.add([], np.empty(0, np.int64), *(np.empty(0, np.int32) for _ in range(3)))
         if len(self._blocks) == 1:
@@ -70,9 +69,6 @@ class PostingsWriter:
             "values": self.dtype.name,
         }
         (self.folder / "totals.json").write_text(json.dumps(totals), encoding="utf-8")
-        for path in self.folder.iterdir():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
 
     def _mean_idf(self) -> float:
         df = np.diff(np.fromfile(self.folder / "postings.ends", dtype=np.int64), prepend=0)

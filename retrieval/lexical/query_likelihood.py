@@ -24,6 +24,10 @@ class QueryLikelihood:
     def name(self) -> str:
         return f"qld(mu={show(self.mu)})"
 
+    @property
+    def of_documents(self) -> bool:
+        return True
+
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
         del lengths
         expected = self.mu * statistics.terms[term].occurrences / max(statistics.tokens, 1)

@@ -10,13 +10,13 @@ from retrieval.indexes import index_text
 from retrieval.lexical.bm25 import BM25
 from retrieval.lexical.building import build_postings
 from retrieval.lexical.index import LexicalIndex
+from retrieval.lexical.postings import FORMAT
 from retrieval.lexical.query_likelihood import QueryLikelihood
 from retrieval.lexical.scoring import Scoring
 from retrieval.lexical.tokenizers import TOKENIZERS
 from retrieval.protocol import Collection
 from retrieval.queries import Query
 
-_FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more
 DEFAULT_TOKENIZER = "english"
 
 
@@ -32,7 +32,7 @@ class LexicalIndexer:
 
     @property
     def engine(self) -> str:
-        return f"postings {_FORMAT}"
+        return f"postings {FORMAT}"
 
     def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
         build_postings(([index_text(p) for p in batch] for batch in batches), TOKENIZERS[self.tokenizer], folder)

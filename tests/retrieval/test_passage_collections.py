@@ -34,9 +34,6 @@ def test_an_index_is_built_once_and_none_is_shared(monkeypatch: pytest.MonkeyPat
     assert encoded == [2, 2, 2]
 
 
-@pytest.mark.xfail(
-    reason="indexes of Loose are kept by name, which does not say how many lists are probed", strict=True
-)
 def test_each_search_probes_as_many_lists_as_it_says() -> None:
     collection = Loose(passages_of(CITY))
     one, many = (collection.index(DenseIndexer("static", "hnsw", probes=n)) for n in (1, 64))

@@ -40,7 +40,9 @@ def test_the_heap_keeps_what_a_sort_puts_first(scored: dict[int, float], k: int,
     random.shuffle(touched)
     totals = np.full(201, np.nan, np.float32)
     totals[touched] = [scored[n] for n in touched]
-    ids, scores = best(np.array(touched, np.int32), totals, k)
+    ids, scores, numbers = best(np.array(touched, np.int32), totals, k)
+    assert numbers
+    assert (totals[touched] == -np.inf).all()  # wiped for the next query
     expected = sorted(scored.items(), key=lambda item: (item[1], item[0]), reverse=True)[:k]
     found = sorted(zip(ids.tolist(), scores.tolist(), strict=True), key=lambda item: (item[1], item[0]), reverse=True)
     assert found == expected

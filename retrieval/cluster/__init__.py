@@ -1,0 +1,1 @@
+"""Corpora too large for one machine: shards built and searched over a Ray cluster."""

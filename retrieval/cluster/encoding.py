@@ -1,0 +1,129 @@
+"""Encoding a corpus with Ray Data: passages are read in one place and encoded in another, and vectors go to files."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from data.progress import Progress
+from data.records import Passage
+from retrieval.cluster.connection import Connection
+from retrieval.cluster.failures import cause_of, kept, last_line, reported
+from retrieval.cluster.shards import Plan, Shard
+from retrieval.cluster.vector_files import VectorFiles
+from retrieval.dense.ranker import DenseIndexer
+from retrieval.encoders.endpoint import EndpointEncoder
+from retrieval.encoders.static import StaticEncoder
+from retrieval.passage_collections import unchanged
+
+_BATCH = 4096
+_PIECE = 32_768
+_MOST_BLOCKS = 10_000
+_BLOCK_BYTES = 16 << 20
+# Together less than a core, so that one core is enough to read and to encode.
+_READING, _ENCODING = 0.05, 0.9
+
+
+def encode_missing(
+    cluster: Connection,
+    plan: Plan,
+    indexer: DenseIndexer,
+    files: VectorFiles,
+    shards: Sequence[Shard],
+    progress: Progress,
+) -> None:
+    """Encode what `files` do not hold of these shards, on all GPUs, or where there or for the encoder is none on all cores.
+
+    Ray tries again what is lost with a node; an encoder that fails is an `UnavailableError` that names the shard.
+    """
+    missing = [piece for shard in shards for piece in _pieces(files.missing(shard.start, shard.end))]
+    if not missing:
+        return
+    corpus = {"folder": str(plan.corpus_folder), "hash": plan.corpus_hash}
+    pieces = [{"start": start, "end": end} | corpus for start, end in missing]
+    total = sum(shard.size for shard in shards)
+    done = total - sum(end - start for start, end in missing)
+    data: Any = import_module("ray.data")  # which takes seconds
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        with data.DataContext.current(_settings(data)):
+            rows = (
+                data.from_items(pieces, override_num_blocks=min(len(pieces), _MOST_BLOCKS))
+                .map_batches(_read, batch_size=1, num_cpus=_READING)
+                .map_batches(
+                    _Encode,
+                    batch_size=_BATCH,
+                    batch_format="pyarrow",
+                    fn_constructor_args=(plan, indexer, files),
+                    **_where(cluster, indexer, data),
+                )
+            )
+            for counts in rows.iter_batches(batch_size=None, prefetch_batches=0):
+                done += int(counts["encoded"].sum())
+                progress(done, f"passages encoded for {indexer.name}", total)
+    except cluster.ray.exceptions.RayError as error:
+        why = str(cause_of(error) or f"The corpus could not be encoded: {last_line(error)}.")
+        raise kept(why.splitlines()[0]) from None  # Ray Data adds lines about its own settings
+
+
+class _Encode:
+    """Encodes passages and keeps their vectors; made once on each node that encodes."""
+
+    def __init__(self, plan: Plan, indexer: DenseIndexer, files: VectorFiles) -> None:
+        self.plan, self.indexer, self.files = plan, indexer, files
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        ids = batch.column("id").to_numpy()
+        ends = [*(np.flatnonzero(np.diff(ids) != 1) + 1).tolist(), len(ids)]
+        begin = 0
+        for end in ends:
+            shard = self.plan.holding(int(ids[begin]))
+            with reported(f"The {shard} of {self.plan.shards} could not be encoded"):
+                passages = _passages(batch.slice(begin, end - begin))
+                vectors = self.indexer._shaped(self.indexer.open().encode_passages(passages))
+                self.files.write(int(ids[begin]), vectors)
+            begin = end
+        return pa.table({"encoded": [len(ids)]})
+
+
+def _pieces(missing: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for start, end in missing:
+        for begin in range(start, end, _PIECE):
+            yield begin, min(begin + _PIECE, end)
+
+
+def _read(piece: dict[str, Any]) -> Iterator[pa.Table]:
+    """The passages of a piece, on whichever node is asked."""
+    start, end = int(piece["start"][0]), int(piece["end"][0])
+    with reported(f"Passages {start:,} to {end - 1:,} could not be read"):
+        for batch in unchanged(Path(piece["folder"][0]), str(piece["hash"][0])).columns(_BATCH, start):
+            kept = batch.slice(0, end - start)
+            yield pa.Table.from_batches([kept])
+            start += kept.num_rows
+            if start >= end:
+                return
+
+
+def _passages(batch: pa.Table) -> list[Passage]:
+    columns = (batch.column(name).to_pylist() for name in ("id", "title", "text"))
+    return [Passage(number, "", title, text) for number, title, text in zip(*columns, strict=True)]
+
+
+def _where(cluster: Connection, indexer: DenseIndexer, data: Any) -> dict[str, Any]:
+    gpus = 0 if isinstance(indexer.open(), StaticEncoder | EndpointEncoder) else cluster.gpus()
+    if gpus:
+        return {"num_gpus": 1, "compute": data.ActorPoolStrategy(size=gpus)}
+    most = sum(cluster.workers())
+    return {"num_cpus": _ENCODING, "compute": data.ActorPoolStrategy(min_size=1, max_size=most)}
+
+
+def _settings(data: Any) -> Any:
+    context = data.DataContext.get_current().copy()
+    context.target_max_block_size = _BLOCK_BYTES
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    return context

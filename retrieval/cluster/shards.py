@@ -1,0 +1,192 @@
+"""Cutting a corpus into shards, and the folders they lie in.
+
+A shard is an ordinary index of a contiguous range of passages, numbered from 0 inside, in
+`corpora/<name>/shards/<indexer>/<number of shards>/<number>/`. Its manifest is written last, and the folder put in place by
+one rename: a shard stands whole or not at all.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from data.atomic import write_json
+from data.corpora import Corpus
+from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from data.workspace import file_stem
+from retrieval.protocol import Indexer
+
+_MANIFEST = "manifest.json"
+MOST_SHARDS = 10_000
+
+
+class Shard(NamedTuple):
+    """The passages from id `start` to before `end`."""
+
+    number: int
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        if not self.size:
+            return f"shard {self.number} (no passages)"
+        return f"shard {self.number} (passages {self.start:,} to {self.end - 1:,})"
+
+
+@dataclass(frozen=True)
+class ShardManifest:
+    """What a shard was made from and by; `files` are their sizes in bytes, so that a truncated one is noticed."""
+
+    indexer: str
+    engine: str
+    corpus_hash: str
+    shards: int
+    number: int
+    start: int
+    end: int
+    created: str
+    files: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A corpus cut into `shards` ranges of as equal length as can be, to be indexed by one indexer."""
+
+    folder: Path
+    corpus_folder: Path
+    corpus_hash: str
+    count: int
+    indexer: str
+    engine: str
+    shards: int
+
+    @classmethod
+    def of(cls, corpus: Corpus, indexer: Indexer[object], shards: int) -> "Plan":
+        """The plan; raises `BadInputError` for a number of shards, or a corpus, that cannot be used."""
+        if not 1 <= shards <= MOST_SHARDS:
+            raise BadInputError(f"There cannot be {shards} shards.", hint=f"Choose between 1 and {MOST_SHARDS:,}.")
+        return cls(
+            folder=_sets(corpus, indexer) / str(shards),
+            corpus_folder=corpus.folder,
+            corpus_hash=corpus.manifest.hash,
+            count=corpus.manifest.count,
+            indexer=indexer.name,
+            engine=indexer.engine,
+            shards=shards,
+        )
+
+    def shard(self, number: int) -> Shard:
+        return Shard(number, self.count * number // self.shards, self.count * (number + 1) // self.shards)
+
+    def all(self) -> Iterator[Shard]:
+        """Every shard, in order."""
+        return map(self.shard, range(self.shards))
+
+    def holding(self, passage: int) -> Shard:
+        """The shard of a passage."""
+        number = passage * self.shards // self.count
+        return next(s for s in map(self.shard, range(number, self.shards)) if passage < s.end)
+
+    def place(self, shard: Shard) -> Path:
+        """The folder of a shard."""
+        return self.folder / f"{shard.number:05d}"
+
+    def check(self, shard: Shard) -> ShardManifest:
+        """The manifest of a shard that stands whole.
+
+        Raises `UnavailableError` for one that is missing or damaged, `StaleError` for one that was made from something else.
+        """
+        place, named = self.place(shard), f"{shard} of {self.shards}"
+        try:
+            held = ShardManifest(**json.loads((place / _MANIFEST).read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            raise UnavailableError(f"There is no {named}.", where=place, hint=self._again) from error
+        except (OSError, ValueError, TypeError) as error:
+            raise UnavailableError(f"The manifest of {named} cannot be read.", where=place, hint=self._again) from error
+        if held != self._manifest(shard, held.created, held.files):
+            raise StaleError(
+                f"The {named} was made from another state of the corpus or by another version.",
+                where=place,
+                hint=self._again,
+            )
+        for name, size in held.files.items():
+            path = place / name
+            found = path.stat().st_size if path.exists() else 0
+            if found != size:
+                raise UnavailableError(
+                    f"The {named} is damaged: {name} has {found:,} of its {size:,} bytes.",
+                    where=place,
+                    hint=self._again,
+                )
+        return held
+
+    def stands(self, shard: Shard) -> bool:
+        """Whether a shard need not be built."""
+        try:
+            self.check(shard)
+        except BerdseyeError:
+            return False
+        return True
+
+    def finish(self, shard: Shard, building: Path) -> None:
+        """Write the manifest of a shard that was built in `building`, and put it in place."""
+        files = {path.name: path.stat().st_size for path in building.iterdir()}
+        created = datetime.now(UTC).isoformat(timespec="microseconds")
+        write_json(building / _MANIFEST, asdict(self._manifest(shard, created, files)))
+        shutil.rmtree(self.place(shard), ignore_errors=True)
+        building.rename(self.place(shard))
+
+    @property
+    def _again(self) -> str:
+        return f"Run berdseye index with --shards {self.shards} again; what stands is kept."
+
+    def _manifest(self, shard: Shard, created: str, files: dict[str, int]) -> ShardManifest:
+        return ShardManifest(
+            self.indexer,
+            self.engine,
+            self.corpus_hash,
+            self.shards,
+            shard.number,
+            shard.start,
+            shard.end,
+            created,
+            files,
+        )
+
+
+def standing(corpus: Corpus, indexer: Indexer[object]) -> Plan:
+    """The shards to search: of all the ways the corpus was cut, the one that was completed last.
+
+    Raises `UnavailableError` that names a missing or damaged shard where none is complete, and `StaleError` where they were
+    made from another state of the corpus.
+    """
+    complete: list[tuple[str, Plan]] = []
+    trouble: BerdseyeError = UnavailableError(
+        f"'{corpus.name}' has no shards of the index {indexer.name}.",
+        hint=f"Build them: berdseye index {corpus.name} --pipeline PIPELINE --ray ADDRESS --shards N.",
+    )
+    for cut in sorted(int(p.name) for p in _sets(corpus, indexer).glob("*") if p.name.isdigit()):
+        plan = Plan.of(corpus, indexer, cut)
+        try:
+            complete.append((max(plan.check(shard).created for shard in plan.all()), plan))
+        except BerdseyeError as error:
+            trouble = error
+    if not complete:
+        raise trouble
+    return max(complete, key=lambda made: made[0])[1]
+
+
+def _sets(corpus: Corpus, indexer: Indexer[object]) -> Path:
+    if corpus.manifest.kind != "passages":
+        raise BadInputError(
+            f"Corpus '{corpus.name}' holds web pages, which are cut and searched for each question.",
+            hint="It needs no index, and no cluster.",
+        )
+    return corpus.folder / "shards" / file_stem(indexer.name)

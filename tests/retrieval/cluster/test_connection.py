@@ -1,0 +1,34 @@
+"""Joining a cluster."""
+
+import sys
+
+import pytest
+
+from data.errors import BadInputError, BerdseyeError, UnavailableError
+from retrieval.cluster.connection import Connection, connect
+
+
+@pytest.mark.parametrize("address", ["nowhere", "host:", ":6379", "ray://127.0.0.1:10001", ""])
+def test_what_is_no_address_is_told(address: str) -> None:
+    with pytest.raises(BadInputError, match="is no address of a cluster"):
+        connect(address)
+
+
+def test_an_address_where_nothing_listens_is_told_at_once() -> None:
+    with pytest.raises(UnavailableError, match=r"127\.0\.0\.1:9: Nothing answers there"):
+        connect("127.0.0.1:9")
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UnavailableError, match=r"Ray is not installed here.*\[cluster\]"):
+        connect("local")
+
+
+def test_a_process_stays_in_the_cluster_it_has_joined(cluster: Connection) -> None:
+    assert cluster.address.startswith("127.0.0.1:")
+    again = connect(cluster.address)
+    again.close()
+    assert cluster.cores() == [1, 1]  # it has not been left
+    with pytest.raises(BerdseyeError, match=f"has joined the cluster at {cluster.address}"):
+        connect(f"localhost:{cluster.address.partition(':')[2]}")

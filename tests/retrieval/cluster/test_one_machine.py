@@ -1,0 +1,70 @@
+"""A cluster that Berdseye starts itself, on this machine alone, and the command line."""
+
+import json
+import subprocess
+import sys
+
+from one_index import QUERIES
+from tied_corpus import write_tied_corpus
+
+from data.workspace import Workspace
+from retrieval.registry import parse_pipeline
+from retrieval.search import search
+
+# Builds by the command line and searches; prints what was found, and who listens where beyond this machine.
+SESSION = """
+import json, os, sys
+from pathlib import Path
+import psutil
+from typer.testing import CliRunner
+from app.cli import cli
+from data.corpora import Corpus
+from retrieval.cluster.collection import sharded
+from retrieval.cluster.connection import connect
+from retrieval.registry import parse_pipeline
+from retrieval.search import search_passages
+
+workspace, queries = sys.argv[1], json.loads(sys.argv[2])
+with connect("local", object_store=80_000_000) as cluster:
+    told = CliRunner().invoke(cli, ["index", "c", "--ray", "local", "--shards", "2", "-w", workspace])
+    with sharded(Corpus(Path(workspace) / "corpora" / "c"), "local") as passages:
+        ids, _ = search_passages(passages, parse_pipeline("bm25"), queries, 20)
+    listening = [
+        (process.name(), connection.laddr)
+        for process in psutil.Process().children(recursive=True)
+        for connection in process.net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+left = [process.name() for process in psutil.Process().children(recursive=True) if process.is_running()]
+print(json.dumps({
+    "exit": told.exit_code,
+    "out": told.stdout,
+    "told": told.stderr,
+    "ids": ids.tolist(),
+    "listening": len(listening),
+    "beyond": [name for name, address in listening if address.ip not in ("127.0.0.1", "::1", "::ffff:127.0.0.1")],
+    "left": left,
+    "usage": os.environ["RAY_USAGE_STATS_ENABLED"],
+}))
+"""
+
+
+def test_local_listens_on_this_machine_alone_and_leaves_nothing_behind(workspace: Workspace) -> None:
+    corpus = write_tied_corpus(workspace, 500)
+    questions = [q.text for q in QUERIES]
+    run = subprocess.run(
+        [sys.executable, "-c", SESSION, str(workspace.folder), json.dumps(questions)],
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)  # Ray has printed nothing among the results
+    assert (found["exit"], found["out"]) == (0, "")
+    assert "c: index lexical(english) is ready in 2 shards" in found["told"]
+    assert found["ids"] == search(corpus, parse_pipeline("bm25"), questions, 20)[0].tolist()
+    assert found["listening"] > 0
+    assert found["beyond"] == []
+    assert found["left"] == []
+    assert found["usage"] == "0"

@@ -1,0 +1,73 @@
+"""Shards built and searched over several nodes."""
+
+import numpy as np
+import pytest
+from built_here import encode_here
+from one_index import QUERIES, assert_same
+from several_nodes import SeveralNodes
+from tied_corpus import write_tied_corpus
+
+from data.corpora import Corpus
+from data.errors import StaleError, UnavailableError
+from data.workspace import Workspace
+from retrieval.cluster.building import build_shards
+from retrieval.cluster.collection import sharded
+from retrieval.cluster.connection import Connection
+from retrieval.dense.ranker import DenseIndexer
+from retrieval.lexical.ranker import LexicalIndexer
+from retrieval.registry import parse_pipeline
+from retrieval.search import search, search_passages
+
+WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
+
+
+def test_nodes_find_what_one_index_finds(tied: Corpus, nodes: SeveralNodes, cluster: Connection) -> None:
+    told: list[tuple[int, str, int | None]] = []
+    for indexer in (WORDS, VECTORS):
+        build_shards(tied, indexer, cluster, 3, rebuild=True, progress=lambda *said: told.append(said))
+    assert (2400, "passages encoded for dense(static)", 2400) in told
+    assert {what for _, what, _ in told if "encoded" not in what} == {
+        "passages in shards of lexical(english)",
+        "passages in shards of dense(static)",
+    }
+    with sharded(tied, nodes.address) as passages:
+        assert_same(tied, passages)
+
+
+def test_a_layout_that_is_trained_learns_once_for_all_shards(
+    tied: Corpus, nodes: SeveralNodes, cluster: Connection
+) -> None:
+    indexer = DenseIndexer("static", "sq8")
+    encode_here(tied, indexer, 2)
+    plan = build_shards(tied, indexer, cluster, 2)
+    with sharded(tied, nodes.address) as passages:
+        pipeline = parse_pipeline("dense(static,index=sq8)")
+        found = search_passages(passages, pipeline, QUERIES, 20)
+        assert np.array_equal(found[1], search(tied, pipeline, QUERIES, 20)[1])
+    kept = sorted(path.name for path in (plan.folder / "encoded").iterdir())
+    assert kept == ["made_from.json", "trained.faiss"]  # for a shard that must be built again; vectors are not kept
+
+
+def test_a_file_that_is_truncated_meanwhile_is_told_by_the_node(
+    workspace: Workspace, nodes: SeveralNodes, cluster: Connection
+) -> None:
+    corpus = write_tied_corpus(workspace, 100)
+    plan = build_shards(corpus, WORDS, cluster, 2)
+    with sharded(corpus, nodes.address) as passages:
+        passages.index(WORDS)  # looked at here, not yet opened there
+        path = plan.place(plan.shard(1)) / "postings.values"
+        path.write_bytes(path.read_bytes()[:-2])
+        with pytest.raises(UnavailableError, match=r"cannot be searched on node 127\.0\.0\.1 .* postings\.values has"):
+            search_passages(passages, parse_pipeline("bm25"), QUERIES, 5)
+
+
+def test_a_corpus_made_anew_meanwhile_is_told(workspace: Workspace, nodes: SeveralNodes, cluster: Connection) -> None:
+    corpus = write_tied_corpus(workspace, 100)
+    build_shards(corpus, WORDS, cluster, 1)
+    with sharded(corpus, nodes.address) as passages:
+        passages.index(WORDS)
+        changed = write_tied_corpus(workspace, 100, seed=1)
+        with pytest.raises(StaleError, match="made anew meanwhile"):
+            search_passages(passages, parse_pipeline("bm25"), QUERIES, 5)
+    with sharded(changed, nodes.address) as passages, pytest.raises(StaleError, match=r"shard 0 .* another state"):
+        passages.index(WORDS)
