@@ -8,11 +8,13 @@ import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file
+from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
 from data.errors import UnavailableError
@@ -40,15 +42,13 @@ class StaticEmbedding:
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):
             ids = self.token_ids(texts[start : start + _BATCH])
-            lengths = np.array([len(i) for i in ids])
-            filled = np.flatnonzero(lengths)
-            if len(filled) == 0:
-                continue
-            flat = np.concatenate([np.asarray(ids[i], dtype=np.int64) for i in filled])
-            starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
-            sums = np.add.reduceat(self.table[flat], starts, axis=0)
+            ends = np.cumsum([0, *map(len, ids)])
+            flat = np.fromiter(chain.from_iterable(ids), dtype=np.int32, count=int(ends[-1]))
+            # A product with the matrix of counts adds up rows without a copy of each.
+            counts = csr_array((np.ones(len(flat), np.float32), flat, ends), shape=(len(ids), len(self.table)))
+            sums = counts @ self.table
             norms = np.linalg.norm(sums, axis=1, keepdims=True)
-            out[start + filled] = sums / np.maximum(norms, 1e-12)
+            out[start : start + len(ids)] = sums / np.maximum(norms, 1e-12)
         return out
 
 

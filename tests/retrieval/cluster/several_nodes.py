@@ -5,8 +5,13 @@ from typing import Any
 from retrieval.cluster.connection import import_ray
 
 STORE = 80_000_000  # of shared memory for each node, near the least that Ray takes
-# A node that is gone is noticed in about three seconds in place of fifteen.
-_SOON = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 500, "health_check_failure_threshold": 5}
+# A node that is gone is noticed in about three seconds in place of fifteen; workers start when they are needed.
+_SETTINGS = {
+    "health_check_initial_delay_ms": 1000,
+    "health_check_period_ms": 500,
+    "health_check_failure_threshold": 5,
+    "prestart_worker_first_driver": False,
+}
 
 
 class SeveralNodes:
@@ -17,7 +22,7 @@ class SeveralNodes:
         from ray.cluster_utils import Cluster
 
         self._cluster = Cluster()
-        self._cluster.add_node(num_cpus=0, include_dashboard=False, object_store_memory=STORE, _system_config=_SOON)
+        self._cluster.add_node(num_cpus=0, include_dashboard=False, object_store_memory=STORE, _system_config=_SETTINGS)
         self.nodes: dict[str, Any] = {}
         for _ in range(count):
             self.add()

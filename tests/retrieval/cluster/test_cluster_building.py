@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from built_here import encode_here
+from built_here import CutHere, encode_here
 from filelock import FileLock
 from one_index import QUERIES
 from several_nodes import SeveralNodes
@@ -17,7 +17,6 @@ from data.corpora.parts import part_path
 from data.errors import BerdseyeError, UnavailableError
 from data.workspace import Workspace
 from retrieval.cluster.building import build_shards
-from retrieval.cluster.collection import sharded
 from retrieval.cluster.connection import Connection
 from retrieval.cluster.shards import Plan
 from retrieval.dense.ranker import DenseIndexer
@@ -67,7 +66,7 @@ def test_a_build_that_is_killed_goes_on_with_what_is_missing(
     assert [p.name for p in plan.folder.iterdir() if p.name.startswith(".")] == []
 
 
-def test_a_damaged_shard_alone_is_built_again(workspace: Workspace, nodes: SeveralNodes, cluster: Connection) -> None:
+def test_a_damaged_shard_alone_is_built_again(workspace: Workspace, cluster: Connection) -> None:
     corpus = write_tied_corpus(workspace, 300)
     encode_here(corpus, VECTORS, 2)
     plan = build_shards(corpus, VECTORS, cluster, 2)
@@ -77,10 +76,9 @@ def test_a_damaged_shard_alone_is_built_again(workspace: Workspace, nodes: Sever
     assert build_shards(corpus, VECTORS, cluster, 2) == plan
     changed = {path for path, made in manifests(plan).items() if first[path] != made}
     assert changed == {plan.place(plan.shard(1)) / "manifest.json"}
-    with sharded(corpus, nodes.address) as passages:
-        pipeline = parse_pipeline("dense(static)")
-        found = search_passages(passages, pipeline, QUERIES, 300)
-        assert found[0].tolist() == search(corpus, pipeline, QUERIES, 300)[0].tolist()
+    pipeline = parse_pipeline("dense(static)")
+    found = search_passages(CutHere(corpus, 2), pipeline, QUERIES, 300)
+    assert found[0].tolist() == search(corpus, pipeline, QUERIES, 300)[0].tolist()
 
 
 def test_a_shard_that_cannot_be_built_is_named(workspace: Workspace, cluster: Connection) -> None:

@@ -35,7 +35,7 @@ with connect("local", object_store=80_000_000) as cluster:
         for connection in process.net_connections("tcp")
         if connection.status == psutil.CONN_LISTEN
     ]
-left = [process.name() for process in psutil.Process().children(recursive=True) if process.is_running()]
+_, left = psutil.wait_procs(psutil.Process().children(recursive=True), timeout=20)
 print(json.dumps({
     "exit": told.exit_code,
     "out": told.stdout,
@@ -43,7 +43,7 @@ print(json.dumps({
     "ids": ids.tolist(),
     "listening": len(listening),
     "beyond": [name for name, address in listening if address.ip not in ("127.0.0.1", "::1", "::ffff:127.0.0.1")],
-    "left": left,
+    "left": [process.name() for process in left],
     "usage": os.environ["RAY_USAGE_STATS_ENABLED"],
 }))
 """

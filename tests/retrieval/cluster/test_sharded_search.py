@@ -30,32 +30,26 @@ def test_nodes_find_what_one_index_finds(tied: Corpus, nodes: SeveralNodes, clus
         "passages in shards of lexical(english)",
         "passages in shards of dense(static)",
     }
+    quantised = DenseIndexer("static", "sq8")
+    encode_here(tied, quantised, 3)
+    plan = build_shards(tied, quantised, cluster, 3)
+    kept = sorted(path.name for path in (plan.folder / "encoded").iterdir())
+    assert kept == ["made_from.json", "trained.faiss"]  # for a shard that must be built again; vectors are not kept
     with sharded(tied, nodes.address) as passages:
         assert_same(tied, passages)
-
-
-def test_a_layout_that_is_trained_learns_once_for_all_shards(
-    tied: Corpus, nodes: SeveralNodes, cluster: Connection
-) -> None:
-    indexer = DenseIndexer("static", "sq8")
-    encode_here(tied, indexer, 2)
-    plan = build_shards(tied, indexer, cluster, 2)
-    with sharded(tied, nodes.address) as passages:
         pipeline = parse_pipeline("dense(static,index=sq8)")
         found = search_passages(passages, pipeline, QUERIES, 20)
         assert np.array_equal(found[1], search(tied, pipeline, QUERIES, 20)[1])
-    kept = sorted(path.name for path in (plan.folder / "encoded").iterdir())
-    assert kept == ["made_from.json", "trained.faiss"]  # for a shard that must be built again; vectors are not kept
 
 
 def test_a_file_that_is_truncated_meanwhile_is_told_by_the_node(
     workspace: Workspace, nodes: SeveralNodes, cluster: Connection
 ) -> None:
     corpus = write_tied_corpus(workspace, 100)
-    plan = build_shards(corpus, WORDS, cluster, 2)
+    plan = build_shards(corpus, WORDS, cluster, 1)
     with sharded(corpus, nodes.address) as passages:
         passages.index(WORDS)  # looked at here, not yet opened there
-        path = plan.place(plan.shard(1)) / "postings.values"
+        path = plan.place(plan.shard(0)) / "postings.values"
         path.write_bytes(path.read_bytes()[:-2])
         with pytest.raises(UnavailableError, match=r"cannot be searched on node 127\.0\.0\.1 .* postings\.values has"):
             search_passages(passages, parse_pipeline("bm25"), QUERIES, 5)
@@ -65,7 +59,6 @@ def test_a_corpus_made_anew_meanwhile_is_told(workspace: Workspace, nodes: Sever
     corpus = write_tied_corpus(workspace, 100)
     build_shards(corpus, WORDS, cluster, 1)
     with sharded(corpus, nodes.address) as passages:
-        passages.index(WORDS)
         changed = write_tied_corpus(workspace, 100, seed=1)
         with pytest.raises(StaleError, match="made anew meanwhile"):
             search_passages(passages, parse_pipeline("bm25"), QUERIES, 5)
