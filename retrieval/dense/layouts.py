@@ -56,8 +56,8 @@ LAYOUTS: Mapping[str, Layout] = {
         Layout("hnsw", "HNSW32_SQ8", probes=256),
         # 39 a list, and for ivfpq 39 for each of the 256 codes of a piece. "np" leaves out what only polysemous search,
         # which is not used, learns: most of the time.
-        Layout("ivf", "IVF{lists},SQ8", probes=64, fewest=4_096),
-        Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=64, fewest=9_984),
+        Layout("ivf", "IVF{lists},SQ8", probes=512, fewest=4_096),
+        Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
     )
 }
 DEFAULT_LAYOUT = "flat"

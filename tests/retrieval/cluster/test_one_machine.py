@@ -14,6 +14,7 @@ from retrieval.search import search
 # Builds by the command line and searches; prints what was found, and who listens where beyond this machine.
 SESSION = """
 import json, os, sys
+from contextlib import suppress
 from pathlib import Path
 import psutil
 from typer.testing import CliRunner
@@ -29,12 +30,11 @@ with connect("local", object_store=80_000_000) as cluster:
     told = CliRunner().invoke(cli, ["index", "c", "--ray", "local", "--shards", "2", "-w", workspace])
     with sharded(Corpus(Path(workspace) / "corpora" / "c"), "local") as passages:
         ids, _ = search_passages(passages, parse_pipeline("bm25"), queries, 20)
-    listening = [
-        (process.name(), connection.laddr)
-        for process in psutil.Process().children(recursive=True)
-        for connection in process.net_connections("tcp")
-        if connection.status == psutil.CONN_LISTEN
-    ]
+    listening = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # a worker that has just ended
+            found = [c.laddr for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN]
+            listening += [(process.name(), address) for address in found]
 _, left = psutil.wait_procs(psutil.Process().children(recursive=True), timeout=20)
 print(json.dumps({
     "exit": told.exit_code,
