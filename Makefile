@@ -38,7 +38,7 @@ bench: $(DEV_STAMP) ## Speed and size, printed
 	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks --ignore tests/benchmarks/bench_scale.py
 
 bench-scale: $(DEV_STAMP) ## How indexes grow; sizes from BERDSEYE_BENCH_SIZES
-	PYTHONPATH=tests/data $(BIN)/python -m pytest -m benchmark -s tests/benchmarks/bench_scale.py
+	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks/bench_scale.py
 
 embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folder
 	$(BIN)/python -m detectors.train_embedded $(DATA)

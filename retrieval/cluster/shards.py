@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from data.atomic import write_json
+from data.atomic import sync_folder, write_json
 from data.corpora import Corpus
 from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
 from data.workspace import file_stem
@@ -137,6 +137,7 @@ class Plan:
 
     def finish(self, shard: Shard, building: Path) -> None:
         """Write the manifest of a shard that was built in `building`, and put it in place."""
+        sync_folder(building)
         files = {path.name: path.stat().st_size for path in building.iterdir()}
         created = datetime.now(UTC).isoformat(timespec="microseconds")
         write_json(building / _MANIFEST, asdict(self._manifest(shard, created, files)))

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 PASSAGES = int(os.environ.get("BERDSEYE_BENCH_PASSAGES", "100000"))
-TESTS = Path(__file__).parents[1] / "data"
+ROOT = Path(__file__).parents[2]
 
 COMMON = r"""
 import json, re, sys, tempfile, time
 from pathlib import Path
 import numpy as np
-from synthetic_passages import synthetic_passages, synthetic_queries
+from tests.data.synthetic_passages import synthetic_passages, synthetic_queries
 N = int(sys.argv[1])
 def texts():
     for table in synthetic_passages(N):
@@ -124,7 +124,7 @@ def measured(engine: str, count: int = PASSAGES) -> dict[str, float]:
         capture_output=True,
         text=True,
         timeout=1700,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 0, done.stderr
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

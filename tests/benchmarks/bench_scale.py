@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_passages import synthetic_queries, write_synthetic_corpus
 
 from data.workspace import Workspace
+from tests.data.synthetic_passages import synthetic_queries, write_synthetic_corpus
 
 SIZES = [int(n) for n in os.environ.get("BERDSEYE_BENCH_SIZES", "100000,300000").split(",")]
 PIPELINES = os.environ.get(

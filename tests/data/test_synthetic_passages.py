@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from synthetic_passages import synthetic_passages, synthetic_queries, write_synthetic_corpus
 
 from data.corpora import open_corpus
 from data.workspace import Workspace
+from tests.data.synthetic_passages import synthetic_passages, synthetic_queries, write_synthetic_corpus
 
 
 @pytest.fixture(scope="module")
