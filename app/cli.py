@@ -9,6 +9,7 @@ from app.commands import (
     app_command,
     corpora,
     datasets,
+    detect,
     evaluate,
     indexes,
     judgments,
@@ -38,6 +39,7 @@ corpora.register(cli)
 indexes.register(cli)
 datasets.register(cli)
 search.register(cli)
+detect.register(cli)
 evaluate.register(cli)
 tuning.register(cli)
 perspective_recall.register(cli)

@@ -14,7 +14,8 @@ from data.labels import LabelStore
 from data.records import Pair
 from data.workspace import Workspace
 from detectors.labelling import label
-from detectors.registry import DEFAULT_DETECTOR, parse_detector
+from detectors.registry import parse_detector
+from detectors.trained import adopted_detector
 
 Progress = Callable[[int, int], None]
 
@@ -40,8 +41,8 @@ def send(
     if runs:
         keys += judgments.add_pairs(pairs_of_runs(workspace, runs, k).values())
     records = judgments.pair_records(keys)
-    detector = parse_detector(DEFAULT_DETECTOR)
-    found = label(LabelStore(workspace), detector, [Pair(r.passage, r.perspective) for r in records.values()])
+    detector = parse_detector(adopted_detector(workspace), workspace)
+    found = label(LabelStore(workspace), detector, [Pair(r.passage, r.perspective, r.title) for r in records.values()])
     labels = {key: (p, p >= detector.threshold) for key, p in zip(records, found.tolist(), strict=True)}
     version = f"{detector.name} {detector.version}"
     return push(judgments, connection, project, keys, labels, version, progress=progress)

@@ -43,10 +43,14 @@ class Passage(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A passage and a perspective: what a detector labels and a person judges."""
+    """A passage and a perspective: what a detector labels and a person judges.
+
+    `title` is that of the passage's document, for detectors that read one; it is no part of the key.
+    """
 
     passage: str
     perspective: str
+    title: str = ""
 
     @property
     def key(self) -> str:

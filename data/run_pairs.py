@@ -60,6 +60,6 @@ def ranked_pairs(corpus: Corpus, ids: Ids, questions: Sequence[Question]) -> Run
     for number, question in enumerate(questions):
         found = [(rank, passages[i]) for rank, i in enumerate(ids[number].tolist()) if i >= 0]
         for (rank, passage), (place, perspective) in product(found, enumerate(question.perspectives)):
-            pairs.append(Pair(passage.text, perspective.text))
+            pairs.append(Pair(passage.text, perspective.text, passage.title))
             places.append((number, rank, place))
     return RunPairs(pairs, np.array(places, dtype=np.int64).reshape(-1, 3), passages, ids.shape[1])

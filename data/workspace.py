@@ -100,6 +100,15 @@ class Workspace:
         return self.folder / "labels"
 
     @property
+    def detectors_folder(self) -> Path:
+        """Detectors that were trained here."""
+        return self.folder / "detectors"
+
+    @property
+    def thresholds_folder(self) -> Path:
+        return self.folder / "thresholds"
+
+    @property
     def label_studio_folder(self) -> Path:
         return self.folder / "label_studio"
 

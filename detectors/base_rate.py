@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from data.grammar import Call
 from data.records import Pair
 
 BASE_RATE = 0.168
@@ -18,10 +19,14 @@ _LEVELS = 1 << 24
 class RandomDetector:
     """Draws a uniform probability from the pair's key; about `rate` of all pairs reach the threshold."""
 
-    name = "random"
+    measured = "chance"
+    pairs_at_once = 65_536
 
     def __init__(self, rate: float = BASE_RATE, seed: int = 0) -> None:
+        other = ({"rate": rate} if rate != BASE_RATE else {}) | ({"seed": seed} if seed else {})
+        self.name = str(Call("random", (), other))
         self.seed = seed
+        self.threshold_source = f"says yes to {rate:.1%}"
         self.threshold = 1.0 - rate
         self.version = f"1-{rate:g}-{seed}"
 

@@ -13,11 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from data.errors import StaleError, UnavailableError
+from data.grammar import Call
 from data.records import Pair
 from data.static_embedding import WEIGHTS_SHA256
+from data.workspace import Workspace
 from detectors.features import FEATURE_NAMES, FEATURES_VERSION, features
 
+WEIGHTS_FILE = "embedded.json"
 EMBEDDING_VERSION = WEIGHTS_SHA256[:12]
+THRESHOLD_SOURCE = "best F1 at 16.8% positive on the dev debates"
 _RETRAIN = "Train it again with `python -m detectors.train_embedded DATA_FOLDER`."
 
 
@@ -66,11 +70,15 @@ class Weights:
 class EmbeddedDetector:
     """Scores topic and wording well and stance weakly; see `detectors/weights/README.md` for how well."""
 
-    name = "embedded"
+    pairs_at_once = 8_192
 
-    def __init__(self, model: Logistic | None = None) -> None:
-        self.model = shipped_weights().embedded if model is None else model
+    def __init__(self, weights: Weights | None = None, trained: str | None = None) -> None:
+        weights = weights or shipped_weights()
+        self.name = str(Call("embedded", () if trained is None else (trained,)))
+        self.model = weights.embedded
         self.threshold = self.model.threshold
+        self.threshold_source = str(weights.card.get("threshold_source", THRESHOLD_SOURCE))
+        self.measured = str(weights.card.get("measured") or measured_on_debates(weights, "embedded"))
         self.version = self.model.version
 
     def predict(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
@@ -99,12 +107,33 @@ def read_weights(text: str, where: str | Path) -> Weights:
 @lru_cache(maxsize=1)
 def shipped_weights() -> Weights:
     """The weights in the package, read once per process."""
-    path = files("detectors") / "weights" / "embedded.json"
+    path = files("detectors") / "weights" / WEIGHTS_FILE
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise UnavailableError("The weights are missing.", where=str(path), hint=_RETRAIN) from error
     return read_weights(text, str(path))
+
+
+def measured_on_debates(weights: Weights, name: str) -> str:
+    """The test figures of the shipped card in one line; empty where the card has none."""
+    try:
+        found = weights.card["figures"][name]["test"]
+        right, always = (found["claim_or_denial"][key] for key in ("right", "always_claim"))
+        return (
+            f"AUROC {found['auroc'][0]:.2f}, F1 {found['f1_at_base_rate'][0]:.2f} at 16.8% positive on held-out debates; "
+            f"of a claim and its denial it takes the right one in {right:.0%} (always the claim: {always:.0%})"
+        )
+    except (KeyError, TypeError, IndexError):
+        return ""
+
+
+def trained_weights(workspace: Workspace, name: str) -> Weights:
+    """The weights of a training in the workspace; raises `UnavailableError` where there is none."""
+    path = workspace.detectors_folder / name / WEIGHTS_FILE
+    if not path.is_file():
+        raise UnavailableError(f"There is no detector 'embedded({name})'.", where=path, hint="Train it first.")
+    return read_weights(path.read_text(encoding="utf-8"), path)
 
 
 def _logistic(raw: dict[str, Any]) -> Logistic:

@@ -1,6 +1,7 @@
 """Labels of pairs through the label cache: what is known is read, the rest is predicted and kept."""
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,14 @@ from data.workspace import Workspace
 from detectors.protocol import Detector
 from detectors.registry import parse_detector
 
-_BATCH = 4096
+_SECONDS = 20.0
 
 
 def judge(workspace: Workspace) -> Callable[[str, Sequence[Pair]], npt.NDArray[np.float32]]:
     """P(supports) of pairs by the detector of a name, through the label cache: what `>> cover(DETECTOR)` asks."""
 
     def judged(detector: str, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
-        return label(LabelStore(workspace), parse_detector(detector), pairs)
+        return label(LabelStore(workspace), parse_detector(detector, workspace), pairs)
 
     return judged
 
@@ -33,16 +34,32 @@ def label(
 ) -> npt.NDArray[np.float32]:
     """P(supports) of each pair, float32[n_pairs].
 
-    Predicted batches are stored as they are made, so that an interrupted pass goes on where it stopped.
+    What is predicted is stored every few seconds, and when the work is broken off, which then goes on from there.
     """
     keys = [pair.key for pair in pairs]
     unknown = dict(zip(keys, pairs, strict=True))
-    probabilities = dict(zip(keys, store.get(detector.name, keys, detector.version).tolist(), strict=True))
+    version = detector.version
+    probabilities = dict(zip(keys, store.get(detector.name, keys, version).tolist(), strict=True))
     missing = [key for key in unknown if np.isnan(probabilities[key])]
-    for start in range(0, len(missing), _BATCH):
-        batch = missing[start : start + _BATCH]
-        predicted = detector.predict([unknown[key] for key in batch])
-        store.put(detector.name, detector.version, batch, predicted.tolist())
-        probabilities.update(zip(batch, predicted.tolist(), strict=True))
-        progress(start + len(batch), "pairs")
+    waiting: dict[str, float] = {}
+    stored = monotonic()
+    try:
+        for start in range(0, len(missing), detector.pairs_at_once):
+            batch = missing[start : start + detector.pairs_at_once]
+            waiting.update(zip(batch, detector.predict([unknown[key] for key in batch]).tolist(), strict=True))
+            progress(start + len(batch), "pairs", len(missing))
+            if monotonic() - stored > _SECONDS:
+                _store(store, detector.name, version, waiting, probabilities)
+                stored = monotonic()
+    finally:
+        _store(store, detector.name, version, waiting, probabilities)
     return np.array([probabilities[key] for key in keys], dtype=np.float32)
+
+
+def _store(
+    store: LabelStore, name: str, version: str, waiting: dict[str, float], probabilities: dict[str, float]
+) -> None:
+    """Move what waits to the disk."""
+    store.put(name, version, list(waiting), list(waiting.values()))
+    probabilities.update(waiting)
+    waiting.clear()

@@ -3,39 +3,88 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from data.grammar import Call
 from data.passages import clean
-from data.records import Pair
+from data.records import Pair, Passage
 from data.static_embedding import static_embedding
-from detectors.embedded import Logistic, shipped_weights
+from detectors.embedded import THRESHOLD_SOURCE, Logistic, measured_on_debates, shipped_weights
+from detectors.protocol import UNTUNED, Detector, Floats
+from retrieval.encoders.protocol import Encoder, Vectors
+from retrieval.encoders.registry import open_encoder
 
+STATIC = "static"
 _PAIRS_AT_ONCE = 65_536
 
 
-class SimilarityDetector:
+def similarity_detector(model: str = STATIC) -> Detector:
+    """`similarity(MODEL)` with any encoder that retrieval knows; that of the static embeddings is calibrated."""
+    return StaticSimilarity() if model == STATIC else EncoderSimilarity(open_encoder(model))
+
+
+class StaticSimilarity:
     """P rises with the cosine of passage and perspective; cosines below 0 count as 0."""
 
-    name = "similarity(static)"
+    name = f"similarity({STATIC})"
+    pairs_at_once = _PAIRS_AT_ONCE
 
     def __init__(self, model: Logistic | None = None) -> None:
         self.model = shipped_weights().similarity if model is None else model
         self.threshold = self.model.threshold
+        self.threshold_source = THRESHOLD_SOURCE
+        self.measured = measured_on_debates(shipped_weights(), self.name)
         self.version = self.model.version
 
-    def predict(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
         """P(supports), float32[n_pairs], a logistic curve over the clipped cosine."""
         return self.model.probabilities(clipped_cosines(pairs)[:, None])
 
 
-def clipped_cosines(pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
+class EncoderSimilarity:
+    """The cosine itself, 0 where it is negative: no probability before a threshold is tuned for it."""
+
+    threshold = 0.5
+    threshold_source = UNTUNED
+    measured = ""
+    pairs_at_once = 4_096
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.name = str(Call("similarity", (encoder.name,)))
+        self.version = f"1-{encoder.version}"
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """max(0, cosine) of the perspective, read as a query, and the passage, read with its title; float32[n_pairs]."""
+        passages = list(dict.fromkeys((p.title, p.passage) for p in pairs))
+        statements = list(dict.fromkeys(p.perspective for p in pairs))
+        left = self.encoder.encode_passages([Passage(i, "", t, text) for i, (t, text) in enumerate(passages)])
+        right = self.encoder.encode_queries(statements)
+        of_passage = {held: i for i, held in enumerate(passages)}
+        of_statement = {held: i for i, held in enumerate(statements)}
+        return _cosines(
+            _unit(left),
+            _unit(right),
+            [of_passage[p.title, p.passage] for p in pairs],
+            [of_statement[p.perspective] for p in pairs],
+        )
+
+
+def clipped_cosines(pairs: Sequence[Pair]) -> Floats:
     """max(0, cosine) of the static vectors of each pair, float32[n_pairs]; 0 where a text is empty."""
-    texts = {text: i for i, text in enumerate(dict.fromkeys(t for pair in pairs for t in pair))}
+    texts = {text: i for i, text in enumerate(dict.fromkeys(t for p in pairs for t in (p.passage, p.perspective)))}
     vectors = static_embedding().encode([clean(t) for t in texts])
-    left = np.array([texts[p.passage] for p in pairs], dtype=np.int64)
-    right = np.array([texts[p.perspective] for p in pairs], dtype=np.int64)
-    out = np.zeros(len(pairs), dtype=np.float32)
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        rows = slice(start, start + _PAIRS_AT_ONCE)
-        out[rows] = np.einsum("ij,ij->i", vectors[left[rows]], vectors[right[rows]])
+    return _cosines(vectors, vectors, [texts[p.passage] for p in pairs], [texts[p.perspective] for p in pairs])
+
+
+def _cosines(left: Vectors, right: Vectors, rows: Sequence[int], columns: Sequence[int]) -> Floats:
+    """Inner products of chosen rows of unit vectors, from 0 to 1."""
+    a, b = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
+    out = np.zeros(len(a), dtype=np.float32)
+    for start in range(0, len(a), _PAIRS_AT_ONCE):
+        part = slice(start, start + _PAIRS_AT_ONCE)
+        out[part] = np.einsum("ij,ij->i", left[a[part]], right[b[part]])
     return np.clip(out, 0.0, 1.0)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), dtype=np.float32)

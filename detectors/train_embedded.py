@@ -22,6 +22,7 @@ from data.errors import BadInputError, BerdseyeError
 from detectors.base_rate import BASE_RATE, RandomDetector
 from detectors.embedded import Logistic, Weights
 from detectors.features import features
+from detectors.quality import RESAMPLES, best_threshold, intervals, precision_recall_f1, rate_weights
 from detectors.similarity import clipped_cosines
 from detectors.training_pairs import (
     SOURCES,
@@ -36,7 +37,6 @@ from detectors.training_pairs import (
 SEED = 0
 OUT = Path(__file__).parent / "weights" / "embedded.json"
 
-_RESAMPLES = 500
 _FEWEST_OF_A_LABEL = 5
 
 Floats = npt.NDArray[np.float32]
@@ -64,7 +64,7 @@ def train(folder: Path, seed: int = SEED) -> Weights:
         "splits": counts(pairs),
         "pairs_by_kind": kinds(pairs),
         "base_rate": BASE_RATE,
-        "interval": f"95%, {_RESAMPLES} bootstrap samples of debates",
+        "interval": f"95%, {RESAMPLES} bootstrap samples of debates",
         "figures": {name: figures(pairs, p, thresholds[name], seed) for name, p in scores.items()},
     }
     return Weights(models["embedded"], models["similarity(static)"], card)
@@ -103,31 +103,6 @@ def figures(pairs: Sequence[LabelledPair], scores: Floats, threshold: float, see
     return out
 
 
-def precision_recall_f1(truth: Truth, chosen: Truth, weights: Doubles) -> tuple[float, float, float]:
-    """Weighted precision, recall and F1; 0 where nothing is chosen or nothing is true."""
-    hits = float(weights[truth & chosen].sum())
-    precision = hits / max(float(weights[chosen].sum()), 1e-12)
-    recall = hits / max(float(weights[truth].sum()), 1e-12)
-    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
-
-
-def rate_weights(truth: Truth, weights: Doubles | None = None) -> Doubles:
-    """Factors that make positives `BASE_RATE` of the (weighted) whole, float64[n]."""
-    given = np.ones(len(truth)) if weights is None else weights
-    share = float(np.average(truth, weights=given))
-    return np.where(truth, BASE_RATE / max(share, 1e-12), (1 - BASE_RATE) / max(1 - share, 1e-12))
-
-
-def best_threshold(truth: Truth, scores: Floats) -> float:
-    """The score with the best F1 at the base rate when it and all above are positive; ties: the higher."""
-    order = np.argsort(-scores, kind="stable")
-    ranked, weights = scores[order], rate_weights(truth)[order]
-    hits = np.cumsum(weights * truth[order])
-    f1 = 2 * hits / (np.cumsum(weights) + hits[-1])
-    ends = np.append(ranked[1:] != ranked[:-1], True)
-    return float(ranked[int(np.argmax(np.where(ends, f1, -1.0)))])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Trains, writes and prints; exit status 2 with one line when the data cannot be used."""
     parser = argparse.ArgumentParser(prog="python -m detectors.train_embedded", description="Train `embedded`.")
@@ -164,11 +139,9 @@ def _fitted(values: Floats, pairs: Sequence[LabelledPair]) -> Logistic:
         threshold=0.0,
     )
     dev = _rows(pairs, "dev")
-    threshold = best_threshold(_truth([pairs[i] for i in dev]), draft.probabilities(values[dev]))
-    # Rounded down, so that the pair the threshold was taken from still passes it.
-    return Logistic(
-        draft.mean, draft.scale, draft.coefficients, draft.intercept, float(np.floor(threshold * 1e4) / 1e4)
-    )
+    truth = _truth([pairs[i] for i in dev])
+    threshold = best_threshold(truth, draft.probabilities(values[dev]), rate_weights(truth))
+    return Logistic(draft.mean, draft.scale, draft.coefficients, draft.intercept, threshold)
 
 
 def _by_kind(pairs: Sequence[LabelledPair], truth: Truth, scores: Doubles) -> dict[str, float]:
@@ -203,16 +176,8 @@ def _contrast(pairs: Sequence[LabelledPair], scores: Doubles) -> dict[str, float
 
 def _interval(statistic: Callable[[Doubles], float], debates: npt.NDArray[np.int64], seed: int) -> list[float]:
     """The statistic and its 95% percentile interval when whole debates are drawn with replacement."""
-    names, place = np.unique(debates, return_inverse=True)
-    rng = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(_RESAMPLES):
-        times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
-        weights = times[place].astype(np.float64)
-        if weights.any():
-            drawn.append(statistic(weights))
-    low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    return [_rounded(statistic(np.ones(len(debates)))), _rounded(float(low)), _rounded(float(high))]
+    [(low, high)] = intervals({"it": statistic}, debates, resamples=RESAMPLES, seed=seed).values()
+    return [_rounded(statistic(np.ones(len(debates)))), _rounded(low), _rounded(high)]
 
 
 def _require_both_labels(pairs: Sequence[LabelledPair], folder: Path) -> None:

@@ -23,7 +23,7 @@ def agreement_labels(
     if detector is None or people.empty:
         return people
     texts = kept.drop_duplicates("pair")
-    pairs = [Pair(p, v) for p, v in zip(texts["passage"], texts["perspective"], strict=True)]
+    pairs = [Pair(*row) for row in texts[["passage", "perspective", "title"]].itertuples(index=False)]
     says = label(LabelStore(workspace), detector, pairs) >= detector.threshold
     machine = pd.DataFrame(
         {

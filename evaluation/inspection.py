@@ -64,7 +64,10 @@ def inspect_question(
     """Listings of rankings by (corpus, pipeline). The annotator's own word counts first, then people's, then the detector's."""
     pairs = list(
         dict.fromkeys(
-            Pair(p.text, v.text) for _, passages in found.values() for p in passages for v in question.perspectives
+            Pair(p.text, v.text, p.title)
+            for _, passages in found.values()
+            for p in passages
+            for v in question.perspectives
         )
     )
     probabilities = label(LabelStore(workspace), detector, pairs)
@@ -101,7 +104,7 @@ def _listing(
             rank,
             float(score),
             passage,
-            tuple(chips[Pair(passage.text, v.text)] for v in question.perspectives),
+            tuple(chips[Pair(passage.text, v.text, passage.title)] for v in question.perspectives),
         )
         for rank, (score, passage) in enumerate(zip(ranking.scores, passages, strict=True), start=1)
     )

@@ -17,10 +17,10 @@ from data.records import Pair
 from data.workspace import Workspace
 from detectors.labelling import label
 from detectors.protocol import Detector
-from detectors.registry import DEFAULT_DETECTOR, DETECTORS, parse_detector
+from detectors.registry import DETECTORS, parse_detector
+from detectors.trained import detector_names
 
 HUMAN = "human"
-DEFAULT_SOURCES = (f"{HUMAN}>{DEFAULT_DETECTOR}", DEFAULT_DETECTOR, HUMAN, GOLD)
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,16 @@ class LabelSource:
     def __str__(self) -> str:
         return ">".join(self.parts)
 
-    @property
-    def detector(self) -> Detector | None:
+    def detector(self, workspace: Workspace) -> Detector | None:
         """The detector among the sources, if there is one."""
         last = self.parts[-1]
-        return None if last in (HUMAN, GOLD) else parse_detector(last)
+        return None if last in (HUMAN, GOLD) else parse_detector(last, workspace)
+
+
+def default_sources(workspace: Workspace) -> list[str]:
+    """What a person can choose from without typing; the adopted detector comes first."""
+    adopted, *others = detector_names(workspace)
+    return [adopted, f"{HUMAN}>{adopted}", HUMAN, GOLD, *others]
 
 
 def parse_label_source(text: str) -> LabelSource:
@@ -72,7 +77,7 @@ def labels_of(
         elif part == GOLD:
             values = store.get(GOLD, keys).astype(np.float64)
         else:
-            detector = parse_detector(part)
+            detector = parse_detector(part, workspace)
             values = (label(store, detector, pairs, progress=progress) >= detector.threshold).astype(np.float64)
         found = np.where(np.isnan(found), values, found) if len(pairs) else found
     return found

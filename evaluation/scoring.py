@@ -54,7 +54,8 @@ def score_run(
     found = run_pairs(workspace, run, questions, k)
     labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
     support = support_of(found, labels, run.ids[:, :k], questions)
-    version = source.detector.version if source.detector is not None else ""
+    detector = source.detector(workspace)
+    version = detector.version if detector is not None else ""
     scores = []
     for measure in measures:
         values = judged_values(measure, support)

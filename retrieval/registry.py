@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
+from data.arguments import Arguments
 from data.errors import BadInputError, UnknownNameError
 from data.grammar import Call, parse
-from retrieval.arguments import Arguments
 from retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
 from retrieval.dense.ranker import Dense
 from retrieval.encoders.protocol import Similarity

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 BELOW: dict[str, set[str]] = {
     "data": set(),
     "retrieval": {"data"},
-    "detectors": {"data"},
+    "detectors": {"data", "retrieval"},
     "annotation": {"data"},
     "evaluation": {"data", "retrieval", "detectors", "annotation"},
     "app": {"data", "retrieval", "detectors", "annotation", "evaluation"},

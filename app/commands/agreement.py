@@ -24,7 +24,9 @@ def command(
     file: Annotated[
         Path | None, typer.Argument(help="CSV with columns item, annotator, label; else the workspace.")
     ] = None,
-    detector: Annotated[str, typer.Option(help="Without a file: the detector to set beside people.")] = "embedded",
+    detector: Annotated[
+        str | None, typer.Option(help="Without a file: the detector to set beside people; else the adopted one.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -66,13 +68,15 @@ def _read(file: Path) -> "pd.DataFrame":
     return labels
 
 
-def _stored(workspace: Path | None, detector: str) -> "pd.DataFrame":
+def _stored(workspace: Path | None, detector: str | None) -> "pd.DataFrame":
     from annotation.judgments import Judgments
     from detectors.registry import parse_detector
+    from detectors.trained import adopted_detector
     from evaluation.agreement_labels import agreement_labels
 
     held = opened(workspace)
-    return agreement_labels(held, Judgments.open(held.judgments_url).frame(), parse_detector(detector))
+    chosen = parse_detector(detector or adopted_detector(held), held)
+    return agreement_labels(held, Judgments.open(held.judgments_url).frame(), chosen)
 
 
 def _print(result: "Agreement") -> None:

@@ -19,7 +19,10 @@ def evaluate(
         str | None, typer.Option(help="A file in the released BERDS form, or a stored run; else all runs.")
     ] = None,
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
-    labels: Annotated[str, typer.Option(help="For stored runs: embedded, human, gold, human>embedded.")] = "embedded",
+    labels: Annotated[
+        str | None,
+        typer.Option(help="For stored runs: human, gold, a detector, human>embedded; else the adopted detector."),
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -54,17 +57,19 @@ def _file(path: Path, measures: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def _stored(run: str | None, measures: str, labels: str, workspace: Path | None) -> list[dict[str, Any]]:
+def _stored(run: str | None, measures: str, labels: str | None, workspace: Path | None) -> list[dict[str, Any]]:
     from annotation.judgments import Judgments
     from data.errors import BadInputError
     from data.runs import list_runs, load_run
+    from detectors.trained import adopted_detector
     from evaluation.label_sources import parse_label_source
     from evaluation.measures import parse_measures
     from evaluation.scoring import macro_average, score_run
 
     if run is not None and Path(run).suffix in (".jsonl", ".json"):
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")
-    held, parsed, source = opened(workspace), parse_measures(measures), parse_label_source(labels)
+    held, parsed = opened(workspace), parse_measures(measures)
+    source = parse_label_source(labels or adopted_detector(held))
     names = [run] if run is not None else [r.name for r in list_runs(held)]
     if not names:
         raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`, or name a file with --run.")

@@ -1,11 +1,15 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from data.errors import UnavailableError
 from data.workspace import Workspace
+
+if TYPE_CHECKING:
+    from detectors.protocol import Detector
 
 WorkspaceOption = Annotated[Path | None, typer.Option("--workspace", "-w", help="The workspace folder.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
@@ -14,3 +18,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard
 def opened(folder: Path | None) -> Workspace:
     """The workspace of the option, or the default one."""
     return Workspace.open(folder or Workspace.default_folder())
+
+
+def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
+    """The detector of the option, or else the adopted one. Without any workspace, those that need none still serve."""
+    from detectors.registry import DEFAULT_DETECTOR, parse_detector
+    from detectors.trained import adopted_detector
+
+    try:
+        held = opened(folder)
+    except UnavailableError:
+        if folder is not None:
+            raise
+        return parse_detector(name or DEFAULT_DETECTOR)
+    return parse_detector(name or adopted_detector(held), held)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +19,6 @@ def register(cli: typer.Typer) -> None:
     """Add the commands."""
     cli.command()(search)
     cli.command()(perspectives)
-    cli.command()(detect)
     cli.command()(run)
 
 
@@ -78,42 +76,6 @@ def perspectives(
 
     TypedPerspectives(opened(workspace)).put(question, perspective)
     note(f"{len(perspective)} perspectives are kept for '{question}'")
-
-
-def detect(
-    passage: Annotated[str, typer.Argument(help="A passage, or a file of it.")],
-    perspective: Annotated[list[str], typer.Argument(help="One or more perspectives.")],
-    detector: Annotated[str, typer.Option(help="The detector.")] = "embedded",
-    json: JsonOption = False,
-) -> None:
-    """Say of each perspective whether the passage supports it, and with which probability.
-
-    Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
-    """
-    from data.records import Pair
-    from detectors.registry import parse_detector
-
-    chosen = parse_detector(detector)
-    path = Path(passage) if len(passage) < 250 else None
-    text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else passage
-    probabilities = chosen.predict([Pair(text, p) for p in perspective]).tolist()
-    rows = [
-        {
-            "perspective": p,
-            "probability": v,
-            "supports": v >= chosen.threshold,
-            "detector": chosen.name,
-            "version": chosen.version,
-        }
-        for p, v in zip(perspective, probabilities, strict=True)
-    ]
-    if json:
-        print_json(rows)
-        return
-    for row in rows:
-        print(
-            f"{'supports' if row['supports'] else 'does not support'}  {row['probability']:.3f}  {row['perspective']}"
-        )
 
 
 def run(

@@ -18,7 +18,7 @@ def tune(
     corpus: Annotated[str, typer.Option(help="The corpus.")],
     pipeline: Annotated[str, typer.Option(help="A pipeline that ends in mmr(tuned).")] = "bm25 >> mmr(tuned)",
     measure: Annotated[str, typer.Option(help="What is to be highest.")] = "MRecall@5",
-    labels: Annotated[str, typer.Option(help="Where labels come from.")] = "embedded",
+    labels: Annotated[str | None, typer.Option(help="Where labels come from; else the adopted detector.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -32,6 +32,7 @@ def tune(
 
     from annotation.judgments import Judgments
     from data.errors import BadInputError
+    from detectors.trained import adopted_detector
     from evaluation.label_sources import parse_label_source
     from evaluation.measures import parse_measures
     from evaluation.tuning import tune as tuned
@@ -47,7 +48,7 @@ def tune(
             dataset,
             corpus,
             pipeline,
-            parse_label_source(labels),
+            parse_label_source(labels or adopted_detector(held)),
             measures[0],
             progress=progress,
         )

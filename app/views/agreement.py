@@ -12,7 +12,8 @@ from annotation.training_data import training_data
 from app.components.charts import counts_as_colours, dots_with_intervals
 from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
-from detectors.registry import DEFAULT_DETECTOR, DETECTORS, parse_detector
+from detectors.registry import parse_detector
+from detectors.trained import adopted_detector, detector_names
 from evaluation.agreement_labels import UNSURE_RULES, agreement_labels
 
 
@@ -23,7 +24,10 @@ def computed(version: int, detector: str, unsure: str, demo: bool) -> tuple[pd.D
     frame = judgments().frame()
     frame = frame if demo else frame[~frame["demo"].astype(bool)]
     labels = agreement_labels(
-        workspace(), frame, parse_detector(detector), "left out" if unsure == "left out" else "a third label"
+        workspace(),
+        frame,
+        parse_detector(detector, workspace()),
+        "left out" if unsure == "left out" else "a third label",
     )
     return frame, labels, agreement(labels)
 
@@ -53,14 +57,16 @@ def page() -> None:
     columns = st.columns([2, 2, 3])
     detector = columns[0].selectbox(
         "Detector",
-        list(DETECTORS),
-        index=list(DETECTORS).index(DEFAULT_DETECTOR),
+        detector_names(workspace()),
         key="detector",
         bind="query-params",
+        accept_new_options=True,
     )
     unsure = columns[1].selectbox("Unsure is", UNSURE_RULES, key="unsure", bind="query-params")
     demo = columns[2].toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
-    frame, labels, result = computed(judgments().version(), detector or DEFAULT_DETECTOR, unsure or "left out", demo)
+    frame, labels, result = computed(
+        judgments().version(), detector or adopted_detector(workspace()), unsure or "left out", demo
+    )
     if frame.empty:
         st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
         return

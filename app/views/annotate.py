@@ -14,7 +14,8 @@ from data.labels import LabelStore
 from data.records import Pair
 from data.runs import list_runs
 from detectors.labelling import label
-from detectors.registry import DEFAULT_DETECTOR, parse_detector
+from detectors.registry import parse_detector
+from detectors.trained import adopted_detector
 
 CARD_HEIGHT = 430
 LAST_HEIGHT = 96
@@ -147,8 +148,8 @@ def _last(pairs: dict[str, PairRecord]) -> None:
         if not last or last[0] not in pairs:
             return
         key, said = last
-        record, detector = pairs[key], parse_detector(DEFAULT_DETECTOR)
-        p = float(label(LabelStore(workspace()), detector, [Pair(record.passage, record.perspective)])[0])
+        record, detector = pairs[key], parse_detector(adopted_detector(workspace()), workspace())
+        p = float(label(LabelStore(workspace()), detector, [Pair(record.passage, record.perspective, record.title)])[0])
         opinion = "supports" if p >= detector.threshold else "does not support"
         st.caption(
             f"Before: “{escaped(record.perspective)}” — you: **{said}**; detector {detector.name}: **{opinion}** (P = {p:.2f})"

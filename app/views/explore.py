@@ -15,7 +15,8 @@ from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.records import Passage, Perspective, Question, Ranking
-from detectors.registry import DEFAULT_DETECTOR, DETECTORS, parse_detector
+from detectors.registry import parse_detector
+from detectors.trained import adopted_detector, detector_names
 from evaluation.inspection import Chip, Hit, Listing, inspect_question
 from retrieval.expansion.typed import TypedPerspectives
 from retrieval.queries import Query, query_of
@@ -102,12 +103,17 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
     k = columns[2].number_input("k", 1, LARGEST_K_SHOWN, 5, key="k", bind="query-params")
     detector = columns[3].selectbox(
         "Detector",
-        list(DETECTORS),
-        index=list(DETECTORS).index(DEFAULT_DETECTOR),
+        detector_names(workspace()),
         key="detector",
         bind="query-params",
+        accept_new_options=True,
     )
-    return corpora, [str(pipeline_of(workspace(), p)) for p in pipelines], int(k), detector or DEFAULT_DETECTOR
+    return (
+        corpora,
+        [str(pipeline_of(workspace(), p)) for p in pipelines],
+        int(k),
+        detector or adopted_detector(workspace()),
+    )
 
 
 def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
@@ -161,14 +167,16 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
             for pipeline in pipelines
             for corpus in corpora
         }
-        listings = inspect_question(workspace(), judgments(), parse_detector(detector), question, found, k, annotator())
+        chosen = parse_detector(detector, workspace())
+        listings = inspect_question(workspace(), judgments(), chosen, question, found, k, annotator())
         _toolbar(sum(len(entry.hits) for entry in listings))
         if question.perspectives:
             st.markdown(missing_line(question, listings))
             coverage_table(question, listings, k)
             st.caption(
-                f"Labels: your word, then people's, then the detector {escaped(detector)} "
-                f"({parse_detector(detector).version}). It tells topic from topic better than side from side: correct it."
+                f"Labels: your word, then people's, then the detector {escaped(chosen.name)} ({chosen.version}), "
+                f"measured: {escaped(chosen.measured or 'not yet')}. Its threshold {chosen.threshold:.2f}: "
+                f"{escaped(chosen.threshold_source)}."
             )
         _lists(question, listings, corpora, pipelines)
 

@@ -11,7 +11,7 @@ from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
 from data.runs import list_runs, load_run
 from detectors.labelling import judge
-from evaluation.label_sources import DEFAULT_SOURCES, parse_label_source
+from evaluation.label_sources import default_sources, parse_label_source
 from evaluation.measures import DEFAULT_MEASURES, parse_measures
 from evaluation.scoring import Score, macro_average, score_run
 from retrieval.registry import DEFAULT_PIPELINES
@@ -125,10 +125,11 @@ def page() -> None:
         st.info("There is no run yet. Run a pipeline above.")
         return
     left, right = st.columns(2)
+    sources = default_sources(workspace())
     source = left.segmented_control(
         "Labels from",
-        DEFAULT_SOURCES,
-        default=DEFAULT_SOURCES[1],
+        sources,
+        default=sources[0],
         required=True,
         key="labels",
         bind="query-params",
@@ -137,7 +138,7 @@ def page() -> None:
     names = [str(m) for m in parse_measures(measures or "")]
     found = scores(
         tuple((r.name, r.created) for r in fresh),
-        source or DEFAULT_SOURCES[1],
+        source or sources[0],
         " ".join(names),
         judgments().version(),
     )

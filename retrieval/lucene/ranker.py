@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from data.arguments import Arguments
 from data.errors import BadInputError
 from data.grammar import Call
 from data.records import Ranking
-from retrieval.arguments import Arguments
 from retrieval.lexical.bm25 import BM25
 from retrieval.lexical.query_likelihood import QueryLikelihood
 from retrieval.lucene.index import Hits, Similarity, open_index

@@ -45,16 +45,16 @@ class Cover:
             raise BadInputError("cover(...) needs detectors, which are not at hand here.", hint="Leave it out.")
         wanted = self._perspectives(queries)
         out_ids, out_scores = ids.copy(), scores.copy()
-        texts = [[p.text for p in passages.passages(row[row >= 0].tolist())] for row in ids]
-        pairs = [Pair(t, p) for row, known in zip(texts, wanted, strict=True) for t in row for p in known]
+        found = [passages.passages(row[row >= 0].tolist()) for row in ids]
+        pairs = [Pair(a.text, p, a.title) for row, known in zip(found, wanted, strict=True) for a in row for p in known]
         probabilities, begin = self.judge(self.detector, pairs), 0
-        for row, (row_texts, known) in enumerate(zip(texts, wanted, strict=True)):
-            end = begin + len(row_texts) * len(known)
-            found = np.flatnonzero(ids[row] >= 0)
+        for row, (held, known) in enumerate(zip(found, wanted, strict=True)):
+            end = begin + len(held) * len(known)
+            places = np.flatnonzero(ids[row] >= 0)
             if end > begin:
-                supports = probabilities[begin:end].reshape(len(row_texts), len(known))
-                order, values = choose(supports, _unit_range(scores[row, found]), self.weight)
-                out_ids[row, found], out_scores[row, found] = ids[row, found[order]], values
+                supports = probabilities[begin:end].reshape(len(held), len(known))
+                order, values = choose(supports, _unit_range(scores[row, places]), self.weight)
+                out_ids[row, places], out_scores[row, places] = ids[row, places[order]], values
             begin = end
         return out_ids, out_scores
 

@@ -17,11 +17,11 @@ from detectors import train_embedded
 from detectors.base_rate import RandomDetector
 from detectors.embedded import EmbeddedDetector, Logistic, read_weights, shipped_weights
 from detectors.protocol import Detector
-from detectors.similarity import SimilarityDetector, clipped_cosines
-from detectors.train_embedded import best_threshold, precision_recall_f1, rate_weights
+from detectors.quality import best_threshold, precision_recall_f1, rate_weights
+from detectors.similarity import StaticSimilarity, clipped_cosines
 from detectors.training_pairs import SOURCES, LabelledPair, labelled_pairs, read_debates
 
-DETECTORS: list[Detector] = [EmbeddedDetector(), SimilarityDetector(), RandomDetector()]
+DETECTORS: list[Detector] = [EmbeddedDetector(), StaticSimilarity(), RandomDetector()]
 PAIRS = [
     Pair(passage, perspective)
     for passage in (
@@ -66,7 +66,7 @@ def test_a_long_passage_is_judged_fast() -> None:
 
 
 def test_similarity_rises_with_the_cosine_and_reads_an_empty_text_as_unlike() -> None:
-    cosines, found = clipped_cosines(PAIRS), SimilarityDetector().predict(PAIRS)
+    cosines, found = clipped_cosines(PAIRS), StaticSimilarity().predict(PAIRS)
     order = np.argsort(cosines)
     assert (np.diff(found[order]) >= 0).all()
     assert cosines[1] == 0.0
@@ -121,11 +121,12 @@ def test_the_best_threshold_beats_every_other() -> None:
     rng = np.random.default_rng(4)
     truth = rng.random(300) < 0.3
     scores = (np.round(rng.random(300) + 0.3 * truth, 2)).astype(np.float32)
-    best = best_threshold(truth, scores)
     weights = rate_weights(truth)
+    best = best_threshold(truth, scores, weights)
     assert np.average(truth, weights=weights) == pytest.approx(0.168)
     f1 = {float(t): precision_recall_f1(truth, scores >= t, weights)[2] for t in np.unique(scores)}
-    assert f1[best] == pytest.approx(max(f1.values()))
+    reached = precision_recall_f1(truth, scores >= best, weights)[2]
+    assert reached == pytest.approx(max(f1.values()))
 
 
 def test_precision_recall_f1_by_hand() -> None:
@@ -162,7 +163,7 @@ def small_data(folder: Path) -> None:
 def test_training_twice_gives_the_same_bytes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train_embedded, "_RESAMPLES", 20)
+    monkeypatch.setattr(train_embedded, "RESAMPLES", 20)
     small_data(tmp_path)
     outs = [tmp_path / "a" / "one.json", tmp_path / "two.json"]
     assert [train_embedded.main([str(tmp_path), "--out", str(o)]) for o in outs] == [0, 0]

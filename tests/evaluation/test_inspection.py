@@ -8,7 +8,7 @@ import pytest
 from small_workspace import QUESTIONS, judge, key, passages
 
 from annotation.judgments import Annotator, Judgments
-from data.records import Passage, Question, Ranking
+from data.records import Pair, Passage, Question, Ranking
 from data.workspace import Workspace
 from detectors.registry import parse_detector
 from evaluation.inspection import Listing, inspect_question
@@ -52,7 +52,7 @@ def test_the_detector_decides_where_nobody_has(small: Workspace, judgments: Judg
     assert [h.score for h in first.hits] == [3, 2, 1]
     for hit in (*first.hits, *second.hits):
         assert [c.pair for c in hit.chips] == [
-            (hit.passage.text, perspective.text) for perspective in QUESTIONS[0].perspectives
+            Pair(hit.passage.text, perspective.text, hit.passage.title) for perspective in QUESTIONS[0].perspectives
         ]
         for chip in hit.chips:
             assert chip.by == "detector"

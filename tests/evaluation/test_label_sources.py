@@ -13,8 +13,9 @@ from data.records import Pair
 from data.workspace import Workspace
 from detectors.labelling import label
 from detectors.registry import parse_detector
-from evaluation.label_sources import DEFAULT_SOURCES, labels_of, parse_label_source
+from evaluation.label_sources import default_sources, labels_of, parse_label_source
 
+SOURCES = ("human>embedded", "embedded", "human", "gold")
 PAIRS = [Pair(text, QUESTIONS[0].perspectives[0].text) for text in TEXTS]
 
 
@@ -27,7 +28,7 @@ def detected(workspace: Workspace, name: str) -> list[float]:
     return (label(LabelStore(workspace), detector, PAIRS) >= detector.threshold).astype(float).tolist()
 
 
-@pytest.mark.parametrize("text", [*DEFAULT_SOURCES, "human>gold>similarity(static)", "gold>human"])
+@pytest.mark.parametrize("text", [*SOURCES, "human>gold>similarity(static)", "gold>human"])
 def test_names_are_canonical(text: str) -> None:
     assert str(parse_label_source(text)) == text
     assert parse_label_source(text.replace(">", " > ")) == parse_label_source(text)
@@ -49,8 +50,8 @@ def test_names_that_are_none_are_refused(text: str, error: type[Exception], said
         parse_label_source(text)
 
 
-def test_the_detector_of_a_source() -> None:
-    named = {text: parse_label_source(text).detector for text in ("human>embedded", "random", "human", "gold")}
+def test_the_detector_of_a_source(small: Workspace) -> None:
+    named = {text: parse_label_source(text).detector(small) for text in ("human>embedded", "random", "human", "gold")}
     assert [d.name if d is not None else None for d in named.values()] == ["embedded", "random", None, None]
 
 
@@ -88,7 +89,7 @@ def test_gold_stands_where_it_is_put(small: Workspace, judgments: Judgments) -> 
 
 
 def test_no_pairs_have_no_labels(small: Workspace, judgments: Judgments) -> None:
-    for text in DEFAULT_SOURCES:
+    for text in [*SOURCES, *default_sources(small)]:
         assert labels_of(small, judgments, parse_label_source(text), []).shape == (0,)
 
 

@@ -103,7 +103,7 @@ def test_names_that_differ_are_pipelines_that_differ(around: Surroundings) -> No
         ("dense( static )", "dense(static)"),
         ('dense("static")', "dense(static)"),
         ("dense(index=flat,encoder=static)", "dense(static)"),
-        ("dense(index=ivf,probes=64)", "dense(static,index=ivf)"),
+        ("dense(index=ivf,probes=512)", "dense(static,index=ivf)"),
         ("hybrid(dense,bm25)", "hybrid(dense(static),bm25,alpha=0.1)"),
         ("hybrid(bm25,dense,norm=none,alpha=.10)", "hybrid(bm25,dense(static),alpha=0.1)"),
         ("dense >> pap(1)", "dense(static) >> pap"),

@@ -1,4 +1,4 @@
-"""Reading the arguments of a part of a pipeline, and saying what is wrong with them."""
+"""Reading the arguments of a name, and saying what is wrong with them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -58,6 +58,11 @@ class Arguments:
         if among and str(value) not in among:
             raise UnknownNameError(f"{key} of {self.call.name}", str(value), [name for name in among if name])
         return str(value)
+
+    def name_if_given(self, key: str, *, place: bool = False) -> str | None:
+        """A name; nothing where it is not given."""
+        value = self._take(key, place, None)
+        return None if value is None else str(value)
 
     def given(self, key: str) -> Any:
         """What was given under a name, as the grammar read it; nothing if it was not."""

@@ -1,0 +1,85 @@
+"""Thresholds that were tuned on a person's own judged pairs, kept in the workspace with what they were chosen on."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from data.atomic import write_json
+from data.errors import StaleError
+from data.records import Pair
+from data.workspace import Workspace, file_stem
+from detectors.protocol import Detector, Floats
+
+
+@dataclass(frozen=True)
+class TunedThreshold:
+    """A threshold of one version of a detector; `f1` is what it reached on the `n` pairs of `data` that it was chosen on."""
+
+    detector: str
+    version: str
+    value: float
+    data: str
+    data_hash: str
+    n: int
+    positives: int
+    f1: float
+    created: str
+
+    @property
+    def source(self) -> str:
+        return f"best F1 ({self.f1:.3f}) on {self.n:,} pairs of {self.data}"
+
+
+class Tuned:
+    """A detector with another threshold than its own."""
+
+    def __init__(self, detector: Detector, threshold: float, source: str) -> None:
+        self.detector = detector
+        self.threshold = threshold
+        self.threshold_source = source
+
+    @property
+    def name(self) -> str:
+        return self.detector.name
+
+    @property
+    def version(self) -> str:
+        return self.detector.version
+
+    @property
+    def measured(self) -> str:
+        return self.detector.measured
+
+    @property
+    def pairs_at_once(self) -> int:
+        return self.detector.pairs_at_once
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """As the detector itself."""
+        return self.detector.predict(pairs)
+
+
+def with_tuned_threshold(workspace: Workspace, detector: Detector) -> Detector:
+    """The detector with the threshold that was tuned for this version of it, if one was."""
+    tuned = read_threshold(workspace, detector.name)
+    if tuned is None or tuned.version != detector.version:
+        return detector
+    return Tuned(detector, tuned.value, tuned.source)
+
+
+def read_threshold(workspace: Workspace, detector: str) -> TunedThreshold | None:
+    """What was tuned for a detector, whichever version of it; None where nothing was."""
+    path = workspace.thresholds_folder / f"{file_stem(detector)}.json"
+    if not path.exists():
+        return None
+    try:
+        return TunedThreshold(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise StaleError(
+            "The tuned threshold cannot be read.", where=path, hint="Delete the file and tune anew."
+        ) from error
+
+
+def write_threshold(workspace: Workspace, tuned: TunedThreshold) -> None:
+    """Keep a threshold, in place of an older one of the same detector."""
+    write_json(workspace.thresholds_folder / f"{file_stem(tuned.detector)}.json", asdict(tuned))
