@@ -47,7 +47,7 @@ screenshot: $(DEV_STAMP) ## Make the README's picture anew
 	BERDSEYE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser -k picture
 
 constraints: $(DEV_STAMP) ## Resolve all dependencies anew
-	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 $(addprefix --extra ,postgres cluster gguf dev) --no-header --no-annotate pyproject.toml -o constraints.txt
+	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 $(addprefix --extra ,postgres cluster gguf onnx dev) --no-header --no-annotate pyproject.toml -o constraints.txt
 
 install: $(STAMP)
 dev: $(DEV_STAMP)

@@ -10,6 +10,7 @@ from app.commands import (
     corpora,
     datasets,
     detect,
+    detectors,
     evaluate,
     indexes,
     judgments,
@@ -40,6 +41,7 @@ indexes.register(cli)
 datasets.register(cli)
 search.register(cli)
 detect.register(cli)
+detectors.register(cli)
 evaluate.register(cli)
 tuning.register(cli)
 perspective_recall.register(cli)

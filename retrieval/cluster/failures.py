@@ -1,8 +1,9 @@
 """Errors that come from another node."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
 
@@ -45,9 +46,10 @@ def last_line(error: BaseException) -> str:
 
 def node_name() -> str:
     """Address and id of the node that this process runs on."""
-    import ray
-
-    here = cast(Any, ray)  # its types leave some of it out
-    if not here.is_initialized():  # else asking would start a cluster
+    here: Any = sys.modules.get("ray")  # importing it here would be too early for its settings
+    if here is None or not here.is_initialized():  # else asking would start a cluster
         return "of its own"
-    return f"{here.util.get_node_ip_address()} ({here.get_runtime_context().get_node_id()[:8]})"
+    node = here.get_runtime_context().get_node_id()
+    # As the cluster knows it: the library's own function looks for the machine's outward address.
+    address = next((n["NodeManagerAddress"] for n in here.nodes() if n["NodeID"] == node), "of no address")
+    return f"{address} ({node[:8]})"

@@ -79,7 +79,8 @@ def test_near_equal_claims_share_a_split(seed: int) -> None:
     splits = split_debates(twins, seed)
     assert splits[-1] == splits[0]
     texts = {
-        s: {t for p in labelled_pairs(twins, seed) if p.split == s for t in p.pair[:2]} for s in ("train", "dev", "test")
+        s: {t for p in labelled_pairs(twins, seed) if p.split == s for t in p.pair[:2]}
+        for s in ("train", "dev", "test")
     }
     assert not texts["train"] & texts["dev"]
     assert not texts["train"] & texts["test"]

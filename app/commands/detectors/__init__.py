@@ -1,0 +1,13 @@
+"""`detector`: which detectors there are, how good each is, and how one gets better."""
+
+import typer
+
+detector = typer.Typer(no_args_is_help=True, help="Measure, tune, train and adopt detectors.")
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    from app.commands.detectors import keeping
+
+    keeping.register(detector)
+    cli.add_typer(detector, name="detector")
