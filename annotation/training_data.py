@@ -1,9 +1,8 @@
 """Judged pairs as fine-tuning data for detectors."""
 
-import hashlib
-import unicodedata
-
 import pandas as pd
+
+from data.splits import split_of
 
 COLUMNS = (
     "pair",
@@ -19,7 +18,6 @@ COLUMNS = (
     "annotators",
     "split",
 )
-_SPLITS = (("train", 0.8), ("dev", 0.9), ("test", 1.0))
 
 
 def training_data(judgments: pd.DataFrame, *, include_demo: bool = True) -> pd.DataFrame:
@@ -53,10 +51,3 @@ def training_data(judgments: pd.DataFrame, *, include_demo: bool = True) -> pd.D
             }
         )
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def split_of(question: str) -> str:
-    """'train', 'dev' or 'test', the same for a question's text whatever its case, spacing and Unicode form."""
-    folded = " ".join(unicodedata.normalize("NFC", question).casefold().split())
-    draw = int.from_bytes(hashlib.blake2b(folded.encode(), digest_size=8).digest()) / 2**64
-    return next(name for name, limit in _SPLITS if draw < limit)

@@ -1,9 +1,11 @@
 """A workspace: the folder that holds corpora, data sets, runs, labels and judgments."""
 
 import hashlib
+import math
 import os
 import re
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ _LONGEST_STEM = 160  # file systems take 255 bytes, and endings follow
 DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
-    "language_models": {"default": "", "prices": {}},
+    "language_models": {"default": "", "cap": 0.0, "requests_per_minute": 0.0, "prices": {}},
 }
 
 
@@ -65,13 +67,8 @@ class Workspace:
             for key, value in values.items():
                 if key not in DEFAULTS[section]:
                     raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
-                if not isinstance(value, type(DEFAULTS[section][key])):
-                    table = isinstance(DEFAULTS[section][key], dict)
-                    raise BadInputError(
-                        f"'{key}' in [{section}] must be a {'table' if table else 'text'}.",
-                        where=path,
-                        hint=f"Write it as [{section}.{key}]." if table else "Put it in quotes.",
-                    )
+                if wrong := _wrong(value, DEFAULTS[section][key], f"{section}.{key}"):
+                    raise BadInputError(f"'{key}' in [{section}] must be {wrong[0]}.", where=path, hint=wrong[1])
         return cls(folder, {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()})
 
     @classmethod
@@ -119,6 +116,32 @@ class Workspace:
     def datasets(self) -> list[str]:
         """Names of the data sets, sorted."""
         return sorted(p.stem for p in (self.folder / "datasets").glob("*.parquet"))
+
+
+def _wrong(value: Any, default: Any, name: str) -> tuple[str, str] | None:
+    """What a setting must be and how it is written, where its value is not of the kind of its default."""
+    match default:
+        case float():
+            number = isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value < math.inf
+            return None if number else ("a number from 0", "Write it like 5 or 2.5.")
+        case dict():
+            return None if isinstance(value, dict) else ("a table", f"Write it as [{name}].")
+    return None if isinstance(value, str) else ("a text", "Put it in quotes.")
+
+
+def find_file(written: str, workspace: Workspace | None) -> Path:
+    """The file that a name gives, below the workspace, else below the present folder; raises `BadInputError`."""
+    # A text that no path can be (too long, no such home) is a file that is not there.
+    with suppress(OSError, ValueError, RuntimeError):
+        given = Path(written).expanduser()
+        for path in (workspace.folder / given if workspace else given, given):
+            if path.is_file():
+                return path.resolve()
+    raise BadInputError(
+        "There is no such file.",
+        where=written[:80],
+        hint="It is looked for in the workspace and in the present folder.",
+    )
 
 
 def checked_name(kind: str, name: str) -> str:

@@ -67,9 +67,68 @@ def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
     return EmbeddedDetector(trained_weights(_needed(workspace, f"embedded({name})"), name), name)
 
 
+def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.api import ApiDetector
+    from detectors.local.reading import title_place
+
+    model = arguments.name("model", None, place=True)
+    return ApiDetector(
+        model,
+        _needed(workspace, f"api({model})"),
+        shots=arguments.number("shots", 0, high=1),
+        prompt=arguments.name_if_given("prompt"),
+        title=title_place(arguments.name("title", "none")),
+    )
+
+
+def _mean(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.ensemble import MeanDetector
+
+    return MeanDetector([parse_detector(str(part), workspace) for part in arguments.places()])
+
+
+def _stacked(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.ensemble import StackedDetector, read_stack
+
+    name = arguments.name("name", None, place=True)
+    stack = read_stack(_needed(workspace, f"stacked({name})").detectors_folder / name)
+    return StackedDetector(name, stack, [parse_detector(part, workspace) for part in stack.detectors])
+
+
+def _nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.local.openers import open_nli
+
+    return open_nli(arguments, workspace)
+
+
+def _cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.local.openers import open_cross_encoder
+
+    return open_cross_encoder(arguments, workspace)
+
+
+def _prompted(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.local.openers import open_prompted
+
+    return open_prompted(arguments, workspace)
+
+
+def _lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
+    from detectors.local.openers import open_lora
+
+    return open_lora(arguments, workspace)
+
+
 DETECTORS: Mapping[str, Opener] = {
     "embedded": _embedded,
+    "api": _api,
     "similarity": _similarity,
+    "nli": _nli,
+    "crossencoder": _cross_encoder,
+    "prompted": _prompted,
+    "lora": _lora,
     "random": _random,
+    "mean": _mean,
+    "stacked": _stacked,
 }
 """Every kind of detector; a new one is a file of its own and one line here."""

@@ -1,9 +1,10 @@
 """Labelled pairs made from debate pages: arguments are the passages, titles and claims the perspectives.
 
 A page holds a claim ("Zoos should be closed") and, for either side, arguments under a title. The pairs
-imitate what retrieval brings: most negatives are on topic, either because the passage argues the other side
-or because it comes from the nearest other debate. Where a claim can be denied by one word ("should not"), its
-denial is a second perspective, which keeps a word of negation from giving the label away.
+imitate what retrieval brings: most negatives are on topic, because the passage argues the other side, comes from
+the nearest other debate, or is what a search by words finds for the perspective outside its debate. Where a
+claim can be denied by one word ("should not"), its denial is a second perspective, which keeps a word of negation
+from giving the label away.
 
 Another title of the argument's own side is a weak negative: mostly the argument does not say it. Leaving
 these pairs out of training lowered the dev AUROC a little, even on the other pairs.
@@ -21,6 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from data.errors import BadInputError
 from data.passages import cut
@@ -33,9 +35,10 @@ SAME_DEBATE = 0.7
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
-Kind = Literal["own", "claim", "opposing", "counter", "sibling", "near", "random"]
+Kind = Literal["own", "claim", "opposing", "counter", "sibling", "near", "random", "retrieved"]
 
 _T = TypeVar("_T")
+_Made = tuple[Pair, bool, Kind]
 _SHARES = (0.70, 0.15, 0.15)
 _PASSAGES_PER_ARGUMENT = 2
 _FEWEST_PASSAGE_WORDS = 25
@@ -70,7 +73,7 @@ class LabelledPair(NamedTuple):
 
     `own`: the argument's own title. `claim`: the claim or its denial. `opposing`: a title of the other side.
     `counter`: a reply to the argument. `sibling`: another title of the same side. `near`, `random`: another
-    debate's.
+    debate's. `retrieved`: a perspective of another debate, for which no passage outside it shares more words.
     """
 
     pair: Pair
@@ -109,12 +112,14 @@ def labelled_pairs(debates: Sequence[Debate], seed: int = 0) -> list[LabelledPai
     A pair that was made twice stands once; one with two labels or from two debates is left out.
     """
     splits = split_debates(debates, seed)
-    near = _nearest(debates, splits)
+    usable = _usable(debates, splits)
+    near, retrieved = _nearest(debates, usable), _retrieved(debates, usable)
     found: dict[str, LabelledPair] = {}
     clashes: set[str] = set()
     for d in range(len(debates)):
         elsewhere = [i for i, s in enumerate(splits) if s == splits[d] and i != d]
-        for pair, supports, kind in _pairs_of(debates, d, near[d], elsewhere, seed):
+        found_by_words: list[_Made] = [(pair, False, "retrieved") for pair in retrieved[d]]
+        for pair, supports, kind in [*_pairs_of(debates, d, near[d], elsewhere, seed), *found_by_words]:
             known = found.setdefault(pair.key, LabelledPair(pair, supports, kind, d, splits[d]))
             if known.supports != supports or known.debate != d:
                 clashes.add(pair.key)
@@ -141,11 +146,11 @@ def kinds(pairs: Sequence[LabelledPair]) -> dict[str, int]:
 
 def _pairs_of(
     debates: Sequence[Debate], d: int, near: Sequence[int], elsewhere: Sequence[int], seed: int
-) -> list[tuple[Pair, bool, Kind]]:
+) -> list[_Made]:
     debate = debates[d]
     titles = {s: sorted({a.title for a in debate.arguments if a.stance == s and a.title}) for s in STANCES}
     claims: dict[Stance, str | None] = {"supporting": debate.claim, "opposing": denial(debate.claim)}
-    out: list[tuple[Pair, bool, Kind]] = []
+    out: list[_Made] = []
     for argument in debate.arguments:
         other: Stance = "opposing" if argument.stance == "supporting" else "supporting"
         for number, passage in enumerate(argument.passages):
@@ -167,10 +172,17 @@ def _pairs_of(
 
 
 def _perspective(rng: np.random.Generator, debate: Debate) -> str:
-    claims = [c for c in (debate.claim, denial(debate.claim)) if c]
-    titles = sorted({a.title for a in debate.arguments if a.title})
-    options = titles if titles and rng.random() < 0.5 else claims
+    titles = _titles(debate)
+    options = titles if titles and rng.random() < 0.5 else _claims(debate)
     return options[int(rng.integers(len(options)))]
+
+
+def _claims(debate: Debate) -> list[str]:
+    return [c for c in (debate.claim, denial(debate.claim)) if c]
+
+
+def _titles(debate: Debate) -> list[str]:
+    return sorted({a.title for a in debate.arguments if a.title})
 
 
 def _pick(rng: np.random.Generator, options: Sequence[_T], most: int) -> list[_T]:
@@ -183,16 +195,38 @@ def _generator(seed: int, text: str) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(digest, "little")])
 
 
-def _nearest(debates: Sequence[Debate], splits: Sequence[Split]) -> list[list[int]]:
-    """The nearest other debates of the same split, by claim and titles, near-equal claims left out."""
+def _usable(debates: Sequence[Debate], splits: Sequence[Split]) -> npt.NDArray[np.bool_]:
+    """Whether a debate may oppose another, bool[n_debates, n_debates]: of the same split, and not with a near-equal claim."""
     claims = _vectors([d.claim for d in debates])
-    whole = _vectors([" ".join([d.claim, *(a.title for a in d.arguments)]) for d in debates])
     of_split = np.array([SPLITS.index(s) for s in splits])
     usable = (of_split[:, None] == of_split[None, :]) & (claims @ claims.T < SAME_DEBATE)
     np.fill_diagonal(usable, False)
+    return np.asarray(usable, dtype=np.bool_)
+
+
+def _nearest(debates: Sequence[Debate], usable: npt.NDArray[np.bool_]) -> list[list[int]]:
+    """The nearest usable debates of each, by claim and titles."""
+    whole = _vectors([" ".join([d.claim, *(a.title for a in d.arguments)]) for d in debates])
     similarity = np.where(usable, whole @ whole.T, -2.0)
     order = np.argsort(-similarity, axis=1, kind="stable")[:, :_NEAREST]
     return [[int(i) for i in row if usable[d, i]] for d, row in enumerate(order)]
+
+
+def _retrieved(debates: Sequence[Debate], usable: npt.NDArray[np.bool_]) -> list[list[Pair]]:
+    """By the debate of the passage: for each perspective, the usable passage that shares most words with it and its claim."""
+    passages = [(p, d) for d, debate in enumerate(debates) for a in debate.arguments for p in a.passages]
+    owner = np.array([d for _, d in passages], dtype=np.int64)
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    indexed = words.fit_transform([p for p, _ in passages])
+    found: list[list[Pair]] = [[] for _ in debates]
+    for d, debate in enumerate(debates):
+        perspectives = [*_claims(debate), *_titles(debate)]
+        scores = (words.transform([f"{debate.claim} {p}" for p in perspectives]) @ indexed.T).toarray()
+        scores[:, ~usable[d, owner]] = 0.0
+        for perspective, best, score in zip(perspectives, scores.argmax(axis=1), scores.max(axis=1), strict=True):
+            if score > 0:
+                found[owner[best]].append(Pair(passages[best][0], perspective))
+    return found
 
 
 def _groups(vectors: npt.NDArray[np.float32]) -> list[int]:

@@ -18,9 +18,9 @@ import httpx
 from filelock import FileLock
 
 from annotation.label_studio.credentials import Credentials, make_credentials, read_credentials
-from annotation.label_studio.processes import end_group, runs_command
 from data.atomic import write_json
 from data.errors import BadInputError, BerdseyeError, UnavailableError
+from data.processes import end_group, runs_command
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8080

@@ -1,4 +1,4 @@
-"""`encoders` and `generated`: which models there are, and what language models have written and cost."""
+"""`encoders`, `generated`, `sides` and `disputed`: which models there are, what language models cost, and what they judge."""
 
 from typing import Annotated, Any
 
@@ -7,11 +7,18 @@ import typer
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import print_json
 
+DEFAULT_MODEL = "llm"
+ModelOption = Annotated[
+    str, typer.Option(help="A language model: api(NAME), local(NAME), or llm, the one that is set.")
+]
+
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
     cli.command()(encoders)
     cli.command()(generated)
+    cli.command()(sides)
+    cli.command()(disputed)
 
 
 def encoders(json: JsonOption = False) -> None:
@@ -54,12 +61,76 @@ def generated(
     """
     from data.language_models.cache import CompletionCache
 
-    spent = CompletionCache(opened(workspace)).spent(model)
+    held = opened(workspace)
+    spent = CompletionCache(held).spent(model)
+    cap = held.settings["language_models"]["cap"]
     if json:
-        print_json(spent._asdict())
+        print_json({**spent._asdict(), "cap": cap or None})
         return
     unpriced = f", {spent.unpriced:,} calls of unknown price" if spent.unpriced else ""
     print(
         f"{spent.calls:,} calls, {spent.prompt_tokens:,} tokens read, {spent.completion_tokens:,} written, "
-        f"${spent.cost:.2f}{unpriced}"
+        f"${spent.cost:.2f}{f' of at most ${cap:.2f} for all models' if cap else ''}{unpriced}"
     )
+
+
+def sides(
+    question: Annotated[str, typer.Argument(help="A question with two sides.")],
+    first: Annotated[str, typer.Argument(help="A perspective on one side of it.")],
+    second: Annotated[str, typer.Argument(help="A perspective on the other side.")],
+    model: ModelOption = DEFAULT_MODEL,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say which of two perspectives is the supporting one, by a language model.
+
+    Example: `berdseye sides "Should cars be banned?" "Streets would be safer." "People need them." --model "api(gpt-4o-mini)"`
+    """
+    from data.language_models.cache import CompletionCache
+    from data.language_models.registry import open_language_model
+    from detectors.sides import TwoSides, supporting_sides
+
+    held = opened(workspace)
+    asked = open_language_model(model, held)
+    (place,) = supporting_sides(asked, CompletionCache(held), [TwoSides(question, first, second)])
+    supporting, opposing = (first, second) if place == 0 else (second, first)
+    if json:
+        print_json({"supporting": supporting, "opposing": opposing, "model": asked.name, "version": asked.version})
+        return
+    print(f"supporting: {supporting}\nopposing: {opposing}")
+
+
+def disputed(
+    question: Annotated[str, typer.Argument(help="A question.")],
+    answer: Annotated[str, typer.Argument(help="An answer to it.")],
+    model: ModelOption = DEFAULT_MODEL,
+    prompt: Annotated[str | None, typer.Option(help="A prompt file with [Question] and [Answer].")] = None,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say whether an answer makes clear that its question is disputed, by a language model.
+
+    Example: `berdseye disputed "Should cars be banned?" "Opinions differ widely." --model "api(gpt-4o-mini)"`
+    """
+    from data.language_models.cache import CompletionCache
+    from data.language_models.registry import open_language_model
+    from detectors.disputes import Answered, dispute_awareness, dispute_prompt
+
+    held = opened(workspace)
+    asked = open_language_model(model, held)
+    chosen = dispute_prompt(prompt, held)
+    (probability,) = dispute_awareness(
+        asked, CompletionCache(held), [Answered(question, answer)], prompt=chosen
+    ).tolist()
+    if json:
+        print_json(
+            {
+                "disputed": probability >= 0.5,
+                "probability": probability,
+                "model": asked.name,
+                "version": asked.version,
+                "prompt_version": chosen.version,
+            }
+        )
+        return
+    print(f"{'disputed' if probability >= 0.5 else 'not disputed'}  {probability:.3f}")

@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 _ROW = 28
+_CURVE, _CURVE_WIDTH = 110, 420
 _NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
 
 
@@ -22,6 +23,14 @@ def dots_with_intervals(
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=value), x2="high:Q")
     dots = base.mark_point(filled=True, size=80).encode(x=alt.X(f"{value}:Q", scale=scale), tooltip=list(frame.columns))
     return cast(alt.LayerChart, (lines + dots).properties(height=alt.Step(_ROW)))
+
+
+def learning_curves(points: pd.DataFrame) -> alt.VConcatChart:
+    """Loss and F1 on dev against the step, a line a trial."""
+    base = alt.Chart(points).encode(x=alt.X("step:Q", title="step"), color=alt.Color("trial:N", legend=None))
+    loss = base.mark_line(point=True).encode(y=alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss"))
+    f1 = base.mark_line(point=True).encode(y=alt.Y("dev_f1:Q", scale=alt.Scale(domain=[0, 1]), title="F1 on dev"))
+    return alt.vconcat(*(chart.properties(height=_CURVE, width=_CURVE_WIDTH) for chart in (loss, f1)))
 
 
 def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:

@@ -1,12 +1,17 @@
 """Language models behind an OpenAI-compatible address: `api(NAME)`."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from data.errors import BerdseyeError, UnavailableError
 from data.grammar import Call
-from data.language_models.protocol import Completion, Prompt, Ready, unused
+from data.language_models.budget import Budget
+from data.language_models.control_tokens import taken_apart
+from data.language_models.dialect import Dialect, first_token
+from data.language_models.pace import pace_of
+from data.language_models.protocol import Completion, Message, Prompt, Ready, unused
 from data.openai_server import open_server, server_place, told
 from data.progress import Progress, silent
 
@@ -14,6 +19,8 @@ if TYPE_CHECKING:
     import openai
 
 _KEPT = "What was finished is kept; the same command goes on from there."
+_TOKENS_OF_A_TEMPLATE = 64
+"""What a server's chat template may add to a prompt, at most."""
 
 
 class Price(NamedTuple):
@@ -24,22 +31,30 @@ class Price(NamedTuple):
 
 
 class ApiModel:
-    """Chat completions by HTTP, several at a time. `version` is the model's name and the host that serves it."""
+    """Chat completions by HTTP, several at a time. `version` is the model's name and the host that serves it.
+
+    `per_minute` bounds the requests to the server, 0 does not; a `budget` bounds what they cost, and needs the price.
+    """
 
     def __init__(
         self,
         model: str,
         price: Price | None = None,
         *,
+        budget: Budget | None = None,
+        per_minute: float = 0.0,
         retries: int = 5,
         timeout: float = 300.0,
         concurrency: int = 8,
     ) -> None:
         self.model = model
         self.price = price
+        self.budget = budget
+        self.per_minute = per_minute
         self.retries = retries
         self.timeout = timeout
         self.concurrency = concurrency
+        self._dialect = Dialect()
 
     @property
     def name(self) -> str:
@@ -56,62 +71,114 @@ class ApiModel:
         max_tokens: int,
         temperature: float = 0.0,
         seed: int = 0,
+        alternatives: int = 0,
         progress: Progress = silent,
         ready: Ready = unused,
     ) -> list[Completion]:
         """As `LanguageModel.complete`; raises `UnavailableError` or `BadInputError` where the server does not answer."""
         if not prompts:
             return []
+        self._check_price(self.price is None)
         done: dict[int, Completion] = {}
+        stopping = Event()
         with (
             open_server(retries=self.retries, timeout=self.timeout) as client,
             ThreadPoolExecutor(self.concurrency) as threads,
         ):
+
+            def ask(prompt: Prompt) -> Completion:
+                return self._in_turn(client, stopping, prompt, max_tokens, temperature, seed, alternatives)
+
+            def hand_over(place: int, completion: Completion) -> None:
+                ready(place, completion)
+                if self.budget:
+                    self.budget.release(self._most(prompts[place], max_tokens))
+
             places: dict[Future[Completion], int] = {
-                threads.submit(self._one, client, prompt, max_tokens, temperature, seed): place
-                for place, prompt in enumerate(prompts)
+                threads.submit(ask, prompt): place for place, prompt in enumerate(prompts)
             }
             try:
                 for future in as_completed(places):
                     completion = future.result()
-                    ready(places[future], completion)
+                    hand_over(places[future], completion)
                     done[places[future]] = completion
                     progress(len(done), "completions")
+                    self._check_price(completion.cost is None)
             except BaseException:
                 # Requests on their way are paid for: they are waited for and kept, those not yet sent are not sent.
+                stopping.set()
                 threads.shutdown(cancel_futures=True)
                 for future, place in places.items():
                     if place not in done and not future.cancelled() and future.exception() is None:
-                        ready(place, future.result())
+                        hand_over(place, future.result())
                 raise
         return [done[place] for place in range(len(prompts))]
 
+    def _in_turn(self, client: "openai.OpenAI", stopping: Event, prompt: Prompt, *asked: Any) -> Completion:
+        """One completion, once its turn has come and its cost is set aside; nothing is sent when the work is stopping."""
+        pace_of(server_place(), self.per_minute).wait(stopping)
+        if self.budget:
+            self.budget.reserve(self._most(prompt, asked[0]), stopping)
+        try:
+            if stopping.is_set():
+                raise CancelledError
+            return self._one(client, prompt, *asked)
+        except BaseException:
+            if self.budget:
+                self.budget.release(self._most(prompt, asked[0]))
+            raise
+
     def _one(
-        self, client: "openai.OpenAI", prompt: Prompt, max_tokens: int, temperature: float, seed: int
+        self,
+        client: "openai.OpenAI",
+        prompt: Prompt,
+        max_tokens: int,
+        temperature: float,
+        seed: int,
+        alternatives: int,
     ) -> Completion:
         import openai
 
-        try:
-            # Read by hand: the library takes any JSON for a completion, and with strict checks refuses what servers leave out.
-            answer = client.chat.completions.with_raw_response.create(
-                model=self.model,
-                messages=[{"role": m.role, "content": m.content} for m in prompt],  # type: ignore[misc]
-                max_tokens=max_tokens,
-                temperature=temperature,
-                seed=seed if temperature > 0 else openai.omit,
-            )
-            value = answer.http_response.json()
-        except openai.BadRequestError as error:
-            if error.code == "content_filter":
-                return Completion("", None, None, None)
-            raise self._told(error) from error
-        except (openai.OpenAIError, ValueError, RecursionError) as error:
-            raise self._told(error) from error
-        match value:
-            case {"choices": [{"message": {"content": str() | None as text}}, *_]}:
-                asked, written = _tokens(value)
-                return Completion(text or "", asked, written, self._cost(asked, written))
+        shown = tuple(Message(m.role, taken_apart(m.content)) for m in prompt)
+        dialect: Dialect | None = self._dialect
+        while dialect is not None:
+            request = dialect.request(shown, max_tokens, temperature, seed, alternatives)
+            try:
+                # Read by hand: the library takes any JSON for a completion, and when strict refuses what servers leave out.
+                answer = client.chat.completions.with_raw_response.create(model=self.model, **request)
+                value = answer.http_response.json()
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if error.code == "content_filter":
+                    return Completion("", 0, 0, self._cost(0, 0))
+                dialect = dialect.after(error, alternatives)
+                if dialect is None:
+                    raise self._told(error) from error
+            except (openai.OpenAIError, ValueError, RecursionError) as error:
+                raise self._told(error) from error
+            else:
+                self._dialect = dialect
+                return self._read(value)
         raise self._garbage()
+
+    def _read(self, value: Any) -> Completion:
+        match value:
+            case {"choices": [{"message": {"content": str() | None as text}} as choice, *_]}:
+                asked, written = _tokens(value)
+                return Completion(text or "", asked, written, self._cost(asked, written), first_token(choice))
+        raise self._garbage()
+
+    def _most(self, prompt: Prompt, max_tokens: int) -> float:
+        """Dollars that a request can cost at most: no token is shorter than a byte."""
+        longest = sum(len(m.content.encode()) for m in prompt) + _TOKENS_OF_A_TEMPLATE
+        return self._cost(longest, max_tokens) or 0.0
+
+    def _check_price(self, unknown: bool) -> None:
+        if self.budget and unknown:
+            raise UnavailableError(
+                f"What {self.name} costs is not known, so that the cap on costs cannot be kept.",
+                where=server_place(),
+                hint="Write its price under [language_models.prices], like [0.15, 0.6] or [0, 0]; the server must tell tokens.",
+            )
 
     def _cost(self, asked: int | None, written: int | None) -> float | None:
         if self.price is None or asked is None or written is None:

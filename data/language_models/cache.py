@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from data.errors import UnavailableError
 from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Completion, LanguageModel, Prompt
+from data.language_models.protocol import Alternative, Completion, LanguageModel, Prompt
 from data.passages import clean
 from data.progress import Progress, silent
 from data.workspace import Workspace
@@ -29,18 +29,20 @@ CREATE TABLE IF NOT EXISTS completions (
     model TEXT NOT NULL, model_version TEXT NOT NULL,
     prompt TEXT NOT NULL, prompt_version TEXT NOT NULL REFERENCES prompts (version), slots TEXT NOT NULL,
     max_tokens INTEGER NOT NULL, temperature REAL NOT NULL, seed INTEGER NOT NULL,
-    output TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, created TEXT NOT NULL
+    output TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, created TEXT NOT NULL,
+    alternatives TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS completions_by_key ON completions (key);
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 """
+_FROM_VERSION_1 = "ALTER TABLE completions ADD COLUMN alternatives TEXT; PRAGMA user_version = 2;"
 _NEW = """
 INSERT INTO completions (key, model, model_version, prompt, prompt_version, slots, max_tokens, temperature, seed,
-                         output, prompt_tokens, completion_tokens, cost, created)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                         output, prompt_tokens, completion_tokens, cost, alternatives, created)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _FIRST = """
-SELECT key, output, prompt_tokens, completion_tokens, cost FROM completions
+SELECT key, output, prompt_tokens, completion_tokens, cost, alternatives FROM completions
 WHERE id IN (SELECT min(id) FROM completions WHERE key IN (SELECT value FROM json_each(?)) GROUP BY key)
 """
 _SUMS = """
@@ -48,6 +50,7 @@ SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens
        count(*) FILTER (WHERE cost IS NULL)
 FROM completions WHERE ?1 IS NULL OR model = ?1
 """
+_SINCE = "SELECT coalesce(max(id), ?), coalesce(sum(cost), 0.0) FROM completions WHERE id > ?"
 
 
 class Spent(NamedTuple):
@@ -61,7 +64,7 @@ class Spent(NamedTuple):
 
 
 class CompletionCache:
-    """Completions by model version, prompt, its filled-in text, length limit, temperature and seed."""
+    """Completions by model version, prompt, its filled-in text, length limit, temperature, seed and number of alternatives."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.path = workspace.folder / "generated" / "completions.db"
@@ -75,6 +78,7 @@ class CompletionCache:
         max_tokens: int,
         temperature: float = 0.0,
         seed: int = 0,
+        alternatives: int = 0,
         progress: Progress = silent,
     ) -> list[Completion]:
         """A completion of the template for each mapping of its slots, from the cache where it is there.
@@ -84,7 +88,7 @@ class CompletionCache:
         """
         prompts = [template.fill(slots) for slots in values]
         settings = (max_tokens, float(temperature), seed if temperature > 0 else 0)
-        keys = [_key(model.version, template, prompt, settings) for prompt in prompts]
+        keys = [_key(model.version, template, prompt, settings, alternatives) for prompt in prompts]
         kept = self._stored(keys)
         missing = {key: place for place, key in enumerate(keys) if key not in kept}
         if missing:
@@ -98,16 +102,16 @@ class CompletionCache:
                         "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?)",
                         (template.version, template.name, _text(template.messages)),
                     )
-                    written = completion._replace(text=clean(completion.text))
-                    database.execute(
-                        _NEW, (new[place], *made_by, _text(slots), *settings, *written, datetime.now(UTC).isoformat())
-                    )
+                    *written, told = completion._replace(text=clean(completion.text))
+                    row = (new[place], *made_by, _text(slots), *settings, *written, told and _text(told))
+                    database.execute(_NEW, (*row, datetime.now(UTC).isoformat()))
 
             model.complete(
                 [prompts[place] for place in missing.values()],
                 max_tokens=max_tokens,
                 temperature=temperature,
                 seed=seed,
+                alternatives=alternatives,
                 progress=progress,
                 ready=store,
             )
@@ -121,11 +125,23 @@ class CompletionCache:
         with self._open() as database:
             return Spent(*database.execute(_SUMS, (model,)).fetchone())
 
+    def cost_after(self, call: int) -> tuple[int, float]:
+        """The number of the last call, and what the calls after `call` cost, in dollars."""
+        if not self.path.exists():
+            return 0, 0.0
+        with self._open() as database:
+            last, cost = database.execute(_SINCE, (call, call)).fetchone()
+            return int(last), float(cost)
+
     def _stored(self, keys: Sequence[str]) -> dict[str, Completion]:
         if not self.path.exists():
             return {}
         with self._open() as database:
-            return {key: Completion(*rest) for key, *rest in database.execute(_FIRST, (json.dumps(keys),))}
+            rows = database.execute(_FIRST, (json.dumps(keys),)).fetchall()
+        return {
+            key: Completion(text, asked, written, cost, _alternatives(told))
+            for key, text, asked, written, cost, told in rows
+        }
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -134,11 +150,11 @@ class CompletionCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as database:
                 database.execute("PRAGMA synchronous = FULL")
-                if database.execute("PRAGMA user_version").fetchone() == (0,):
+                if _format(database) < 2:
                     # SQLite does not wait for another process that is switching to WAL, so one at a time does it.
                     with FileLock(f"{self.path}.making"):
                         database.execute("PRAGMA journal_mode = WAL")
-                        database.executescript(_SCHEMA)
+                        database.executescript(_FROM_VERSION_1 if _format(database) == 1 else _SCHEMA)
                 with database:
                     yield database
         except (sqlite3.Error, OSError) as error:
@@ -149,9 +165,20 @@ class CompletionCache:
             ) from error
 
 
-def _key(version: str, template: PromptTemplate, prompt: Prompt, settings: tuple[int, float, int]) -> str:
-    asked = [version, template.name, template.version, prompt, settings]
+def _format(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _key(
+    version: str, template: PromptTemplate, prompt: Prompt, settings: tuple[int, float, int], alternatives: int
+) -> str:
+    # Without alternatives the key is what it was before there were any, so that older completions are found.
+    asked = [version, template.name, template.version, prompt, settings, *([alternatives] if alternatives else [])]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+def _alternatives(told: str | None) -> tuple[Alternative, ...] | None:
+    return None if told is None else tuple(Alternative(*entry) for entry in json.loads(told))
 
 
 def _text(value: Any) -> str:

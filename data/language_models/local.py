@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from data.errors import BadInputError, UnavailableError
 from data.grammar import Call
-from data.language_models.protocol import Completion, Prompt, Ready, unused
+from data.language_models.prompts import without_system
+from data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
 from data.model_files import find_model, hub_commit, loading, model_version
 from data.progress import Progress, silent
 
@@ -57,19 +58,23 @@ class LocalModel:
 
         tokenizer = self.load().tokenizer
         controls = [str(t) for t in tokenizer.added_tokens_decoder.values() if t.special]
-        messages = []
+        turns = []
         for message in prompt:
             content = message.content
             for control in controls:
                 content = content.replace(control, f"{control[:1]} {control[1:]}")
-            messages.append({"role": message.role, "content": content})
+            turns.append(Message(message.role, content))
         if tokenizer.chat_template is None:
-            return "\n\n".join(m["content"] for m in messages)
+            return "\n\n".join(m.content for m in turns)
         try:
-            return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+            try:
+                return _templated(tokenizer, turns)
+            except TemplateError:
+                return _templated(tokenizer, without_system(tuple(turns)))
         except TemplateError as error:
             raise BadInputError(
-                f"The model's chat template refuses the prompt: {error}.", hint="Some models take no system message."
+                f"The model's chat template refuses the prompt: {error}.",
+                hint="Name another model, or a prompt of one turn.",
             ) from error
 
     def complete(
@@ -79,6 +84,7 @@ class LocalModel:
         max_tokens: int,
         temperature: float = 0.0,
         seed: int = 0,
+        alternatives: int = 0,
         progress: Progress = silent,
         ready: Ready = unused,
     ) -> list[Completion]:
@@ -99,9 +105,9 @@ class LocalModel:
         for start in range(0, len(order), self.batch):
             places = order[start : start + self.batch]
             with _ONE_AT_A_TIME:
-                written = _generate(loaded, [texts[p] for p in places], max_tokens, temperature, seed)
-            for place, (text, count) in zip(places, written, strict=True):
-                done[place] = Completion(text, lengths[place], count, 0.0)
+                written = _generate(loaded, [texts[p] for p in places], max_tokens, temperature, seed, alternatives)
+            for place, (text, count, first) in zip(places, written, strict=True):
+                done[place] = Completion(text, lengths[place], count, 0.0, first)
                 ready(place, done[place])
             progress(len(done), "completions")
         return [done[place] for place in range(len(prompts))]
@@ -137,9 +143,9 @@ def _gguf(path: Path) -> Path | None:
 
 
 def _generate(
-    loaded: Loaded, texts: list[str], max_tokens: int, temperature: float, seed: int
-) -> list[tuple[str, int]]:
-    """What the model writes after each text, and how many tokens that took."""
+    loaded: Loaded, texts: list[str], max_tokens: int, temperature: float, seed: int, alternatives: int
+) -> list[tuple[str, int, tuple[Alternative, ...] | None]]:
+    """What the model writes after each text, how many tokens that took, and the likeliest first ones."""
     import torch
 
     tokenizer, model = loaded
@@ -154,6 +160,8 @@ def _generate(
                 **(drawing if temperature > 0 else greedy),
                 max_new_tokens=max_tokens,
                 pad_token_id=tokenizer.pad_token_id,
+                return_dict_in_generate=True,
+                output_logits=alternatives > 0,
             )
     except torch.OutOfMemoryError as error:
         raise UnavailableError(
@@ -161,12 +169,27 @@ def _generate(
         ) from error
     stops = model.generation_config.eos_token_id
     ends = {tokenizer.eos_token_id, *(stops if isinstance(stops, list) else [stops])}
-    written = output[:, inputs["input_ids"].shape[1] :].tolist()
+    written = output.sequences[:, inputs["input_ids"].shape[1] :].tolist()
     counts = [next((n for n, token in enumerate(row, start=1) if token in ends), len(row)) for row in written]
+    first = _first_tokens(tokenizer, output.logits[0], alternatives) if alternatives else [None] * len(texts)
     return [
-        (tokenizer.decode(row[:count], skip_special_tokens=True), count)
-        for row, count in zip(written, counts, strict=True)
+        (tokenizer.decode(row[:count], skip_special_tokens=True), count, likeliest)
+        for row, count, likeliest in zip(written, counts, first, strict=True)
     ]
+
+
+def _first_tokens(tokenizer: Any, logits: Any, count: int) -> list[tuple[Alternative, ...]]:
+    """The likeliest tokens of each row of logits[n_texts, n_tokens], the likeliest first."""
+    values, ids = logits.float().log_softmax(-1).topk(min(count, logits.shape[-1]))
+    return [
+        tuple(Alternative(tokenizer.decode([token]), value) for token, value in zip(*row, strict=True))
+        for row in zip(ids.tolist(), values.tolist(), strict=True)
+    ]
+
+
+def _templated(tokenizer: Any, turns: Sequence[Message]) -> str:
+    messages = [{"role": m.role, "content": m.content} for m in turns]
+    return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
 
 
 def _tokens(tokenizer: Any, texts: list[str], **options: Any) -> Any:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -12,6 +12,7 @@ from data.errors import BadInputError
 from data.language_models.protocol import Message, Prompt, Role
 from data.passages import clean
 
+_UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 _CHATML_TURN = re.compile(r"<\|im_start\|>(system|user|assistant)[ \t]*\n(.*?)(?:\n?<\|im_end\|>|\Z)", re.DOTALL)
 
 
@@ -35,7 +36,7 @@ class PromptTemplate:
     def fill(self, values: Mapping[str, str]) -> Prompt:
         """The messages with each `[Slot]` replaced by its value; a value that looks like a slot stays as it is."""
         slots = re.compile("|".join(re.escape(f"[{slot}]") for slot in values))
-        tags = re.compile(rf"<(?=/?\s*(?:{'|'.join(re.escape(slot) for slot in values)})\b)", re.IGNORECASE)
+        tags = _tags(values)
 
         def value(found: re.Match[str]) -> str:
             slot = found.group()[1:-1]
@@ -46,6 +47,20 @@ class PromptTemplate:
             return f"<{tag}>\n{tags.sub('‹', text)}\n</{tag}>"
 
         return tuple(Message(m.role, slots.sub(value, m.content)) for m in self.messages)
+
+
+def _tags(slots: Iterable[str]) -> re.Pattern[str]:
+    """The opening bracket of whatever a model may take for a tag of a slot, even with unseen characters inside the name."""
+    names = "|".join(f"{_UNSEEN}*".join(map(re.escape, slot)) for slot in slots)
+    return re.compile(rf"[<＜﹤](?=[\W_]*(?:{names})\b)", re.IGNORECASE)
+
+
+def without_system(prompt: Prompt) -> Prompt:
+    """The same with the system turn at the head of the first user turn, for models that take none."""
+    match prompt:
+        case (Message("system", instruction), Message("user", content), *rest):
+            return (Message("user", f"{instruction}\n\n{content}"), *rest)
+    return prompt
 
 
 def read_prompt(path: Path, slots: Sequence[str]) -> PromptTemplate:

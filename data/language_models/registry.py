@@ -1,11 +1,14 @@
 """Names of language models: `api(NAME)`, `local(NAME)`, and `llm`, the one that the workspace sets."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from data.errors import BadInputError, UnavailableError, UnknownNameError
 from data.grammar import Call, parse
 from data.language_models.api import ApiModel, Price
+from data.language_models.budget import Budget
+from data.language_models.cache import CompletionCache
 from data.language_models.local import LocalModel
 from data.language_models.protocol import LanguageModel
 from data.workspace import Workspace
@@ -50,8 +53,20 @@ def _only(calls: list[Call], text: str) -> Call:
 
 
 def _api(model: str, workspace: Workspace) -> LanguageModel:
-    prices = workspace.settings["language_models"]["prices"]
-    return ApiModel(model, _price(prices[model], model, workspace) if model in prices else None)
+    settings = workspace.settings["language_models"]
+    prices, cap = settings["prices"], settings["cap"]
+    return ApiModel(
+        model,
+        _price(prices[model], model, workspace) if model in prices else None,
+        budget=_budget(workspace, cap) if cap else None,
+        per_minute=settings["requests_per_minute"],
+    )
+
+
+@lru_cache(maxsize=16)
+def _budget(workspace: Workspace, cap: float) -> Budget:
+    """One for all the models of a workspace in this process."""
+    return Budget(cap, CompletionCache(workspace), workspace.folder / "berdseye.toml")
 
 
 def _price(value: Any, model: str, workspace: Workspace) -> Price:

@@ -1,8 +1,6 @@
 """The argument of `expand(...)`, and its parsing into a source of perspectives."""
 
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from data.errors import BadInputError, UnknownNameError
@@ -10,7 +8,7 @@ from data.grammar import Call
 from data.language_models.cache import CompletionCache
 from data.language_models.prompts import read_prompt
 from data.language_models.registry import DEFAULT_MODEL, MODELS, open_language_model
-from data.workspace import Workspace
+from data.workspace import Workspace, find_file
 from retrieval.expansion.file_source import FileSource
 from retrieval.expansion.model_source import ModelSource
 from retrieval.expansion.prompts import QUESTION
@@ -53,7 +51,7 @@ def _needed(workspace: Workspace | None) -> Workspace:
 
 
 def _file(written: str, workspace: Workspace | None) -> ExpansionSource:
-    return FileSource(written, _path(written, workspace))
+    return FileSource(written, find_file(written, workspace))
 
 
 def _model(call: Call, workspace: Workspace) -> ExpansionSource:
@@ -65,19 +63,5 @@ def _model(call: Call, workspace: Workspace) -> ExpansionSource:
     written: Any = call.kwargs.get("prompt")
     if written is None:
         return ModelSource(model, cache)
-    prompt = read_prompt(_path(str(written), workspace), [QUESTION])
+    prompt = read_prompt(find_file(str(written), workspace), [QUESTION])
     return ModelSource(model, cache, prompt, str(written))
-
-
-def _path(written: str, workspace: Workspace | None) -> Path:
-    # A text that no path can be (too long, no such home) is a file that is not there.
-    with suppress(OSError, ValueError, RuntimeError):
-        given = Path(written).expanduser()
-        for path in (workspace.folder / given if workspace else given, given):
-            if path.is_file():
-                return path.resolve()
-    raise BadInputError(
-        "There is no such file.",
-        where=written[:80],
-        hint="It is looked for in the workspace and in the present folder.",
-    )

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -27,6 +28,14 @@ def app(demo_workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("served")
     shutil.copytree(demo_workspace.folder, folder / "workspace")
     with served(folder / "workspace", folder / "log") as server:
+        yield server
+
+
+@pytest.fixture
+def own_app(demo_workspace: Workspace, tmp_path: Path) -> Iterator[Served]:
+    """A server that a test may kill."""
+    shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
+    with served(tmp_path / "workspace", tmp_path / "log") as server:
         yield server
 
 

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,14 +122,6 @@ def test_a_link_with_a_wrong_name_is_answered_in_place(app: Served, page: Page) 
     go(page, f"{app.url}/?pipelines=![x](http://evil.test/x.png)")
     expect(page.get_by_role("alert")).to_contain_text("cannot be read after")
     assert not any("evil.test" in address.split("?")[0] for address in fetched)
-
-
-@pytest.fixture
-def own_app(demo_workspace: Workspace, tmp_path: Path) -> Iterator[Served]:
-    """A server that a test may kill."""
-    shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
-    with served(tmp_path / "workspace", tmp_path / "log") as server:
-        yield server
 
 
 def test_a_correction_that_is_shown_outlives_the_server(own_app: Served, page: Page) -> None:

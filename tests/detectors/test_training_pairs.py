@@ -10,6 +10,7 @@ from made_debates import FILLER, REAL, SUBJECTS
 
 from data.errors import BadInputError
 from data.passages import PASSAGE_WORDS
+from data.records import Pair
 from detectors.training_pairs import (
     SOURCES,
     Argument,
@@ -64,13 +65,31 @@ def test_labels_follow_the_sides() -> None:
 def test_pairs_across_debates_stay_within_a_split_and_oppose() -> None:
     pairs = labelled_pairs(DEBATES)
     splits = split_debates(DEBATES, 0)
-    across = [p for p in pairs if p.kind in ("near", "random")]
-    assert across
+    across = [p for p in pairs if p.kind in ("near", "random", "retrieved")]
+    assert {p.kind for p in across} >= {"near", "random"}
     for p in across:
         subject = p.pair.perspective.split()[0]
         assert not p.supports
         assert not p.pair.passage.startswith(subject)
         assert splits[SUBJECTS.index(subject)] == p.split
+
+
+def test_a_perspective_meets_the_passage_elsewhere_that_shares_its_words() -> None:
+    passage = f"Nobody on the harpsichord jury went home before midnight {FILLER}"
+    arguments = (Argument("supporting", "", (passage,), ()), *debate("juries").arguments)
+    asked = Argument("supporting", "A harpsichord jury should sleep", (f"Rest is good {FILLER}",), ())
+    debates = [*DEBATES, Debate("Midnight is late", arguments), Debate("Rest is a duty", (asked,))]
+    kinds = set()
+    for seed in range(8):
+        splits = split_debates(debates, seed)
+        met = {p.pair: p for p in labelled_pairs(debates, seed)}.get(Pair(passage, asked.title))
+        if splits[-1] == splits[-2]:
+            assert met is not None
+            assert not met.supports
+            kinds.add(met.kind)
+        else:
+            assert met is None
+    assert "retrieved" in kinds
 
 
 @pytest.mark.parametrize("seed", range(8))

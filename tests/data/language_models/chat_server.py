@@ -2,17 +2,19 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What goes back: a status, and a JSON value or raw bytes."""
+    """What goes back: a status, a JSON value or raw bytes, further headers, and how many bytes before the line is cut."""
 
     status: int
     body: Any
+    headers: tuple[tuple[str, str], ...] = ()
+    cut: int | None = None
 
 
 Answer = Callable[[dict[str, Any]], Reply]
@@ -50,9 +52,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         self.send_header("Content-Type", "text/html" if raw else "application/json")
         self.send_header("Content-Length", str(len(content)))
+        for name, value in reply.headers:
+            self.send_header(name, value)
         self.end_headers()
-        with suppress(BrokenPipeError):  # who asked may have gone
-            self.wfile.write(content)
+        with suppress(BrokenPipeError, ConnectionResetError):  # who asked may have gone
+            self.wfile.write(content[: reply.cut])
+        self.close_connection = self.close_connection or reply.cut is not None
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
@@ -70,8 +75,16 @@ def chat_server(answer: Answer) -> Iterator[ChatServer]:
             thread.join()
 
 
-def completion(text: str | None, prompt_tokens: int = 7, completion_tokens: int = 3, finish: str = "stop") -> Reply:
-    """A whole answer, as the OpenAI API gives it."""
+def completion(
+    text: str | None,
+    prompt_tokens: int = 7,
+    completion_tokens: int = 3,
+    finish: str = "stop",
+    first: Sequence[tuple[str, float]] = (),
+) -> Reply:
+    """A whole answer, as the OpenAI API gives it; `first` are the likeliest first tokens with their log-probabilities."""
+    told = [{"token": token, "logprob": value, "bytes": None} for token, value in first]
+    content = [{**told[0], "top_logprobs": told}] if told else None
     message = {"role": "assistant", "content": text}
     return Reply(
         200,
@@ -80,7 +93,9 @@ def completion(text: str | None, prompt_tokens: int = 7, completion_tokens: int 
             "object": "chat.completion",
             "created": 0,
             "model": "served",
-            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "choices": [
+                {"index": 0, "message": message, "finish_reason": finish, "logprobs": content and {"content": content}}
+            ],
             "usage": {
                 "prompt_tokens": prompt_tokens,
                 "completion_tokens": completion_tokens,
@@ -90,9 +105,9 @@ def completion(text: str | None, prompt_tokens: int = 7, completion_tokens: int 
     )
 
 
-def refusal(status: int, message: str = "no", code: str | None = None) -> Reply:
+def refusal(status: int, message: str = "no", code: str | None = None, param: str | None = None) -> Reply:
     """An error, as the OpenAI API gives it."""
-    return Reply(status, {"error": {"message": message, "type": "error", "param": None, "code": code}})
+    return Reply(status, {"error": {"message": message, "type": "error", "param": param, "code": code}})
 
 
 def last_words(body: dict[str, Any]) -> str:
@@ -112,7 +127,17 @@ def greedy(tokenizer: Any, model: Any) -> Answer:
         )
         asked = inputs["input_ids"].shape[1]
         with lock, torch.inference_mode():
-            output = model.generate(**inputs, max_new_tokens=body["max_tokens"], do_sample=False)[0, asked:]
-        return completion(tokenizer.decode(output, skip_special_tokens=True), asked, len(output))
+            written = model.generate(
+                **inputs,
+                max_new_tokens=body["max_tokens"],
+                do_sample=False,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+        output = written.sequences[0, asked:]
+        values, ids = written.logits[0][0].log_softmax(-1).topk(body.get("top_logprobs", 1))
+        first = [(tokenizer.decode([token]), value) for token, value in zip(ids.tolist(), values.tolist(), strict=True)]
+        text = tokenizer.decode(output, skip_special_tokens=True)
+        return completion(text, asked, len(output), first=first if body.get("logprobs") else ())
 
     return answer

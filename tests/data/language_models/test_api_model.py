@@ -3,8 +3,6 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -13,39 +11,16 @@ from data.errors import BadInputError, UnavailableError
 from data.language_models.api import ApiModel, Price
 from data.language_models.protocol import Completion, Message, Prompt
 from tests.data.language_models.chat_server import (
-    Answer,
-    ChatServer,
     Reply,
-    chat_server,
     completion,
     last_words,
     refusal,
 )
-
-KEY = "sk-very-secret-0123456789"
+from tests.data.language_models.serving import KEY, Serving
 
 
 def asking(*texts: str) -> list[Prompt]:
     return [(Message("system", "Be short."), Message("user", text)) for text in texts]
-
-
-class Serving:
-    """Starts servers and points the environment to them."""
-
-    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.stack, self.monkeypatch = stack, monkeypatch
-
-    def __call__(self, answer: Answer) -> ChatServer:
-        server = self.stack.enter_context(chat_server(answer))
-        self.monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        self.monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        return server
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
-    with ExitStack() as stack:
-        yield Serving(stack, monkeypatch)
 
 
 def test_answers_come_in_the_order_of_the_prompts_with_tokens_and_cost(serve: Serving) -> None:

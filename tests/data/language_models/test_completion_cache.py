@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from data.errors import UnavailableError
+from data.language_models.api import ApiModel
 from data.language_models.cache import CompletionCache, Spent
 from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Completion, Message
+from data.language_models.protocol import Alternative, Completion, Message
 from data.workspace import Workspace
 from tests.data.language_models.cache_writer import ECHO, write
+from tests.data.language_models.chat_server import completion
 from tests.data.language_models.scripted import ScriptedModel
+from tests.data.language_models.serving import Serving
 
 
 def saying(*texts: str) -> list[dict[str, str]]:
@@ -102,6 +105,27 @@ def test_a_row_tells_what_made_it(cache: CompletionCache) -> None:
     }
     assert row["prompt_version"] == ECHO.version
     assert row["created"].endswith("+00:00")
+
+
+def test_first_tokens_are_kept_with_the_text(serve: Serving, cache: CompletionCache) -> None:
+    server = serve(lambda _: completion("Yes", first=[("Yes", -0.25), ("No", -3.5)]))
+    asked = [cache.complete(ApiModel("small"), ECHO, saying("a"), max_tokens=5, alternatives=20) for _ in range(2)]
+    assert asked[0] == asked[1]
+    assert asked[0][0].alternatives == (Alternative("Yes", -0.25), Alternative("No", -3.5))
+    assert len(server.requests) == 1
+    assert cache.complete(ApiModel("small"), ECHO, saying("a"), max_tokens=5)[0].text == "Yes"
+    assert len(server.requests) == 2, "who asks for no first tokens asks something else"
+
+
+def test_a_file_from_before_there_were_first_tokens_goes_on(cache: CompletionCache) -> None:
+    model = ScriptedModel(str.upper)
+    cache.complete(model, ECHO, saying("a"), max_tokens=5)
+    with closing(sqlite3.connect(cache.path)) as raw:
+        raw.executescript("ALTER TABLE completions DROP COLUMN alternatives; PRAGMA user_version = 1;")
+    assert [c.text for c in cache.complete(model, ECHO, saying("a", "b"), max_tokens=5)] == ["SAY A", "SAY B"]
+    assert model.asked == ["Say a", "Say b"]
+    with closing(sqlite3.connect(cache.path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (2,)
 
 
 def test_texts_that_no_store_takes_are_cleaned(cache: CompletionCache) -> None:

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from data.errors import BadInputError, UnavailableError
 from data.language_models.local import LocalModel
 from data.language_models.protocol import Completion, Message, Prompt
-from tests.data.language_models.small_models import save_small_model
+from tests.data.language_models.small_models import TEMPLATE, save_small_model
 
 
 def asking(*texts: str) -> list[Prompt]:
@@ -63,11 +64,34 @@ def test_a_model_without_a_chat_template_reads_the_messages_as_they_are(tmp_path
     assert model.complete(asking("a b"), max_tokens=3)[0].prompt_tokens == 2
 
 
-def test_a_template_that_refuses_a_role(tmp_path: Path) -> None:
-    template = "{% if messages[0].role == 'system' %}{{ raise_exception('no system here') }}{% endif %}"
+def test_a_template_without_system_turns_gets_them_with_the_first_question(tmp_path: Path) -> None:
+    template = "{% if messages[0].role == 'system' %}{{ raise_exception('no system here') }}{% endif %}" + TEMPLATE
     model = LocalModel(str(save_small_model(tmp_path / "strict", template=template)))
-    with pytest.raises(BadInputError, match="refuses the prompt: no system here"):
+    assert "user a\n\nb </s>" in model.written((Message("system", "a"), Message("user", "b")))
+
+
+def test_a_template_that_refuses_whatever_comes(tmp_path: Path) -> None:
+    model = LocalModel(str(save_small_model(tmp_path / "refusing", template="{{ raise_exception('not today') }}")))
+    with pytest.raises(BadInputError, match="refuses the prompt: not today"):
         model.complete([(Message("system", "a"), Message("user", "b"))], max_tokens=3)
+
+
+def test_the_likeliest_first_tokens_are_those_of_the_model(folder: Path) -> None:
+    model = LocalModel(str(folder))
+    prompts = asking("zoo a b c", "no")
+    found = model.complete(prompts, max_tokens=2, alternatives=3)
+    for prompt, done in zip(prompts, found, strict=True):
+        tokenizer, weights = model.load()
+        inputs = tokenizer(model.written(prompt), return_tensors="pt", add_special_tokens=False)
+        with torch.inference_mode():
+            likely = weights(**inputs).logits[0, -1].log_softmax(-1)
+        assert done.alternatives is not None
+        assert [a.log_probability for a in done.alternatives] == pytest.approx(
+            sorted(likely.tolist(), reverse=True)[:3], abs=1e-4
+        )
+        assert done.alternatives[0].token == tokenizer.decode([int(likely.argmax())])
+    assert [c.text for c in model.complete(prompts, max_tokens=2)] == [c.text for c in found]
+    assert model.complete(prompts[:1], max_tokens=2)[0].alternatives is None
 
 
 def test_a_prompt_that_is_too_long_is_told_before_anything_is_written(folder: Path) -> None:

@@ -1,0 +1,59 @@
+"""Language models behind an OpenAI-compatible address as detectors: `api(MODEL)`."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from data.grammar import Call
+from data.language_models.cache import CompletionCache
+from data.language_models.choosing import choose
+from data.language_models.registry import open_language_model
+from data.records import Pair
+from data.workspace import Workspace
+from detectors.local.reading import Title, passage_text, readable
+from detectors.prompts import detection_prompt, detection_slots
+from detectors.protocol import UNTUNED, Floats
+
+_PREPROCESSING = "1"
+
+
+class ApiDetector:
+    """P(Yes) / (P(Yes) + P(No)) by the log-probabilities of the first token, else 1 or 0 by the answer that was written.
+
+    Texts are cut off after 12,000 characters. Answers are kept in the workspace, so that no pair is paid for twice.
+    """
+
+    threshold = 0.5
+    threshold_source = UNTUNED
+    measured = ""
+    pairs_at_once = 256
+
+    def __init__(
+        self, model: str, workspace: Workspace, *, shots: float = 0, prompt: str | None = None, title: Title = "none"
+    ) -> None:
+        self.model = open_language_model(Call("api", (model,)), workspace)
+        self.cache = CompletionCache(workspace)
+        self.prompt = detection_prompt(shots, prompt, workspace)
+        self.title = title
+        chosen = ({"shots": shots} if shots else {}) | ({"prompt": prompt} if prompt else {})
+        chosen |= {"title": title} if title != "none" else {}
+        self.name = str(Call("api", (model,), chosen))
+
+    @property
+    def version(self) -> str:
+        """Of the model's name, the server, the prompt and the title's place; a server that changes its weights does not tell."""
+        made_of = f"{_PREPROCESSING} {self.model.version} {self.prompt.version} {self.title}"
+        return hashlib.sha256(made_of.encode()).hexdigest()[:12]
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """P(supports), float32[n_pairs]; 0 where a text is empty, which is not asked for.
+
+        Raises `UnavailableError` or `BadInputError` where the server fails or answers neither Yes nor No; what it did
+        answer is kept, and not asked for again.
+        """
+        out = np.zeros(len(pairs), dtype=np.float32)
+        asked = readable(pairs)
+        shown = [pairs[at]._replace(passage=passage_text(pairs[at], self.title), title="") for at in asked]
+        out[asked] = choose(self.model, self.cache, self.prompt, [detection_slots(p) for p in shown], what="pairs")
+        return out

@@ -1,0 +1,129 @@
+"""Several detectors as one: the mean of their probabilities, or a logistic regression over their logits."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+
+from data.atomic import write_json
+from data.errors import BadInputError, StaleError, UnavailableError
+from data.grammar import Call, parse
+from data.records import Pair
+from detectors.protocol import Detector, Floats
+
+Doubles = npt.NDArray[np.float64]
+
+STACK_FILE = "stacked.json"
+_EDGE = 1e-4  # a probability of 0 or 1 has no logit
+
+
+@dataclass(frozen=True)
+class Stack:
+    """P = sigmoid(intercept + sum of coefficient * logit of the part's P), for these detectors in these versions."""
+
+    detectors: tuple[str, ...]
+    versions: tuple[str, ...]
+    coefficients: tuple[float, ...]
+    intercept: float
+    threshold: float
+    threshold_source: str = ""
+    measured: str = ""
+
+    def probabilities(self, parts: Sequence[Floats]) -> Floats:
+        """float32[n] from one float32[n] a part."""
+        return np.asarray(expit(self.intercept + logits(parts) @ np.array(self.coefficients)), dtype=np.float32)
+
+
+class MeanDetector:
+    """`mean(D1,D2,…)`: the mean of P; its threshold is the mean of theirs."""
+
+    measured = ""
+
+    def __init__(self, parts: Sequence[Detector]) -> None:
+        if len(parts) < 2:
+            raise BadInputError("A mean takes two detectors or more.", hint="Write it like mean(embedded,random).")
+        self.parts = parts
+        self.name = str(Call("mean", tuple(_call(p.name) for p in parts)))
+        self.version = _version("mean", [p.version for p in parts])
+        self.threshold = float(np.mean([p.threshold for p in parts]))
+        self.threshold_source = "mean of its parts' thresholds"
+        self.pairs_at_once = min(p.pairs_at_once for p in parts)
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """P(supports), float32[n_pairs]."""
+        return np.asarray(np.mean([p.predict(pairs) for p in self.parts], axis=0, dtype=np.float64), dtype=np.float32)
+
+
+class StackedDetector:
+    """`stacked(NAME)`: the detectors that a training of the workspace weighed; `StaleError` where one has changed since."""
+
+    def __init__(self, name: str, stack: Stack, parts: Sequence[Detector]) -> None:
+        changed = [p.name for p, version in zip(parts, stack.versions, strict=True) if p.version != version]
+        if changed:
+            raise StaleError(
+                f"'{changed[0]}' has changed since stacked({name}) was trained.", hint="Discard it and train it again."
+            )
+        self.name = str(Call("stacked", (name,)))
+        self.stack, self.parts = stack, parts
+        self.version = _version("stacked", asdict(stack))
+        self.threshold = stack.threshold
+        self.threshold_source = stack.threshold_source
+        self.measured = stack.measured
+        self.pairs_at_once = min(p.pairs_at_once for p in parts)
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """P(supports), float32[n_pairs]."""
+        return self.stack.probabilities([p.predict(pairs) for p in self.parts])
+
+
+def logits(parts: Sequence[Floats]) -> Doubles:
+    """float64[n, n_parts] of probabilities float32[n] a part."""
+    return np.stack([logit(np.clip(p.astype(np.float64), _EDGE, 1 - _EDGE)) for p in parts], axis=1)
+
+
+def fitted_stack(detectors: Sequence[Detector], parts: Sequence[Floats], truth: npt.NDArray[np.bool_]) -> Stack:
+    """The stack that fits labels bool[n] best, given P float32[n] of each detector; its threshold is yet to be chosen."""
+    model = LogisticRegression(C=1.0, max_iter=1000).fit(logits(parts), truth)
+    return Stack(
+        tuple(d.name for d in detectors),
+        tuple(d.version for d in detectors),
+        tuple(round(float(c), 6) for c in model.coef_[0]),
+        round(float(model.intercept_[0]), 6),
+        0.5,
+    )
+
+
+def write_stack(folder: Path, stack: Stack) -> None:
+    """Keep a stack in the folder of its training."""
+    write_json(folder / STACK_FILE, asdict(stack))
+
+
+def read_stack(folder: Path) -> Stack:
+    """The stack of a training; raises `UnavailableError` where it is missing or broken."""
+    path = folder / STACK_FILE
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        held: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
+        stack = Stack(**held)
+        if len({len(stack.detectors), len(stack.versions), len(stack.coefficients)}) != 1:
+            raise ValueError("detectors, versions and coefficients differ in number")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UnavailableError(f"The stack cannot be read ({error!r}).", where=path, hint="Train it again.") from error
+    return stack
+
+
+def _call(name: str) -> Call:
+    """A detector's name as an argument of another's."""
+    [call] = parse(name)
+    return call
+
+
+def _version(kind: str, made_of: object) -> str:
+    return sha256(json.dumps([kind, made_of]).encode()).hexdigest()[:12]

@@ -1,0 +1,81 @@
+"""Support as likelihood lift: how much likelier a perspective is after a passage than without it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import expit
+
+from data.passages import clean
+from data.records import Pair
+from detectors.local.answers import Answerer, Doubles, Ids, finite
+from detectors.local.language_model import AnsweringModel
+from detectors.local.pair_detector import version_of
+from detectors.local.prompted import checked_length
+from detectors.local.reading import Title, passage_text, readable
+from detectors.local.windows import tokens_of
+from detectors.protocol import UNTUNED, Floats
+
+_PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
+_PARTED = "\n\n"
+
+
+class LiftDetector:
+    """sigmoid of log P(perspective | passage) - log P(perspective), in nats a token of the perspective.
+
+    No prompt is needed, so a model that follows no instructions serves too. A passage that is too long loses its end. The
+    order of pairs means something; the value is no calibrated probability before a threshold is tuned.
+    """
+
+    threshold = 0.5
+    threshold_source = UNTUNED
+    measured = ""
+    pairs_at_once = 64
+
+    def __init__(
+        self,
+        name: str,
+        model: AnsweringModel,
+        answerer: Answerer,
+        *,
+        title: Title = "none",
+        max_length: int | None = None,
+    ) -> None:
+        self.name = name
+        self.title = title
+        self.answerer = answerer
+        self.length = checked_length(max_length, answerer)
+        (start,) = answerer.encode([""])
+        told = (answerer.tokenizer.bos_token_id, answerer.tokenizer.eos_token_id, 0)
+        # Every text needs something before it, and all the same.
+        self.start: Ids = [] if start else [next(token for token in told if token is not None)]
+        self.version = version_of("lift", *model.made_of, _PARTED, title, self.length)
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """P(supports), float32[n_pairs]; 0 where a text is empty."""
+        out = np.zeros(len(pairs), dtype=np.float32)
+        asked = readable(pairs)
+        statements = [self._statement(clean(pairs[at].perspective)) for at in asked]
+        passages = self._before([passage_text(pairs[at], self.title) for at in asked], statements)
+        distinct = list(dict.fromkeys(map(tuple, statements)))
+        (alone,) = self.answerer.encode([""])
+        plain = dict(zip(distinct, self._means([self.start + alone] * len(distinct), distinct), strict=True))
+        after = self._means(passages, statements)
+        lift = after - np.array([plain[tuple(s)] for s in statements])
+        out[asked] = finite(np.asarray(expit(lift)), self.answerer.name)
+        return out
+
+    def _means(self, before: Sequence[Ids], statements: Sequence[Sequence[int]]) -> Doubles:
+        """log P of each statement, in nats a token."""
+        sums, counts = self.answerer.likelihoods(
+            [(ids, list(statement)) for ids, statement in zip(before, statements, strict=True)]
+        )
+        return np.asarray(sums / np.maximum(counts, 1), dtype=np.float64)
+
+    def _statement(self, text: str) -> Ids:
+        return self.answerer.encode_answer(text)[: self.length // _PERSPECTIVE_SHARE]
+
+    def _before(self, passages: Sequence[str], statements: Sequence[Ids]) -> list[Ids]:
+        known = tokens_of(self.answerer.tokenizer, passages)
+        extra = len(self.start) + len(self.answerer.encode([_PARTED])[0]) + 1
+        kept = [k.first(self.length - extra - len(s)).text for k, s in zip(known, statements, strict=True)]
+        return [self.start + ids for ids in self.answerer.encode([text + _PARTED for text in kept])]

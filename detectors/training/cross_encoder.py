@@ -1,0 +1,104 @@
+"""Fine-tuning a cross-encoder: a model that was trained to rank or classify pairs, or one that embeds texts."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sentence_transformers import CrossEncoder
+from torch import Tensor, nn
+
+from data.errors import BadInputError
+from data.model_files import loading
+from data.passages import clean
+from data.records import Pair
+from detectors.local.reading import passage_text, title_place
+from detectors.training.segments import open_trained, segment_encoder
+from detectors.training.settings import Settings
+from retrieval.encoders.known_models import CROSS, DENSE
+from retrieval.encoders.model_folders import ModelFolder, find_folder
+from retrieval.encoders.running import quietly
+from retrieval.encoders.towers import limited
+
+
+class CrossEncoderLearner:
+    """Reads the passage first and the perspective second.
+
+    Supporting pairs weigh as much as the others together while it learns; `save` takes that out of the last layer's bias
+    again, so that probabilities fit the share of supporting pairs (King and Zeng 2001).
+    """
+
+    def __init__(self, base: str, settings: Settings, positives: float) -> None:
+        folder = find_folder(base, "cross-encoder", [row.name for row in (*CROSS, *DENSE)])
+        with loading(base), quietly():
+            self.model = _opened(folder, settings.max_length)
+        self.max_length = min(limited(self.model, None), settings.max_length)
+        self.model.max_seq_length = self.max_length
+        self.title = title_place(settings.title)
+        self.positive_weight = (1 - positives) / positives
+
+    def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
+        """Token ids of both texts, cut where they are too long together."""
+        features: dict[str, Any] = self.model.preprocess(
+            [(passage_text(p, self.title), clean(p.perspective)) for p in pairs]
+        )
+        return features
+
+    def logits(self, batch: dict[str, Any]) -> Tensor:
+        """float[n_pairs]."""
+        scores: Tensor = self.model(batch)["scores"]
+        return scores.reshape(-1)
+
+    def offset(self) -> float:
+        """What the weighting has added to each logit."""
+        return float(np.log(self.positive_weight))
+
+    def save(self, folder: Path) -> None:
+        """Write the model as sentence-transformers does, without the offset."""
+        layer = last_layer(self.model)
+        with torch.no_grad():
+            layer.bias.sub_(self.offset())
+        try:
+            self.model.save_pretrained(str(folder), create_model_card=False)
+        finally:
+            with torch.no_grad():
+                layer.bias.add_(self.offset())
+
+
+def last_layer(model: CrossEncoder) -> nn.Linear:
+    """The layer whose one output is the logit; raises `BadInputError` where the model has none."""
+    found = [m for m in model.modules() if isinstance(m, nn.Linear) and m.out_features == 1 and m.bias is not None]
+    if not found:
+        raise BadInputError("The model has no single output to train.", hint="Use an embedding model or a reranker.")
+    return found[-1]
+
+
+def _opened(folder: ModelFolder, max_length: int) -> CrossEncoder:
+    opened: CrossEncoder
+    if folder.has_modules and _saved_as(folder) == "CrossEncoder":
+        opened = open_trained(folder.path)
+    elif not folder.has_modules and _classifies(folder.path):
+        opened = CrossEncoder(
+            str(folder.path),
+            num_labels=1,
+            model_kwargs={"ignore_mismatched_sizes": True},  # a head of several labels is made anew
+            device="cpu",
+            local_files_only=True,
+        )
+    else:
+        opened = segment_encoder(folder.path, max_length)
+    return opened
+
+
+def _saved_as(folder: ModelFolder) -> str:
+    path = folder.path / "config_sentence_transformers.json"
+    held = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return str(held.get("model_type") or "SentenceTransformer")
+
+
+def _classifies(folder: Path) -> bool:
+    path = folder / "config.json"
+    names = json.loads(path.read_text(encoding="utf-8")).get("architectures") if path.is_file() else None
+    return any(str(name).endswith("ForSequenceClassification") for name in names or ())

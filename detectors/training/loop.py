@@ -1,0 +1,233 @@
+"""One training run: transformers' Trainer over any model that gives one logit a pair, judged on dev while it runs."""
+
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+from data.labelled_pairs import LabelledPair
+from data.progress import Progress
+from data.records import Pair
+from detectors.protocol import Floats
+from detectors.quality import best_threshold, precision_recall_f1
+from detectors.training.calibration import calibrated
+from detectors.training.curve import Curve
+from detectors.training.head import truth
+from detectors.training.settings import Settings
+from retrieval.encoders.running import chosen_device, quietly
+
+Doubles = npt.NDArray[np.float64]
+Report = Callable[[int, float], None]
+"""Is told the number of an evaluation, from 0, and the best F1 on dev so far; may end the run by raising."""
+
+CHECKPOINTS = "checkpoints"
+_STATE = "trainer_state.json"
+
+
+class Learner(Protocol):
+    """A model in training. `model` holds the parameters that learn, and `positive_weight` what a supporting pair weighs."""
+
+    model: Any
+    positive_weight: float
+    max_length: int
+
+    def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
+        """What the model reads of some pairs."""
+        ...
+
+    def logits(self, batch: dict[str, Any]) -> Tensor:
+        """One logit a pair, float[n_pairs]."""
+        ...
+
+    def offset(self) -> float:
+        """What `positive_weight` has added to each logit, and `save` takes out again."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the model so that its detector can be opened."""
+        ...
+
+
+class Example(NamedTuple):
+    """A pair and the probability to learn."""
+
+    pair: Pair
+    target: float
+
+
+def run(
+    learner: Learner,
+    train: Sequence[LabelledPair],
+    targets: Floats,
+    dev: Sequence[LabelledPair],
+    settings: Settings,
+    folder: Path,
+    curve: Curve,
+    *,
+    report: Report,
+    progress: Progress,
+) -> float:
+    """Train in `folder` and leave the learner at the checkpoint with the best F1 on `dev`, which is returned.
+
+    A run that was killed goes on from its last whole checkpoint. `targets` float32[n_train] are probabilities.
+    """
+    random.seed(settings.seed)
+    np.random.seed(settings.seed)
+    torch.manual_seed(settings.seed)
+    checkpoints = folder / CHECKPOINTS
+    last = _last_checkpoint(checkpoints)
+    curve.resume(int(last.name.rpartition("-")[2]) if last else 0)
+    steps = max(1, round(settings.epochs * np.ceil(len(train) / settings.batch)))
+    every = max(1, int(np.ceil(len(train) / settings.batch)) // settings.evaluations)
+    cpu = chosen_device().type == "cpu"
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=settings.batch,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        warmup_steps=int(settings.warmup * steps),
+        lr_scheduler_type="linear",
+        eval_strategy="steps",
+        eval_steps=min(every, steps),
+        save_strategy="steps",
+        save_steps=min(every, steps),
+        save_total_limit=1,
+        logging_strategy="no",
+        load_best_model_at_end=True,
+        metric_for_best_model="eval_f1",
+        greater_is_better=True,
+        use_cpu=cpu,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        remove_unused_columns=False,
+        disable_tqdm=True,
+        report_to=[],
+        dataloader_pin_memory=False,
+        restore_callback_states_from_checkpoint=True,
+    )
+    trainer = _PairTrainer(learner, dev, curve, report, arguments, train, targets)
+    trainer.remove_callback(PrinterCallback)
+    trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=settings.patience))
+    trainer.add_callback(_Telling(progress))
+    with quietly():
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
+    learner.model.eval()
+    best = trainer.state.best_metric
+    return float(best) if best is not None else trainer.evaluate()["eval_f1"]
+
+
+def predicted(learner: Learner, pairs: Sequence[LabelledPair], batch: int = 32) -> Doubles:
+    """Logits float64[n_pairs], in batches of like length."""
+    out = np.zeros(len(pairs))
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].pair.passage) + len(pairs[i].pair.perspective))
+    device = next(learner.model.parameters()).device
+    training = learner.model.training
+    learner.model.eval()
+    with torch.inference_mode():
+        for start in range(0, len(order), batch):
+            places = order[start : start + batch]
+            features = _placed(learner.batch([pairs[i].pair for i in places]), device)
+            out[places] = learner.logits(features).double().cpu().numpy()
+    learner.model.train(training)
+    return out
+
+
+def half_precision() -> bool:
+    """Whether bfloat16 is fast where the model runs."""
+    device = chosen_device()
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return device.type == "cpu" and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+
+
+class _PairTrainer(Trainer):
+    """The library's trainer with our loss and our evaluation."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        dev: Sequence[LabelledPair],
+        curve: Curve,
+        report: Report,
+        arguments: TrainingArguments,
+        train: Sequence[LabelledPair],
+        targets: Floats,
+    ) -> None:
+        self.learner, self.dev, self.curve, self.report = learner, dev, curve, report
+        self.losses: list[float] = []
+        examples = [Example(p.pair, t) for p, t in zip(train, targets.tolist(), strict=True)]
+        super().__init__(
+            model=learner.model,
+            args=arguments,
+            train_dataset=examples,
+            eval_dataset=list(dev),
+            data_collator=self._collated,
+        )
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """Cross-entropy of the logits with the probabilities to learn; a supporting pair counts `positive_weight` times."""
+        del model, num_items_in_batch
+        targets = inputs.pop("targets")
+        with torch.autocast(self.args.device.type, torch.bfloat16, enabled=half_precision()):
+            logits = self.learner.logits(inputs).float()
+        weight = torch.tensor(self.learner.positive_weight, device=logits.device)
+        loss = binary_cross_entropy_with_logits(logits, targets, pos_weight=weight)
+        self.losses.append(float(loss.detach()))
+        return (loss, logits) if return_outputs else loss
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
+        """The best F1 that any threshold gives on dev; adds a point to the curve."""
+        del args, kwargs
+        labels = truth(self.dev)
+        with torch.autocast(self.args.device.type, torch.bfloat16, enabled=half_precision()):
+            scores = calibrated(predicted(self.learner, self.dev), 1.0)
+        chosen = scores >= best_threshold(labels, scores)
+        f1 = precision_recall_f1(labels, chosen, np.ones(len(labels)))[2]
+        self.curve.add(self.state.global_step, float(np.mean(self.losses or [np.nan])), f1)
+        self.losses.clear()
+        metrics = {"eval_f1": f1}
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        best = self.state.best_metric
+        self.report(self.state.global_step // max(1, int(self.args.eval_steps or 1)) - 1, max(f1, best or 0.0))
+        return metrics
+
+    def _collated(self, examples: Sequence[Example]) -> dict[str, Any]:
+        targets = torch.tensor([e.target for e in examples], dtype=torch.float32)
+        return {**self.learner.batch([e.pair for e in examples]), "targets": targets}
+
+
+class _Telling(TrainerCallback):
+    """Passes each step on."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        del args, control, kwargs
+        self.progress(state.global_step, "steps", state.max_steps)
+
+
+def _placed(batch: dict[str, Any], device: torch.device) -> dict[str, Any]:
+    return {name: value.to(device) if isinstance(value, Tensor) else value for name, value in batch.items()}
+
+
+def _last_checkpoint(folder: Path) -> Path | None:
+    """The newest checkpoint that is whole; what a killed process left half written is removed."""
+    whole = []
+    for path in folder.glob("checkpoint-*"):
+        if (path / _STATE).is_file():  # the library writes it last
+            whole.append(path)
+        else:
+            shutil.rmtree(path)
+    return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

@@ -1,0 +1,93 @@
+"""LoRA adapters (Hu et al. 2021) over causal language models that answer Yes or No to the detection prompt."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from data.errors import BadInputError
+from data.language_models.local import Loaded
+from data.model_files import find_model, loading
+from data.records import Pair
+from detectors.local.answers import YES_NO, Answerer, spellings
+from detectors.local.fitting import FittedPrompts
+from detectors.local.language_model import AnsweringModel
+from detectors.local.reading import passage_text, title_place
+from detectors.prompts import ZERO_SHOT
+from detectors.training.settings import Settings
+from retrieval.encoders.running import quietly
+
+_DROPOUT = 0.05
+
+
+class LoraLearner:
+    """The logit of a pair is log P(Yes) - log P(No), each over its spellings, as the detector reads it.
+
+    Pairs weigh alike: the answer has no bias from which a weight could be taken out again, and the threshold is chosen on
+    dev anyway.
+    """
+
+    positive_weight = 1.0
+
+    def __init__(self, base: str, settings: Settings) -> None:
+        from peft import LoraConfig, get_peft_model
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        found = find_model(base)
+        with loading(base), quietly():
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(found, padding_side="left")
+            plain: Any = AutoModelForCausalLM.from_pretrained(found, dtype=torch.float32)
+        if self.tokenizer.pad_token is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token
+        self.answers = [spellings(self.tokenizer, answer) for answer in YES_NO]
+        if not all(self.answers):
+            raise BadInputError(
+                f"'{base}' has no single token for {' and '.join(YES_NO)}.", hint="Use a model that can write them."
+            )
+        config = LoraConfig(
+            task_type="CAUSAL_LM",
+            r=settings.rank,
+            lora_alpha=2 * settings.rank,
+            lora_dropout=_DROPOUT,
+            target_modules="all-linear",
+        )
+        self.max_length = min(settings.max_length, int(plain.config.max_position_embeddings))
+        self.model: Any = get_peft_model(plain, config)
+        opened = _Opened(base, Loaded(self.tokenizer, plain))
+        self.prompts = FittedPrompts(Answerer(opened), opened, ZERO_SHOT, self.max_length)
+        self.title = title_place(settings.title)
+
+    def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
+        """The prompts' token ids, padded on the left; cut and written as the detector does."""
+        rows = self.prompts.ids([(passage_text(p, self.title), p.perspective) for p in pairs])
+        return dict(self.tokenizer.pad({"input_ids": rows}, return_tensors="pt"))
+
+    def logits(self, batch: dict[str, Any]) -> Tensor:
+        """float[n_pairs]."""
+        positions = (batch["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+        last = self.model(**batch, position_ids=positions, use_cache=False, logits_to_keep=1).logits[:, -1].float()
+        yes, no = (last[:, ids].logsumexp(-1) for ids in self.answers)
+        odds: Tensor = yes - no
+        return odds
+
+    def offset(self) -> float:
+        """Nothing."""
+        return 0.0
+
+    def save(self, folder: Path) -> None:
+        """Write the adapter as PEFT does, with the tokenizer."""
+        self.model.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(str(folder))
+
+
+class _Opened(AnsweringModel):
+    """A model that is open already, for what writes its prompts."""
+
+    def __init__(self, model: str, loaded: Loaded) -> None:
+        super().__init__(model)
+        self._opened = loaded
+
+    def load(self) -> Loaded:
+        return self._opened

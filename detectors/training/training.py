@@ -1,0 +1,229 @@
+"""Training a detector into the workspace, from labelled pairs to a card; the same call goes on after a kill."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+from filelock import FileLock, Timeout
+from safetensors import SafetensorError
+
+from data.atomic import write_bytes, write_json
+from data.errors import BadInputError, UnavailableError
+from data.grammar import Call, parse
+from data.labelled_pairs import LabelledPair
+from data.labels import LabelStore
+from data.progress import Progress, silent
+from data.workspace import Workspace
+from detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
+from detectors.ensemble import fitted_stack, write_stack
+from detectors.labelling import label
+from detectors.protocol import Floats
+from detectors.registry import parse_detector
+from detectors.trained import Trained, find_trained, finish, new_folder
+from detectors.training.calibration import best_temperature, calibrated
+from detectors.training.cards import figures, threshold_on_dev
+from detectors.training.curve import read_curve
+from detectors.training.distillation import distilled
+from detectors.training.head import train_head, truth
+from detectors.training.search import Search, search
+from detectors.training.settings import Settings
+from detectors.training.training_set import TrainingSet
+from detectors.training.trial import MODEL_FOLDER, Opener
+
+Kind = Literal["head", "crossencoder", "lora", "stacked"]
+DETECTOR_OF: Mapping[Kind, str] = {
+    "head": "embedded", "crossencoder": "crossencoder", "lora": "lora", "stacked": "stacked"
+}  # fmt: skip
+"""The detector that each kind of training makes."""
+_PLAN = "plan.json"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be trained. `bases` are a model's name, or detectors: one to start a head from, several to stack.
+
+    `teacher` is a detector whose probabilities are learned in place of labels.
+    """
+
+    kind: Kind
+    name: str
+    bases: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    search: Search = "none"
+    trials: int | None = None
+    teacher: str | None = None
+
+
+def train_detector(
+    workspace: Workspace,
+    plan: Plan,
+    data: TrainingSet,
+    *,
+    unlabelled: Sequence[LabelledPair] = (),
+    progress: Progress = silent,
+) -> Trained:
+    """Train, calibrate and measure; the detector exists from the moment its card is written.
+
+    `unlabelled` pairs are learned from a teacher alone, whatever their labels. Raises `BadInputError` where a detector of
+    the name is finished, or begun with another plan or by another process, and `UnavailableError` for a full disk.
+    """
+    _refuse(plan, unlabelled)
+    folder = new_folder(workspace, plan.name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock", timeout=0):
+            _begin(folder, plan, data)
+            started = monotonic()
+            taught = distilled(workspace, plan.teacher, data, unlabelled, progress)
+            made = _KINDS[plan.kind](workspace, plan, taught.data, taught.targets, folder, progress)
+            card = _card(plan, taught.data) | taught.told | made | {"seconds": round(monotonic() - started, 1)}
+            finish(folder, card)
+    except Timeout as error:
+        raise BadInputError(f"'{plan.name}' is being trained already.", where=folder, hint="Wait for it.") from error
+    except (OSError, SafetensorError) as error:
+        raise UnavailableError(
+            f"The training could not be written: {error}.",
+            where=folder,
+            hint="Free some space, then give the same command again: it goes on from there.",
+        ) from error
+    return Trained(plan.name, folder, str(card["detector"]), card)
+
+
+def _refuse(plan: Plan, unlabelled: Sequence[LabelledPair]) -> None:
+    if unlabelled and plan.teacher is None:
+        raise BadInputError("Pairs without labels need a teacher.", hint="Name one with --teacher.")
+    if plan.kind in ("crossencoder", "lora") and len(plan.bases) != 1:
+        raise BadInputError(f"A {plan.kind} is trained from one model.", hint="Name it with --base.")
+    if plan.kind == "stacked" and len(plan.bases) < 2:
+        raise BadInputError("A stack takes two detectors or more.", hint="Give --base for each of them.")
+    if plan.kind == "stacked" and plan.teacher:
+        raise BadInputError("A stack learns from labels alone.", hint="Leave the teacher out.")
+    if plan.kind == "head" and len(plan.bases) > 1:
+        raise BadInputError("A head starts from one detector.", hint="Give --base once, or leave it out.")
+    if plan.kind in ("head", "stacked") and plan.search != "none":
+        raise BadInputError(f"A {plan.kind} has nothing to search for.", hint="Leave --search out.")
+
+
+def _begin(folder: Path, plan: Plan, data: TrainingSet) -> None:
+    """Write down what is to be trained, or check that a training that goes on is the same one."""
+    path = folder / _PLAN
+    now = json.loads(json.dumps(asdict(plan) | {"data_hash": data.data_hash}))
+    if not path.exists():
+        write_json(path, now)
+    elif json.loads(path.read_text(encoding="utf-8")) != now:
+        raise BadInputError(
+            f"A training of '{plan.name}' was begun with other data or settings.",
+            where=folder,
+            hint="Give the same command to go on, or another name, or delete the folder.",
+        )
+
+
+def _card(plan: Plan, data: TrainingSet) -> dict[str, Any]:
+    return {
+        "detector": str(Call(DETECTOR_OF[plan.kind], (plan.name,))),
+        "kind": plan.kind,
+        "base": plan.bases[0] if len(plan.bases) == 1 else list(plan.bases),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": Path(data.source).name,
+        "data_hash": data.data_hash,
+        "splits": data.counts(),
+        "seed": plan.settings.seed,
+    }
+
+
+def _head(
+    workspace: Workspace, plan: Plan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    del progress
+    [base] = parse(plan.bases[0] if plan.bases else "embedded")
+    if base.name != "embedded":
+        raise BadInputError(f"A head cannot start from '{base}'.", hint="Name embedded, or embedded(NAME).")
+    start = trained_weights(workspace, str(base.args[0])) if base.args else shipped_weights()
+    weights = train_head(data.train, data.dev, start=start, targets=targets)
+    detector = EmbeddedDetector(weights, plan.name)
+    dev, test = (detector.predict([p.pair for p in pairs]) for pairs in (data.dev, data.test))
+    found = figures(data, dev, test, detector.threshold)
+    kept = replace(weights, card=weights.card | {"measured": found["measured"]})
+    write_bytes(folder / WEIGHTS_FILE, kept.to_json().encode())
+    return {"base": str(base), **weights.card, "threshold": detector.threshold, **found}
+
+
+def _stacked(
+    workspace: Workspace, plan: Plan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    del targets
+    detectors = [parse_detector(name, workspace) for name in plan.bases]
+    store = LabelStore(workspace)
+    train, dev, test = (
+        [label(store, d, [p.pair for p in pairs], progress=progress) for d in detectors]
+        for pairs in (data.train, data.dev, data.test)
+    )
+    stack = fitted_stack(detectors, train, truth(data.train))
+    threshold, source = threshold_on_dev(data, stack.probabilities(dev))
+    found = figures(data, stack.probabilities(dev), stack.probabilities(test), threshold)
+    write_stack(folder, replace(stack, threshold=threshold, threshold_source=source, measured=found["measured"]))
+    weighed = dict(zip(stack.detectors, stack.coefficients, strict=True))
+    return {"coefficients": weighed, "threshold": threshold, "threshold_source": source, **found}
+
+
+def _fine_tuned(
+    workspace: Workspace, plan: Plan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    base = find_trained(workspace, plan.bases[0])
+    best, tried = search(
+        plan.search,
+        plan.trials,
+        _opener(plan.kind, str(base / MODEL_FOLDER) if base else plan.bases[0], targets),
+        data,
+        targets,
+        plan.settings,
+        folder,
+        progress,
+    )
+    temperature = best_temperature(best.dev, truth(data.dev))
+    dev, test = calibrated(best.dev, temperature), calibrated(best.test, temperature)
+    threshold, source = threshold_on_dev(data, dev)
+    shutil.rmtree(folder / MODEL_FOLDER, ignore_errors=True)
+    shutil.copytree(best.model, folder / MODEL_FOLDER)
+    card = {
+        "temperature": temperature,
+        "threshold": threshold,
+        "threshold_source": source,
+        "title": best.settings.title,
+        "max_length": best.max_length,
+        "settings": asdict(best.settings),
+        "search": plan.search,
+        "trials": tried,
+        "curve": [asdict(point) for point in read_curve(folder)],
+        **figures(data, dev, test, threshold),
+    }
+    shutil.rmtree(folder / "trials", ignore_errors=True)
+    return card
+
+
+def _opener(kind: Kind, base: str, targets: Floats) -> Opener:
+    def cross_encoder(settings: Settings) -> Any:
+        from detectors.training.cross_encoder import CrossEncoderLearner
+
+        return CrossEncoderLearner(base, settings, float(np.clip(targets.mean(), 0.01, 0.99)))
+
+    def lora(settings: Settings) -> Any:
+        from detectors.training.lora import LoraLearner
+
+        return LoraLearner(base, settings)
+
+    return cross_encoder if kind == "crossencoder" else lora
+
+
+_KINDS: Mapping[Kind, Callable[..., dict[str, Any]]] = {
+    "head": _head,
+    "stacked": _stacked,
+    "crossencoder": _fine_tuned,
+    "lora": _fine_tuned,
+}

@@ -1,0 +1,32 @@
+"""Tables of figures as texts for people."""
+
+from typing import Any
+
+import pandas as pd
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as texts, each figure with its interval behind it: `62.2 [58.0, 66.1]`; what is not known stays empty."""
+    shown = pd.DataFrame(index=table.index)
+    for column in table.columns:
+        if column.endswith(("_low", "_high")):
+            continue
+        texts = [_text(value) for value in table[column]]
+        if f"{column}_low" in table:
+            ends = zip(table[f"{column}_low"], table[f"{column}_high"], strict=True)
+            texts = [
+                f"{text} [{_text(low)}, {_text(high)}]" if text and not pd.isna(low) else text
+                for text, (low, high) in zip(texts, ends, strict=True)
+            ]
+        shown[column] = texts
+    return shown
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return ""
+    return (
+        f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.{1 if abs(value) > 1 else 3}f}"
+    )

@@ -1,0 +1,172 @@
+"""The detection table in the layout of BERDS, and the same figures by slice and by domain. All figures are in percent."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from detectors.protocol import Detector
+from detectors.quality import Quality
+from evaluation.detection.agreement import LABELS, agreement_table
+from evaluation.detection.labelled_files import (
+    GROUPINGS,
+    JudgedPair,
+    read_judged_pairs,
+    rows_to_test_on,
+    rows_to_tune_on,
+)
+from evaluation.detection.published import published_detectors, published_domains
+from evaluation.detection.scoring import FIGURES, Scored, quality_of, rescored, score, timed_predictions
+from evaluation.detection.threshold_choice import best_f1
+
+OURS = "these files"
+_IN_BERDS = ("pct_positive", "accuracy", "f1")
+_LATER = ("precision", "recall", "auroc", "average_precision", "ece")
+_IN_SLICES = ("accuracy", "f1", "auroc")
+_SLICE_RESAMPLES = 200
+_LENGTHS = 3
+
+Slice = tuple[str, str, list[int]]
+"""What is sliced by, the value, and the places of its rows."""
+
+
+@dataclass(frozen=True)
+class DetectionReport:
+    """Tables of several detectors on the same rows; `rows` says which rows those are."""
+
+    rows: str
+    detection: pd.DataFrame
+    slices: pd.DataFrame
+    domains: pd.DataFrame
+    agreement: pd.DataFrame
+
+    @property
+    def parts(self) -> dict[str, pd.DataFrame]:
+        """The tables by name."""
+        return {name: getattr(self, name) for name in ("detection", "slices", "domains", "agreement")}
+
+
+def detection_report(
+    detectors: Sequence[Detector], paths: Sequence[Path], *, tuned: bool = False, progress: Progress = silent
+) -> DetectionReport:
+    """All tables on the rows of split test, or on all rows of files without splits.
+
+    With `tuned`, each threshold is the one of best F1 on the rows of split dev, which are then no part of the tables; else it
+    is the detector's own. Raises `BadInputError` where there are no rows for either.
+    """
+    held = read_judged_pairs(paths)
+    rows, dev = rows_to_test_on(held), rows_to_tune_on(held)
+    if not rows:
+        raise BadInputError("The files have splits, but no row of split test.", hint="Give them some.")
+    if tuned and (not dev or not any(row.split for row in held)):
+        raise BadInputError("No row is of split dev.", hint="Leave out --tuned, or give the files a column split.")
+    scored = [score(detector, rows, progress=progress) for detector in detectors]
+    if tuned:
+        scored = [_tuned(d, s, rows, dev, progress) for d, s in zip(detectors, scored, strict=True)]
+    said = f"{len(rows):,} of {len(held):,} rows (split test)" if len(rows) < len(held) else f"all {len(rows):,} rows"
+    return DetectionReport(
+        said, detection_table(rows, scored), slice_table(rows, scored), domain_table(rows, scored),
+        agreement_table(rows, scored),
+    )  # fmt: skip
+
+
+def detection_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+    """A row for the labels, one a detector, and the published ones; NaN where a figure is not known.
+
+    Columns detector, source, pct_positive, accuracy, f1 as in BERDS; then precision, recall, auroc, average_precision and ece;
+    FIGURE_low and FIGURE_high bound the 95% interval; then threshold, threshold_source, version, n and pairs_per_second.
+    """
+    positive = 100 * float(np.mean([row.supports for row in rows]))
+    reference = {"detector": LABELS, "source": OURS, "pct_positive": positive, "n": len(rows)}
+    ours = [
+        {"detector": s.detector, "source": OURS, **_percent(s.quality, (*_IN_BERDS, *_LATER))}
+        | {"threshold": s.quality.threshold, "threshold_source": s.threshold_source, "version": s.version}
+        | {"n": s.quality.n, "pairs_per_second": s.pairs_per_second}
+        for s in scored
+    ]
+    published = published_detectors().to_dict("records")
+    columns = ["detector", "source", *_IN_BERDS, *_LATER]
+    columns += [f"{figure}_{end}" for figure in FIGURES for end in ("low", "high")]
+    columns += ["threshold", "threshold_source", "version", "n", "pairs_per_second"]
+    return pd.DataFrame([reference, *ours, *published], columns=columns)
+
+
+def slice_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+    """Figures of each detector by data set, corpus, stance and length of the passage, where there are two values or more.
+
+    Columns slice, value, n, positives, detector, pct_positive, and accuracy, f1 and auroc with intervals.
+    """
+    columns = ["slice", "value", "n", "positives", "detector", "pct_positive", *_IN_SLICES]
+    columns += [f"{figure}_{end}" for figure in _IN_SLICES for end in ("low", "high")]
+    found = [
+        {"slice": kind, "value": value, "detector": s.detector, "n": q.n, "positives": q.positives}
+        | _percent(q, ("pct_positive", *_IN_SLICES))
+        for kind, value, places in _slices(rows)
+        for s in scored
+        for q in [_part(rows, s, places)]
+    ]
+    return pd.DataFrame(found, columns=columns)
+
+
+def domain_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+    """A row for each corpus (each file, where no row names a corpus) and detector, in the layout of BERDS's table of other
+    domains, and the published rows. `pct_positive` is of the labels, as there."""
+    by_corpus = any(row.corpus for row in rows)
+    domains: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        domains.setdefault(row.corpus if by_corpus else row.file, []).append(place)
+    ours = [
+        {"domain": domain, "detector": s.detector, "source": OURS, **_percent(q, ("accuracy", "f1"))}
+        | {"pct_positive": 100 * q.positives / q.n, "n": q.n}
+        for domain, places in domains.items()
+        for s in scored
+        for q in [_part(rows, s, places)]
+    ]
+    columns = ["domain", "detector", "source", "accuracy", "f1", "pct_positive"]
+    columns += [f"{figure}_{end}" for figure in ("accuracy", "f1") for end in ("low", "high")]
+    return pd.DataFrame([*ours, *published_domains().to_dict("records")], columns=[*columns, "n"])
+
+
+def _percent(found: Quality, figures: Sequence[str]) -> dict[str, float]:
+    """Figures and their intervals in percent; `pct_positive` is so already."""
+    values = {name: getattr(found, name) * (1 if name == "pct_positive" else 100) for name in figures}
+    for name in figures:
+        if name in found.intervals:
+            values[f"{name}_low"], values[f"{name}_high"] = (100 * end for end in found.intervals[name])
+    return values
+
+
+def _part(rows: Sequence[JudgedPair], scored: Scored, places: Sequence[int]) -> Quality:
+    kept = [rows[place] for place in places]
+    probabilities = scored.probabilities[list(places)]
+    return quality_of(kept, probabilities, scored.quality.threshold, resamples=_SLICE_RESAMPLES)
+
+
+def _tuned(
+    detector: Detector, scored: Scored, rows: Sequence[JudgedPair], dev: Sequence[JudgedPair], progress: Progress
+) -> Scored:
+    probabilities, _ = timed_predictions(detector, [row.pair for row in dev], progress=progress)
+    threshold, f1 = best_f1(dev, probabilities)
+    return rescored(scored, rows, threshold, f"best F1 ({f1:.3f}) on {len(dev):,} rows of split dev")
+
+
+def _slices(rows: Sequence[JudgedPair]) -> Iterator[Slice]:
+    for column in GROUPINGS:
+        yield from _by_value(column, [str(getattr(row, column)) for row in rows])
+    words = np.array([len(row.pair.passage.split()) for row in rows])
+    edges = np.unique(np.quantile(words, np.arange(1, _LENGTHS) / _LENGTHS).astype(np.int64))
+    bounds = [f"up to {edges[0]} words", *(f"up to {edge} words" for edge in edges[1:]), f"over {edges[-1]} words"]
+    yield from _by_value("length", [bounds[i] for i in np.searchsorted(edges, words)], order=bounds)
+
+
+def _by_value(kind: str, values: Sequence[str], order: Sequence[str] | None = None) -> Iterator[Slice]:
+    places: dict[str, list[int]] = {value: [] for value in (order or sorted(set(values)))}
+    for place, value in enumerate(values):
+        places[value].append(place)
+    filled = {value: held for value, held in places.items() if held}
+    if len(filled) > 1:
+        yield from ((kind, value or "(not given)", held) for value, held in filled.items())

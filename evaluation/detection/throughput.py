@@ -1,0 +1,161 @@
+"""How fast a detector is, how much memory it takes, and what it costs, measured in a process of its own."""
+
+import os
+import re
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from data.errors import BerdseyeError, UnavailableError
+from data.language_models.cache import CompletionCache, Spent
+from data.records import Pair
+from data.sentences import split_sentences
+from data.workspace import Workspace
+from detectors.protocol import Detector
+from detectors.registry import parse_detector
+from evaluation.detection.contrast import contrast_cases
+from evaluation.detection.published import PAIRS_PER_SECOND, SECONDS_PER_DATASET
+
+DEFAULT_PAIRS = 20_000
+DEFAULT_SECONDS = 20.0
+_PERSPECTIVES_PER_PASSAGE = 2
+_WORDS = 100
+_FIRST_BATCH = 16
+_GROWTH = 4
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """What a detector took for `pairs` pairs.
+
+    `load_seconds` is until the first pair was answered; `memory_mib` is by how much the peak of resident memory grew from
+    before the detector was opened (NaN where the system does not tell). Tokens and dollars are per 1,000 pairs that a language
+    model was asked, NaN where none was; `unpriced` says that a price is not known. `dataset_minutes` is how long the published
+    evaluation of a data set would take.
+    """
+
+    detector: str
+    version: str
+    pairs: int
+    load_seconds: float
+    pairs_per_second: float
+    memory_mib: float
+    tokens_per_1000: float
+    dollars_per_1000: float
+    unpriced: bool
+    dataset_minutes: float
+    cores: int
+
+
+def measure_throughput(
+    detector: str,
+    workspace: Path | None = None,
+    *,
+    pairs: Sequence[Pair] | None = None,
+    most: int = DEFAULT_PAIRS,
+    seconds: float = DEFAULT_SECONDS,
+) -> Throughput:
+    """Measure the detector of a name on pairs (at most `most` made ones, where none are given) for about `seconds`."""
+    if pairs is None:
+        # Another seed after every call: answers of an earlier measurement, which are cached, would be no measurement.
+        held = None if workspace is None else Workspace.open(workspace)
+        pairs = made_pairs(most, seed=_spent(held).calls)
+    chosen = list(dict.fromkeys(pairs))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
+        try:
+            found = own.submit(_reported, detector, workspace, chosen, seconds).result()
+        except BrokenProcessPool as error:
+            raise UnavailableError(
+                f"The process that measured '{detector}' ended.", hint="It may need more memory than there is."
+            ) from error
+    if isinstance(found, str):
+        raise UnavailableError(found)
+    return found
+
+
+def made_pairs(count: int, seed: int = 0) -> list[Pair]:
+    """Distinct pairs of passages of about 100 words, two perspectives each, put together from sentences of the contrast cases."""
+    sentences = sorted({s for case in contrast_cases() for s in split_sentences(case.pair.passage)})
+    perspectives = sorted({case.pair.perspective for case in contrast_cases()})
+    rng = np.random.default_rng(seed)
+    found: list[Pair] = []
+    while len(found) < count:
+        passage: list[str] = []
+        while len(passage) < _WORDS:
+            passage += sentences[int(rng.integers(len(sentences)))].split()
+        chosen = rng.choice(len(perspectives), _PERSPECTIVES_PER_PASSAGE, replace=False)
+        found += [Pair(" ".join(passage), perspectives[int(i)]) for i in chosen]
+    return found[:count]
+
+
+def per_1000_calls(before: Spent, after: Spent) -> tuple[float, float, bool]:
+    """Tokens and dollars per 1,000 calls between two counts, and whether the price of any is unknown."""
+    calls = after.calls - before.calls
+    if not calls:
+        return np.nan, np.nan, False
+    tokens = after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
+    return 1000 * tokens / calls, 1000 * (after.cost - before.cost) / calls, after.unpriced > before.unpriced
+
+
+def _reported(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: float) -> Throughput | str:
+    """What was measured, or what was wrong, since our errors do not travel between processes."""
+    try:
+        return _measured(name, folder, pairs, seconds)
+    except BerdseyeError as error:
+        return str(error)
+
+
+def _measured(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: float) -> Throughput:
+    workspace = None if folder is None else Workspace.open(folder)
+    before = _peak_mib()
+    began = perf_counter()
+    detector = parse_detector(name, workspace)
+    detector.predict(pairs[:1])
+    loaded = perf_counter() - began
+    spent = _spent(workspace)
+    done, speed = _pace(detector, pairs[1:], seconds)
+    tokens, dollars, unpriced = per_1000_calls(spent, _spent(workspace))
+    return Throughput(
+        detector=detector.name,
+        version=detector.version,
+        pairs=done,
+        load_seconds=loaded,
+        pairs_per_second=speed,
+        memory_mib=_peak_mib() - before,
+        tokens_per_1000=tokens,
+        dollars_per_1000=dollars,
+        unpriced=unpriced,
+        dataset_minutes=PAIRS_PER_SECOND * SECONDS_PER_DATASET / speed / 60,
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+    )
+
+
+def _pace(detector: Detector, pairs: Sequence[Pair], seconds: float) -> tuple[int, float]:
+    """How many pairs were answered, and how many a second; at least one batch."""
+    done, size = 0, min(_FIRST_BATCH, detector.pairs_at_once)
+    began = perf_counter()
+    # Batches grow, so that a slow detector stops in time and a fast one is asked as it likes best.
+    while done < len(pairs) and (done == 0 or perf_counter() - began < seconds):
+        done += len(detector.predict(pairs[done : done + size]))
+        size = min(_GROWTH * size, detector.pairs_at_once)
+    return done, done / max(perf_counter() - began, 1e-9) if done else np.nan
+
+
+def _spent(workspace: Workspace | None) -> Spent:
+    return Spent(0, 0, 0, 0.0, 0) if workspace is None else CompletionCache(workspace).spent()
+
+
+def _peak_mib() -> float:
+    """The peak of this process's resident memory, which unlike `ru_maxrss` owes nothing to the parent; NaN where unknown."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return np.nan
+    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) / 1024 if found else np.nan

@@ -1,0 +1,96 @@
+"""The page Detectors and the trainings it starts, on a copy of the demo."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from test_pages import again, at_hand, demo, drawn, texts
+
+from app import training_jobs
+from data.errors import BadInputError
+from data.workspace import Workspace
+from detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
+
+__all__ = ["at_hand", "demo"]
+WITHIN = 120.0
+
+
+def made(workspace: Workspace, name: str) -> None:
+    """A finished training that is nothing but its card."""
+    folder = new_folder(workspace, name)
+    folder.mkdir(parents=True)
+    figures = {"n": 9, "f1": 0.5, "auroc": 0.7, "intervals": {"f1": [0.3, 0.6], "auroc": [0.6, 0.8]}}
+    curve = [{"trial": 0, "step": s, "loss": 1 / (s + 1), "dev_f1": 0.4} for s in range(3)]
+    finish(folder, {"detector": f"embedded({name})", "test": figures, "dev": None, "curve": curve, "kind": "head"})
+
+
+def test_the_detector_in_use_comes_first_and_another_can_be_used(demo: Workspace) -> None:
+    at = drawn("detectors", chosen="similarity(static)")
+    shown = at.table[0].value
+    assert shown["detector"].tolist() == ["embedded", "similarity(static)", "random"]
+    assert shown.index.tolist() == ["in use", "", ""]
+    assert "AUROC" in shown["measured"].iloc[0]
+    next(b for b in at.button if b.label == "Use it").click()
+    at = again(at)
+    assert adopted_detector(demo) == "similarity(static)"
+    assert at.table[0].value["detector"].iloc[0] == "similarity(static)"
+    assert "the detector similarity(static)" in texts(drawn("explore"))
+
+
+def test_a_training_shows_its_card_and_can_be_deleted(demo: Workspace) -> None:
+    made(demo, "mine")
+    at = drawn("detectors", chosen="embedded(mine)")
+    broken = at.table[0].value.set_index("detector")["measured"]["embedded(mine)"]
+    assert "There is no detector 'embedded(mine)'" in broken, "its weights are missing, which is said in its row"
+    assert len(at.get("vega_lite_chart")) == 2
+    next(b for b in at.button if b.label == "Delete it").click()
+    at = again(at)
+    assert list_trained(demo) == []
+    assert "embedded(mine)" not in at.table[0].value["detector"].tolist()
+
+
+def test_the_one_in_use_is_not_deleted(demo: Workspace) -> None:
+    made(demo, "mine")
+    adopt(demo, "embedded(mine)")
+    at = drawn("detectors", chosen="embedded(mine)")
+    next(b for b in at.button if b.label == "Delete it").click()
+    at = again(at)
+    assert "is adopted. Adopt another first" in texts(at)
+    assert [t.name for t in list_trained(demo)] == ["mine"]
+
+
+def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace) -> None:
+    training_jobs.start(demo, "mine", ("--kind", "head"))
+    with pytest.raises(BadInputError, match="is being trained"):
+        training_jobs.start(demo, "mine", ("--kind", "head"))
+    until = time.monotonic() + WITHIN
+    while (held := training_jobs.jobs(demo)) and held[0].runs and time.monotonic() < until:
+        time.sleep(0.2)
+    assert held == [], held[0].said
+    (trained,) = list_trained(demo)
+    assert trained.detector == "embedded(mine)"
+    with pytest.raises(BadInputError, match="already"):
+        training_jobs.start(demo, "mine", ("--kind", "head"))
+
+
+def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Workspace) -> None:
+    training_jobs.start(demo, "mine", ("--kind", "head", "--base", "random"))
+    until = time.monotonic() + WITHIN
+    while (job := training_jobs.jobs(demo)[0]).runs and time.monotonic() < until:
+        time.sleep(0.2)
+    assert "cannot start from 'random'" in job.said
+    at = drawn("detectors")
+    assert "**mine** has stopped" in texts(at)
+    assert "cannot start from 'random'" in at.code[0].value
+    next(b for b in at.button if b.label == "Delete").click()
+    again(at)
+    assert training_jobs.jobs(demo) == []
+
+
+def test_a_training_is_stopped_at_once(demo: Workspace) -> None:
+    training_jobs.start(demo, "mine", ("--kind", "head"))
+    (job,) = training_jobs.jobs(demo)
+    assert job.runs
+    training_jobs.stop(job)
+    assert not job.runs
+    assert not replace(job, pid=1).runs, "a process of another command is none of ours"

@@ -1,0 +1,23 @@
+"""The loop in a browser: judge, train from the judgments, use what was trained."""
+
+from playwright.sync_api import Page, expect
+
+from data.workspace import Workspace
+from detectors.trained import adopted_detector
+from tests.browser.served import Served, go, settled
+
+
+def test_a_detector_is_trained_from_judgments_and_used(own_app: Served, page: Page) -> None:
+    go(page, f"{own_app.url}/detectors")
+    page.get_by_label("Name", exact=True).fill("mine")
+    page.keyboard.press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Train").click()
+    table = page.get_by_test_id("stTable")
+    expect(table).to_contain_text("embedded(mine)", timeout=120_000)
+    go(page, f"{own_app.url}/detectors?chosen=embedded(mine)")
+    page.get_by_role("button", name="Use it").click()
+    expect(table.get_by_role("row", name="in use")).to_contain_text("embedded(mine)")
+    assert adopted_detector(Workspace.open(own_app.workspace)) == "embedded(mine)"
+    go(page, own_app.url)
+    expect(page.get_by_text("then the detector embedded(mine)")).to_be_visible()

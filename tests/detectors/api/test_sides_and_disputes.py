@@ -1,0 +1,74 @@
+"""What else language models judge: which side a perspective takes, and whether an answer says that people disagree."""
+
+import json
+from typing import Any
+
+import pytest
+
+from data.errors import BadInputError
+from data.language_models.api import ApiModel
+from data.language_models.cache import CompletionCache
+from data.workspace import Workspace
+from detectors.disputes import Answered, dispute_awareness, dispute_prompt
+from detectors.sides import TwoSides, supporting_sides
+from tests.app.command_line import output
+from tests.data.language_models.chat_server import Reply, completion, last_words
+from tests.data.language_models.serving import Serving
+
+PRO, CON = "Cars poison the air.", "People need their cars."
+
+
+@pytest.fixture
+def cache(workspace: Workspace) -> CompletionCache:
+    return CompletionCache(workspace)
+
+
+def poison_first(body: dict[str, Any]) -> Reply:
+    asked = last_words(body)
+    return completion("1" if asked.index("poison") < asked.index("need") else "Answer 2.")
+
+
+def test_the_supporting_side_is_found_on_either_place_and_asked_once(serve: Serving, cache: CompletionCache) -> None:
+    server = serve(poison_first)
+    asked = [TwoSides("Should cars be banned?", PRO, CON), TwoSides("Should cars be banned?", CON, PRO)]
+    assert supporting_sides(ApiModel("small"), cache, asked) == [0, 1]
+    assert supporting_sides(ApiModel("small"), cache, asked) == [0, 1]
+    assert len(server.requests) == 2
+
+
+def test_a_side_that_is_not_named(serve: Serving, cache: CompletionCache) -> None:
+    serve(lambda _: completion("Both have a point."))
+    with pytest.raises(BadInputError, match="neither 1 nor 2 for 1 of 1 questions"):
+        supporting_sides(ApiModel("small"), cache, [TwoSides("Should cars be banned?", PRO, CON)])
+
+
+def test_disputes(serve: Serving, cache: CompletionCache) -> None:
+    server = serve(lambda body: completion("Yes" if "disagree" in last_words(body) else "No"))
+    answered = [Answered("Ban cars?", text) for text in ("People disagree.", "Ban them.", "")]
+    assert dispute_awareness(ApiModel("small"), cache, answered).tolist() == [1.0, 0.0, 0.0]
+    assert len(server.requests) == 2
+
+
+def test_a_prompt_of_ones_own_may_ask_for_one_or_nought(
+    serve: Serving, cache: CompletionCache, workspace: Workspace
+) -> None:
+    (workspace.folder / "mine.txt").write_text("Q: [Question]\nA: [Answer]\n1 if disputed, else 0:")
+    server = serve(lambda _: completion("1", first=[("1", -0.2876821), ("0", -1.3862944)]))
+    prompt = dispute_prompt("mine.txt", workspace)
+    found = dispute_awareness(ApiModel("small"), cache, [Answered("Ban cars?", "Who knows.")], prompt=prompt)
+    assert found.tolist() == pytest.approx([0.75])
+    assert last_words(server.requests[0]) == "Q: Ban cars?\nA: Who knows.\n1 if disputed, else 0:"
+    (workspace.folder / "mine.txt").write_text("A: [Answer]")
+    with pytest.raises(BadInputError, match=r"The prompt has no \[Question\]"):
+        dispute_prompt("mine.txt", workspace)
+
+
+def test_the_commands_print_what_was_judged(serve: Serving, workspace: Workspace) -> None:
+    serve(poison_first)
+    of = ("--model", "api(small)", "--workspace", str(workspace.folder), "--json")
+    said = json.loads(output("sides", "Should cars be banned?", CON, PRO, *of))
+    assert (said["supporting"], said["opposing"], said["model"]) == (PRO, CON, "api(small)")
+    serve(lambda _: completion("Yes"))
+    said = json.loads(output("disputed", "Should cars be banned?", "People disagree.", *of))
+    assert (said["disputed"], said["probability"]) == (True, 1.0)
+    assert json.loads(output("generated", *of[2:]))["calls"] == 2

@@ -1,0 +1,85 @@
+"""Which pairs are trained on, and which files are refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_training import made_pairs
+
+from data.errors import BadInputError
+from data.labelled_pairs import LabelledPair
+from data.records import Pair
+from data.splits import same_question, split_of
+from detectors.training.training_set import FEWEST, pairs_hash, training_set
+
+
+def test_pairs_keep_the_splits_of_their_file() -> None:
+    made = training_set(made_pairs(), "x.tsv", "0")
+    assert {p.split for p in made.train} == {"train"}
+    assert made.counts() == {
+        "train": {"pairs": 32, "positives": 8, "questions": 4},
+        "dev": {"pairs": 8, "positives": 2, "questions": 1},
+        "test": {"pairs": 8, "positives": 2, "questions": 1},
+    }
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(40, 120), st.integers(0, 10**6))
+def test_without_splits_no_question_is_trained_on_and_tested_on(questions: int, start: int) -> None:
+    pairs = [
+        LabelledPair(Pair(f"passage {n} {side}", f"view {side}"), bool(side), f"Question {start + n}?")
+        for n in range(questions)
+        for side in (0, 1)
+    ]
+    expected = [split_of(p.question) for p in pairs]
+    if min(expected.count("train") - FEWEST, expected.count("dev")) <= 0:
+        return
+    made = training_set(pairs, "x.tsv", "0")
+    for name, held in (("train", made.train), ("dev", made.dev), ("test", made.test)):
+        assert {split_of(p.question) for p in held} <= {name}
+    assert len(made.train) + len(made.dev) + len(made.test) == len(pairs)
+
+
+def test_a_question_in_two_splits_is_named_whatever_its_writing() -> None:
+    pairs = made_pairs()
+    pairs[0] = pairs[0]._replace(question="WHAT  of uniforms?")
+    with pytest.raises(BadInputError, match=r"x\.tsv: The question 'WHAT  of uniforms\?' stands in the splits dev and"):
+        training_set(pairs, "x.tsv", "0")
+    assert same_question("WHAT  of uniforms?") == same_question("What of uniforms?")
+
+
+def test_without_questions_a_perspective_stays_in_one_split() -> None:
+    pairs = [p._replace(question="") for p in made_pairs()]
+    pairs[-1] = pairs[-1]._replace(split="dev")
+    with pytest.raises(BadInputError, match="cities should be banned"):
+        training_set(pairs, "x.tsv", "0")
+
+
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [
+        (lambda p: p.split != "train" or p.supports, "train split holds only pairs with label 1"),
+        (lambda p: p.split != "dev" or not p.supports, "dev split holds only pairs with label 0"),
+        (lambda p: p.split != "dev", "dev split holds no pairs"),
+    ],
+)
+def test_a_split_with_one_label_is_refused(kept: object, message: str) -> None:
+    assert callable(kept)
+    with pytest.raises(BadInputError, match=message):
+        training_set([p for p in made_pairs(40) if kept(p)], "x.tsv", "0")
+
+
+def test_three_rows_are_refused() -> None:
+    with pytest.raises(BadInputError, match="There are 3 pairs to train on, and 8 are the least"):
+        training_set(made_pairs()[:3], "x.tsv", "0")
+
+
+def test_a_pair_with_both_labels_is_refused() -> None:
+    pairs = made_pairs()
+    with pytest.raises(BadInputError, match="both labels"):
+        training_set([*pairs, pairs[0]._replace(supports=not pairs[0].supports)], "x.tsv", "0")
+
+
+def test_the_hash_follows_every_label_and_no_order() -> None:
+    pairs = made_pairs()
+    assert pairs_hash(pairs[::-1]) == pairs_hash(pairs)
+    assert pairs_hash([pairs[0]._replace(supports=False), *pairs[1:]]) != pairs_hash(pairs)

@@ -1,0 +1,131 @@
+"""The learning curve: honest splits, a head that learns what it is told, and no more corrections than there are pairs."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from app.cli import cli
+from data.errors import BadInputError
+from detectors.embedded import EmbeddedDetector, Logistic, Weights, shipped_weights
+from detectors.registry import parse_detector
+from detectors.thresholds import Tuned
+from evaluation.detection.learning_curve import ALL, RANDOM, UNCERTAIN, corrections_for_gain, learning_curve
+
+TOPICS = (
+    "zoos",
+    "trams",
+    "opera",
+    "whaling",
+    "algebra",
+    "taxis",
+    "chess",
+    "robots",
+    "dams",
+    "tattoos",
+    "surfing",
+    "bees",
+)
+PLACES = ("Oslo", "Lima", "Cairo", "Delhi", "Quito", "Turin")
+
+
+def contrary(model: Logistic) -> Logistic:
+    """The model with its opinions turned round."""
+    return replace(model, coefficients=tuple(-c for c in model.coefficients), intercept=0.0)
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """Pairs of twelve questions whose labels follow the topic: eight questions train, two dev, two test."""
+    path = tmp_path / "judged.jsonl"
+    splits = ("train",) * 8 + ("dev",) * 2 + ("test",) * 2
+    rows = [
+        {
+            "document": f"In {place} people spoke of {subject} for an hour, and of nothing else.",
+            "perspective": f"The people of {place} like {topic}",
+            "label": int(subject == topic),
+            "question": f"What of {topic}?",
+            "split": split,
+        }
+        for topic, split in zip(TOPICS, splits, strict=True)
+        for place in PLACES
+        for subject in (topic, *[t for t in TOPICS if t != topic][:3])
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_corrections_teach_a_contrary_detector(judged: Path) -> None:
+    shipped = shipped_weights()
+    start = EmbeddedDetector(Weights(contrary(shipped.embedded), shipped.similarity, {}), "contrary")
+    curve = learning_curve(start, judged, batch=20, rounds=4, seeds=2, prior=1.0)
+    for _, part in curve.groupby("strategy"):
+        if part["strategy"].iloc[0] != ALL:
+            assert part["auroc"].iloc[0] < 0.2
+            assert part["auroc"].iloc[-1] > 0.8
+    assert all(count and count <= 80 for count in list(corrections_for_gain(curve, "auroc").values())[:2])
+
+
+def test_a_curve_starts_at_the_detector_itself_and_ends_where_the_pool_does(judged: Path) -> None:
+    curve = learning_curve(parse_detector("embedded"), judged, batch=50, rounds=20, seeds=2)
+    assert list(curve.columns) == [
+        "corrections", "strategy", "auroc", "auroc_low", "auroc_high", "f1", "f1_low", "f1_high",
+    ]  # fmt: skip
+    random, uncertain = (curve[curve["strategy"] == s] for s in (RANDOM, UNCERTAIN))
+    pool = 8 * len(PLACES) * 4
+    for part in (random, uncertain):
+        assert part["corrections"].tolist()[:3] == [0, 50, 100]
+        assert part["corrections"].iloc[-1] <= pool * 2 / 3 + 24
+        assert (part["auroc_low"] <= part["auroc"]).all()
+        assert (part["auroc"] <= part["auroc_high"]).all()
+    assert random["auroc"].iloc[0] == uncertain["auroc"].iloc[0]
+    assert curve.loc[curve["strategy"] == ALL, "corrections"].tolist() == [pool]
+
+
+def test_the_same_seeds_give_the_same_curve_and_a_tuned_detector_starts_alike(judged: Path) -> None:
+    detector = parse_detector("embedded")
+    first = learning_curve(detector, judged, rounds=2, seeds=2)
+    again = learning_curve(Tuned(detector, 0.9, "tuned"), judged, rounds=2, seeds=2)
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_test_labels_are_never_learnt_from(judged: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in judged.read_text(encoding="utf-8").splitlines()]
+    flipped = [row | {"label": 1 - row["label"]} if row["split"] == "test" else row for row in rows]
+    other = tmp_path / "flipped.jsonl"
+    other.write_text("".join(json.dumps(row) + "\n" for row in flipped), encoding="utf-8")
+    straight, turned = (learning_curve(parse_detector("embedded"), p, rounds=2, seeds=1) for p in (judged, other))
+    np.testing.assert_allclose(straight["auroc"], 1 - turned["auroc"], atol=1e-9)
+
+
+def test_the_gain_is_counted_from_the_start() -> None:
+    curve = pd.DataFrame(
+        {"corrections": [0, 50, 100, 0, 50], "strategy": ["a", "a", "a", "b", "b"], "f1": [0.4, 0.49, 0.51, 0.4, 0.45]}
+    )
+    assert corrections_for_gain(curve, "f1") == {"a": 100, "b": None}
+    assert corrections_for_gain(curve, "f1", 0.05) == {"a": 50, "b": 50}
+
+
+def test_other_detectors_and_files_without_a_test_are_refused(judged: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="similarity"):
+        learning_curve(parse_detector("similarity(static)"), judged)
+    lines = [line for line in judged.read_text(encoding="utf-8").splitlines() if '"test"' not in line]
+    path = tmp_path / "no_test.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(BadInputError, match="test split"):
+        learning_curve(parse_detector("embedded"), path)
+
+
+def test_the_command_prints_the_curve_and_what_ten_points_take(judged: Path) -> None:
+    arguments = ["detector", "learning-curve", str(judged), "--batch", "30", "--rounds", "2", "--seeds", "2"]
+    found = CliRunner().invoke(cli, [*arguments, "--json"])
+    assert found.exit_code == 0, found.output
+    said = json.loads(found.stdout)
+    assert [row["corrections"] for row in said["curve"] if row["strategy"] == RANDOM] == [0, 30, 60]
+    assert set(said["corrections_for_10_points"]) == {"auroc", "f1"}
+    shown = CliRunner().invoke(cli, arguments)
+    assert "Corrections for 10 points of F1" in shown.stdout
