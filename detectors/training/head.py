@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from data.labelled_pairs import LabelledPair
-from detectors.embedded import Logistic, Weights, shipped_weights
+from detectors.embedded import THRESHOLD_SOURCE, Logistic, Weights, shipped_weights
 from detectors.features import features
 from detectors.protocol import Floats
 from detectors.quality import best_threshold
@@ -81,6 +81,4 @@ def truth(pairs: Sequence[LabelledPair]) -> npt.NDArray[np.bool_]:
 
 
 def _inherited(start: Weights) -> str:
-    from detectors.embedded import THRESHOLD_SOURCE
-
     return str(start.card.get("threshold_source", THRESHOLD_SOURCE))

@@ -6,6 +6,7 @@ from time import process_time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from data.dataset_formats import read_dataset
 from data.errors import UnavailableError
@@ -77,10 +78,12 @@ def full_pass(shared_data: Path) -> list[Pair]:
 
 
 def test_the_full_pass_takes_less_than_20_seconds(full_pass: list[Pair], workspace: Workspace) -> None:
-    """Seconds of the processor, all threads together, since the clock also tells what else the machine does."""
+    """Seconds of the processor, since the clock also tells what else the machine does. One thread multiplies matrices: on a
+    busy machine several spend most of their time waiting for one another."""
     detector, store = parse_detector("embedded"), LabelStore(workspace)
     began = process_time()
-    found = label(store, detector, full_pass)
+    with threadpool_limits(1, user_api="blas"):
+        found = label(store, detector, full_pass)
     took = process_time() - began
     assert len(full_pass) > QUESTIONS * PASSAGES * 2
     assert took < FULL_PASS_SECONDS
