@@ -1,8 +1,9 @@
 """Errors a person can cause; each says what was wrong, where, and what to do."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 
 class BerdseyeError(Exception):
@@ -12,6 +13,9 @@ class BerdseyeError(Exception):
         self.what, self.where, self.line, self.hint = what, where, line, hint
         place = "" if where is None else f"{where}:{line}: " if line is not None else f"{where}: "
         super().__init__(f"{place}{what}{' ' + hint if hint else ''}")
+
+    def __reduce__(self) -> tuple[Callable[..., "BerdseyeError"], tuple[object, ...]]:
+        return _again, (type(self), self.args, self.__dict__)  # as it is, not made anew from its message
 
 
 class UnknownNameError(BerdseyeError):
@@ -39,3 +43,10 @@ class StaleError(BerdseyeError):
 
 class UnavailableError(BerdseyeError):
     """A service or file that should be there does not answer."""
+
+
+def _again(kind: type[BerdseyeError], message: tuple[Any, ...], fields: dict[str, Any]) -> BerdseyeError:
+    """An error that comes from another process."""
+    error = kind.__new__(kind, *message)
+    error.__dict__.update(fields)
+    return error

@@ -1,14 +1,15 @@
 """Labelled pairs in a file: what detectors are scored on, tuned on and trained with.
 
 TSV, CSV, JSONL or Parquet with the columns document (or passage), perspective and label (0 or 1), and, where they are known,
-question, id, title and split (train, dev or test); other columns are left alone. Berdseye's own training data is such a file.
+question, id, title, split (train, dev or test), dataset, corpus and stance; other columns are left alone. Berdseye's own training
+data is such a file.
 """
 
 import csv
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -28,35 +29,43 @@ _TOLD = 5
 
 
 class LabelledPair(NamedTuple):
-    """A pair with its label; `question`, `id` and `split` are empty where the file does not give them."""
+    """A pair with its label; the other fields are empty where the file does not give them."""
 
     pair: Pair
     supports: bool
     question: str = ""
     id: str = ""
     split: Split = ""
+    dataset: str = ""
+    corpus: str = ""
+    stance: str = ""
 
 
 Row = tuple[int, Mapping[str, Any]]
 """A row with the number of its line (of its row, in Parquet)."""
 
 
-def read_labelled_pairs(path: Path) -> list[LabelledPair]:
-    """The pairs of a file in its order.
+def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPair]:
+    """The pairs of a file in its order; unless `labelled`, a column of labels is not read, and need not be there.
 
     Raises `BadInputError` with the file and the line of the first bad row, and says how many more there are: no passage or
     perspective, a label that is not 0 or 1, an unknown split, a row that cannot be read.
     """
-    readers = {".tsv": _tsv, ".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    readers: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
+        ".tsv": _tsv,
+        ".csv": _csv,
+        ".jsonl": _jsonl,
+        ".parquet": _parquet,
+    }
     if path.suffix.lower() not in readers:
         raise BadInputError("The file is none of .tsv, .csv, .jsonl and .parquet.", where=path, hint="Convert it.")
     if not path.is_file():
         raise BadInputError("There is no such file.", where=path, hint="Check the path.")
     pairs: list[LabelledPair] = []
     bad: list[tuple[int, str]] = []
-    for line, row in readers[path.suffix.lower()](path):
+    for line, row in readers[path.suffix.lower()](path, labelled):
         try:
-            pairs.append(_pair(row))
+            pairs.append(_pair(row if labelled else {**row, "label": "0"}))
         except ValueError as error:
             bad.append((line, str(error)))
     if bad:
@@ -90,10 +99,11 @@ def _pair(row: Mapping[str, Any]) -> LabelledPair:
     if split not in _SPLITS:
         raise ValueError(f"The split '{split[:40]}' is none of train, dev and test")
     pair = Pair(passage, perspective, text("title"))
-    return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split))
+    others = (text(name).strip() for name in ("dataset", "corpus", "stance"))
+    return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split), *others)
 
 
-def _header(path: Path, names: list[str]) -> list[str]:
+def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
     """The names of the columns, checked."""
     known = [name.strip().lower() for name in names]
     missing = [
@@ -103,7 +113,7 @@ def _header(path: Path, names: list[str]) -> list[str]:
             ("perspective", {"perspective"}),
             ("label", {"label"}),
         )
-        if not choices & set(known)
+        if not choices & set(known) and (labelled or wanted != "label")
     ]
     if missing:
         raise BadInputError(
@@ -123,11 +133,11 @@ def _text(path: Path) -> str:
         raise BadInputError("The line is not UTF-8.", where=path, line=line, hint="Convert the file.") from error
 
 
-def _csv(path: Path, delimiter: str = ",") -> Iterator[Row]:
+def _csv(path: Path, labelled: bool, delimiter: str = ",") -> Iterator[Row]:
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(_text(path).splitlines(keepends=True), delimiter=delimiter)
     try:
-        header = _header(path, next(reader, []))
+        header = _header(path, next(reader, []), labelled)
         before = reader.line_num
         for cells in reader:
             line, before = before + 1, reader.line_num
@@ -137,13 +147,13 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[Row]:
         raise BadInputError(f"The row cannot be read: {error}.", where=path, line=reader.line_num) from error
 
 
-def _tsv(path: Path) -> Iterator[Row]:
+def _tsv(path: Path, labelled: bool) -> Iterator[Row]:
     """Most TSV is written without any quoting; where each line is a row, a quote is just a character."""
     lines = re.split(r"\r?\n", _text(path).rstrip("\r\n"))
     if len({line.count("\t") for line in lines if line}) > 1:
-        yield from _csv(path, "\t")
+        yield from _csv(path, labelled, "\t")
         return
-    header = _header(path, lines[0].split("\t"))
+    header = _header(path, lines[0].split("\t"), labelled)
     for number, line in enumerate(lines[1:], start=2):
         if line:
             yield number, _cells(path, number, header, [_unquoted(cell) for cell in line.split("\t")])
@@ -165,7 +175,7 @@ def _cells(path: Path, line: int, header: list[str], cells: list[str]) -> Mappin
     return dict(zip(header, cells, strict=True))
 
 
-def _jsonl(path: Path) -> Iterator[Row]:
+def _jsonl(path: Path, labelled: bool) -> Iterator[Row]:
     for number, line in enumerate(_text(path).split("\n"), start=1):
         if not line.strip():
             continue
@@ -176,14 +186,14 @@ def _jsonl(path: Path) -> Iterator[Row]:
         if not isinstance(row, dict):
             raise BadInputError("The line is no JSON object.", where=path, line=number, hint="Write {...} a line.")
         if number == 1:
-            _header(path, list(row))
+            _header(path, list(row), labelled)
         yield number, {str(key).strip().lower(): value for key, value in row.items()}
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path, labelled: bool) -> Iterator[Row]:
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise BadInputError("The file is no Parquet, or damaged.", where=path, hint="Export it again.") from error
-    header = _header(path, table.column_names)
+    header = _header(path, table.column_names, labelled)
     yield from enumerate(table.rename_columns(header).to_pylist(), start=1)

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from data.passages import clean
 from data.records import Pair
 from data.static_embedding import StaticEmbedding, static_embedding
 
-FEATURES_VERSION = "1"
+FEATURES_VERSION = "2"
 """To be raised with every change below that changes a value."""
 
 FEATURE_NAMES = (
@@ -204,7 +205,8 @@ def _token_matches(passages: _TokenSets, p: Ints, perspectives: _TokenSets, q: I
     asked = asked[:, : max(1, int(asked.sum(axis=1).max()))]
     given = passages.ids[p][:, : there.shape[1]]
     wanted = perspectives.ids[q][:, : asked.shape[1]]
-    similarity = np.matmul(unit[wanted], unit[given].transpose(0, 2, 1))
+    # Not matmul: its threads wait for each other at every small product, on a busy machine for most of the time.
+    similarity = np.einsum("ijk,ilk->ijl", unit[wanted], unit[given])
     similarity *= there[:, None, :] & asked[:, :, None]
     best = np.maximum(similarity.max(axis=2), 0)
     back = np.maximum(similarity.max(axis=1), 0)
@@ -231,13 +233,13 @@ def _encode(texts: Sequence[str], embedding: StaticEmbedding, cues: _Cues, width
     ids = embedding.token_ids([s for p in parts for s in p])
     lengths = np.array([len(i) for i in ids], dtype=np.int64)
     flat = np.concatenate([np.asarray(i, dtype=np.int64) for i in ids])
-    sums = _segment_sums(embedding.table[flat], lengths)
+    sums = _row_sums(embedding.table, flat, lengths)
     negation = _segment_sums(cues.negation[flat], lengths)
     return _Texts(
         first=np.cumsum(counts) - counts,
         sentences=counts,
         sentence_vectors=_unit(sums),
-        vectors=_unit(_segment_sums(sums, counts)),
+        vectors=_unit(_row_sums(sums, np.arange(len(sums)), counts)),
         lengths=_segment_sums(lengths.astype(np.float32), counts),
         tokens=_token_sets(flat, np.repeat(np.repeat(np.arange(len(texts)), counts), lengths), len(texts), width),
         sentence_negation=np.minimum(negation, _MOST_CUES),
@@ -263,12 +265,16 @@ def _token_sets(flat: Ints, owner: Ints, texts: int, width: int) -> _TokenSets:
 
 
 def _segment_sums(values: Floats, lengths: Ints) -> Floats:
-    """Sums of consecutive runs of `values` along its first axis; an empty run gives zero."""
-    out = np.zeros((len(lengths), *values.shape[1:]), dtype=np.float32)
-    filled = np.flatnonzero(lengths)
-    if len(filled):
-        out[filled] = np.add.reduceat(values, (np.cumsum(lengths) - lengths)[filled], axis=0)
-    return out
+    """Sums of consecutive runs of `values`; an empty run gives zero."""
+    return np.bincount(np.repeat(np.arange(len(lengths)), lengths), values, len(lengths)).astype(np.float32)
+
+
+def _row_sums(table: Floats, rows: Ints, lengths: Ints) -> Floats:
+    """Sums of the table's rows over consecutive runs of `rows`, float32[n_runs, dimension]; an empty run gives zero."""
+    # A product with a matrix of ones adds up rows without a copy of each.
+    ones = np.ones(len(rows), dtype=np.float32)
+    ends = np.append(0, np.cumsum(lengths))
+    return np.asarray(csr_array((ones, rows, ends), shape=(len(lengths), len(table))) @ table, dtype=np.float32)
 
 
 def _positions(counts: Ints) -> Ints:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from data.atomic import write_json
 from data.errors import StaleError
@@ -69,7 +70,7 @@ def with_tuned_threshold(workspace: Workspace, detector: Detector) -> Detector:
 
 def read_threshold(workspace: Workspace, detector: str) -> TunedThreshold | None:
     """What was tuned for a detector, whichever version of it; None where nothing was."""
-    path = workspace.thresholds_folder / f"{file_stem(detector)}.json"
+    path = _path(workspace, detector)
     if not path.exists():
         return None
     try:
@@ -82,4 +83,16 @@ def read_threshold(workspace: Workspace, detector: str) -> TunedThreshold | None
 
 def write_threshold(workspace: Workspace, tuned: TunedThreshold) -> None:
     """Keep a threshold, in place of an older one of the same detector."""
-    write_json(workspace.thresholds_folder / f"{file_stem(tuned.detector)}.json", asdict(tuned))
+    write_json(_path(workspace, tuned.detector), asdict(tuned))
+
+
+def forget_threshold(workspace: Workspace, detector: str) -> bool:
+    """Go back to the detector's own threshold; whether there was a tuned one."""
+    path = _path(workspace, detector)
+    there = path.exists()
+    path.unlink(missing_ok=True)
+    return there
+
+
+def _path(workspace: Workspace, detector: str) -> Path:
+    return workspace.thresholds_folder / f"{file_stem(detector)}.json"

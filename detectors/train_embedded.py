@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from threadpoolctl import threadpool_limits
 
 from data.errors import BadInputError, BerdseyeError
 from detectors.base_rate import BASE_RATE, RandomDetector
@@ -111,9 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, help="file to write (default: the shipped weights)")
     given = parser.parse_args(arguments)
     try:
-        # The last digits of a matrix product depend on how many threads share it.
-        with threadpool_limits(1):
-            weights = train(given.folder)
+        weights = train(given.folder)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2

@@ -26,3 +26,16 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the published data sets are not at hand")
     return folder
+
+
+_TOGETHER = ("annotation/label_studio", "browser", "retrieval/cluster", "app", "annotation", "data/language_models")
+"""Folders whose tests share a server or another costly thing, and so stay in one process."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the work: the tests of a folder above run in the same one, and else those of a file."""
+    root = Path(__file__).parent
+    for item in items:
+        place = item.path.relative_to(root).as_posix()
+        group = next((folder for folder in _TOGETHER if place.startswith(f"{folder}/")), place)
+        item.add_marker(pytest.mark.xdist_group(group))

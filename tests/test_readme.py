@@ -24,6 +24,9 @@ def copied(demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.Monkey
     shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
     (tmp_path / "documents.jsonl").write_text('{"text": "Zoos keep animals behind a moat and a fence."}\n')
     (tmp_path / "questions.jsonl").write_text('{"question": "Why?", "perspectives": ["Because.", "No reason."]}\n')
+    (tmp_path / "pairs.tsv").write_text(
+        "document\tperspective\tlabel\nZoos teach.\tZoos teach.\t1\nTrams run.\tZoos teach.\t0\n"
+    )
     with gzip.open(tmp_path / "psgs_w100.tsv.gz", "wt") as file:
         file.write("id\ttext\ttitle\n1\tZoos keep animals.\tZoo\n")
     (tmp_path / "pages").mkdir()

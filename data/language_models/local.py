@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
+from data.devices import chosen_device
 from data.errors import BadInputError, UnavailableError
 from data.grammar import Call
 from data.language_models.prompts import without_system
@@ -120,7 +121,7 @@ def _load(name: str, found: str | Path, version: str) -> Loaded:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        accelerator = torch.accelerator.current_accelerator()
+        device = chosen_device()
         options: dict[str, Any] = {}
         folder = found
         if isinstance(found, str):
@@ -130,9 +131,9 @@ def _load(name: str, found: str | Path, version: str) -> Loaded:
         tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left", **options)
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
-        dtype = torch.bfloat16 if accelerator else torch.float32
+        dtype = torch.float32 if device.type == "cpu" else torch.bfloat16
         model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options)
-        return Loaded(tokenizer, model.eval().to(accelerator or "cpu"))
+        return Loaded(tokenizer, model.eval().to(device))
 
 
 def _gguf(path: Path) -> Path | None:

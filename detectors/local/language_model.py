@@ -66,7 +66,8 @@ class AnsweringModel(LocalModel):
             import torch
             from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, BitsAndBytesConfig
 
-            from retrieval.encoders.running import chosen_device, quietly
+            from data.devices import chosen_device
+            from retrieval.encoders.running import quietly
 
             device = chosen_device()
             options: dict[str, Any] = {"dtype": torch.bfloat16 if device.type != "cpu" else torch.float32}

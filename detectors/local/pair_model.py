@@ -86,33 +86,26 @@ def open_pair_model(folder: ModelFolder, precision: Precision = "auto", length: 
     with loading(str(folder.path)):
         from sentence_transformers import CrossEncoder
 
-        from detectors.training.segments import open_trained
         from retrieval.encoders.running import quietly
+        from retrieval.encoders.segments import open_saved
         from retrieval.encoders.towers import open_tower
 
         with quietly():
             if folder.has_modules:
                 folder.expect("CrossEncoder")
-                # A model that runs code of its own was not trained here.
-                model = _foreign(folder) if folder.remote_code else open_trained(folder.path)
+                model = open_saved(folder.path, remote_code=folder.remote_code)
             else:
                 tower = open_tower(folder.path, "classifier", remote_code=folder.remote_code)
                 model = CrossEncoder(modules=[tower], device="cpu")
             return PairModel(_placed(model, precision), precision, length, folder)
 
 
-def _foreign(folder: ModelFolder) -> "CrossEncoder":
-    from sentence_transformers import CrossEncoder
-
-    opened: CrossEncoder = CrossEncoder(str(folder.path), device="cpu", trust_remote_code=True, local_files_only=True)
-    return opened
-
-
 def _placed(model: "CrossEncoder", precision: Precision) -> "CrossEncoder":
     """The model where it runs, in the numbers it runs with; for int8 as it was, since it is exported."""
     import torch
 
-    from retrieval.encoders.running import chosen_device, placed
+    from data.devices import chosen_device
+    from retrieval.encoders.running import placed
 
     if precision == "auto":
         return placed(model)

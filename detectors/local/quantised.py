@@ -34,7 +34,7 @@ def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Calla
     folder. Raises `UnavailableError` where ONNX Runtime is missing or cannot express the model.
     """
     try:
-        import onnxruntime  # type: ignore[import-untyped]
+        import onnxruntime
     except ImportError as error:
         raise UnavailableError("int8 needs the package onnxruntime.", hint=_HINT) from error
     path = _cache_folder() / f"{folder.version}-{length}-{_EXPORT}.onnx"
@@ -60,7 +60,7 @@ def _export(model: "CrossEncoder", path: Path) -> None:
     try:
         import onnx
         import torch
-        from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
+        from onnxruntime.quantization import QuantType, quantize_dynamic
 
         from retrieval.encoders.running import quietly
 

@@ -59,7 +59,7 @@ class VllmAnswerer(Answerer):
         return [str(found.text) for found in self._generated(prompts, _WRITTEN, None)]
 
     def _generated(self, prompts: Sequence[Ids], most: int, alternatives: int | None) -> list[Any]:
-        from vllm import SamplingParams  # type: ignore[import-not-found]
+        from vllm import SamplingParams
 
         asked = [{"prompt_token_ids": ids} for ids in prompts]
         settings = SamplingParams(temperature=0.0, max_tokens=most, logprobs=alternatives)

@@ -60,13 +60,20 @@ def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
         raise BadInputError(
             "The model's tokenizer does not say where its tokens stand in a text.", hint="Save it as tokenizer.json."
         )
-    prepared = encodable(texts, MOST_TOKENS)
+    prepared = [_taken_apart(text, tokenizer.all_special_tokens) for text in encodable(texts, MOST_TOKENS)]
     if not prepared:
         return []
     found = tokenizer(
         prepared, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
     )
     return [Tokens(text, offsets) for text, offsets in zip(prepared, found["offset_mapping"], strict=True)]
+
+
+def _taken_apart(text: str, controls: Sequence[str]) -> str:
+    """The text with a space inside each control token, such as [SEP], which would end the passage where it stands."""
+    for control in controls:
+        text = text.replace(control, f"{control[:1]} {control[1:]}")
+    return text
 
 
 def windowed(

@@ -15,11 +15,11 @@ from data.model_files import loading
 from data.passages import clean
 from data.records import Pair
 from detectors.local.reading import passage_text, title_place
-from detectors.training.segments import open_trained, segment_encoder
 from detectors.training.settings import Settings
 from retrieval.encoders.known_models import CROSS, DENSE
 from retrieval.encoders.model_folders import ModelFolder, find_folder
 from retrieval.encoders.running import quietly
+from retrieval.encoders.segments import open_saved, segment_encoder
 from retrieval.encoders.towers import limited
 
 
@@ -78,7 +78,7 @@ def last_layer(model: CrossEncoder) -> nn.Linear:
 def _opened(folder: ModelFolder, max_length: int) -> CrossEncoder:
     opened: CrossEncoder
     if folder.has_modules and _saved_as(folder) == "CrossEncoder":
-        opened = open_trained(folder.path)
+        opened = open_saved(folder.path)
     elif not folder.has_modules and _classifies(folder.path):
         opened = CrossEncoder(
             str(folder.path),

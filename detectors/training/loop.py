@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from data.devices import chosen_device
 from data.labelled_pairs import LabelledPair
 from data.progress import Progress
 from data.records import Pair
@@ -22,7 +23,7 @@ from detectors.training.calibration import calibrated
 from detectors.training.curve import Curve
 from detectors.training.head import truth
 from detectors.training.settings import Settings
-from retrieval.encoders.running import chosen_device, quietly
+from retrieval.encoders.running import quietly
 
 Doubles = npt.NDArray[np.float64]
 Report = Callable[[int, float], None]

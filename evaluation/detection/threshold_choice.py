@@ -9,7 +9,6 @@ import numpy as np
 from data.errors import BadInputError
 from data.labelled_pairs import file_hash
 from data.progress import Progress, silent
-from data.workspace import Workspace, file_stem
 from detectors.base_rate import BASE_RATE
 from detectors.protocol import Detector, Floats
 from detectors.quality import best_threshold, precision_recall_f1, rate_weights
@@ -60,11 +59,3 @@ def best_f1(rows: Sequence[JudgedPair], probabilities: Floats, *, at_base_rate: 
     weights = rate_weights(truth) if at_base_rate else np.ones(len(truth))
     value = best_threshold(truth, probabilities, weights)
     return value, precision_recall_f1(truth, probabilities.astype(np.float64) >= value, weights)[2]
-
-
-def forget_threshold(workspace: Workspace, detector: str) -> bool:
-    """Go back to the detector's own threshold; whether there was a tuned one."""
-    path = workspace.thresholds_folder / f"{file_stem(detector)}.json"
-    there = path.exists()
-    path.unlink(missing_ok=True)
-    return there

@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from data.errors import BerdseyeError, UnavailableError
+from data.errors import UnavailableError
 from data.language_models.cache import CompletionCache, Spent
 from data.records import Pair
 from data.sentences import split_sentences
@@ -69,14 +69,11 @@ def measure_throughput(
     chosen = list(dict.fromkeys(pairs))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
         try:
-            found = own.submit(_reported, detector, workspace, chosen, seconds).result()
+            return own.submit(_measured, detector, workspace, chosen, seconds).result()
         except BrokenProcessPool as error:
             raise UnavailableError(
                 f"The process that measured '{detector}' ended.", hint="It may need more memory than there is."
             ) from error
-    if isinstance(found, str):
-        raise UnavailableError(found)
-    return found
 
 
 def made_pairs(count: int, seed: int = 0) -> list[Pair]:
@@ -101,14 +98,6 @@ def per_1000_calls(before: Spent, after: Spent) -> tuple[float, float, bool]:
         return np.nan, np.nan, False
     tokens = after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
     return 1000 * tokens / calls, 1000 * (after.cost - before.cost) / calls, after.unpriced > before.unpriced
-
-
-def _reported(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: float) -> Throughput | str:
-    """What was measured, or what was wrong, since our errors do not travel between processes."""
-    try:
-        return _measured(name, folder, pairs, seconds)
-    except BerdseyeError as error:
-        return str(error)
 
 
 def _measured(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: float) -> Throughput:

@@ -16,6 +16,7 @@ from data.records import Passage, Scores
 from retrieval.encoders.known_models import KnownModel
 from retrieval.encoders.model_folders import ModelFolder
 from retrieval.encoders.running import alone, batch_size, placed
+from retrieval.encoders.segments import open_saved
 from retrieval.encoders.texts import encodable, titled
 from retrieval.encoders.towers import Tower, limited, open_tower
 from retrieval.encoders.transformer import wiring_version
@@ -97,9 +98,7 @@ def _open(folder: ModelFolder, known: KnownModel | None) -> CrossEncoder:
     model: CrossEncoder
     if folder.has_modules:
         folder.expect("CrossEncoder")
-        model = CrossEncoder(
-            str(folder.path), device="cpu", trust_remote_code=folder.remote_code, local_files_only=True
-        )
+        model = open_saved(folder.path, remote_code=folder.remote_code)
     elif known and known.pooling == "tart":
         model = CrossEncoder(modules=[open_tower(folder.path, "tart", kind=TartTower)], device="cpu")
     else:

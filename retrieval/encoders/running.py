@@ -1,7 +1,6 @@
 """Where models run, and how they are loaded without a word on the screen."""
 
 import logging
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,28 +9,14 @@ from typing import Any, TypeVar
 
 import torch
 from sentence_transformers.base import BaseModel
-from sentence_transformers.util import get_device_name
 from transformers.utils import logging as transformers_logs
 
-from data.errors import BadInputError, UnavailableError
+from data.devices import DEVICE_VARIABLE, chosen_device
+from data.errors import UnavailableError
 
 M = TypeVar("M", bound=BaseModel)
 
-DEVICE_VARIABLE = "BERDSEYE_DEVICE"
 _UNSAFE_IN_HALF = ("t5", "mt5", "umt5", "longt5")
-
-
-def chosen_device() -> torch.device:
-    """BERDSEYE_DEVICE, or the best that there is; raises `BadInputError` for one that there is not."""
-    name = os.environ.get(DEVICE_VARIABLE) or get_device_name()
-    try:
-        torch.empty(0, device=name)
-        return torch.device(name)
-    except (RuntimeError, AssertionError) as error:
-        raise BadInputError(
-            f"There is no device '{name}' here.",
-            hint=f"Set {DEVICE_VARIABLE} to cpu, cuda, cuda:1 or mps, or unset it.",
-        ) from error
 
 
 def placed(model: M) -> M:

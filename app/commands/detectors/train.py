@@ -84,7 +84,7 @@ def train(
         teacher=teacher,
     )
     data = _data(held, file)
-    more = read_labelled_pairs(unlabelled) if unlabelled else []
+    more = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
         made = train_detector(held, plan, data, unlabelled=more, progress=progress)
     if json:

@@ -32,9 +32,9 @@ def tune(
 
     from data.errors import BadInputError
     from detectors.registry import parse_detector
-    from detectors.thresholds import write_threshold
+    from detectors.thresholds import forget_threshold, write_threshold
     from detectors.trained import adopted_detector
-    from evaluation.detection.threshold_choice import choose_threshold, forget_threshold
+    from evaluation.detection.threshold_choice import choose_threshold
 
     held = opened(workspace)
     chosen = parse_detector(detector or adopted_detector(held), held)

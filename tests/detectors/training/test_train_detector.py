@@ -20,9 +20,9 @@ from detectors.trained import find_trained, list_trained
 from detectors.training.curve import read_curve
 from detectors.training.head import truth
 from detectors.training.loop import CHECKPOINTS
-from detectors.training.segments import SegmentHead, open_trained
 from detectors.training.settings import GRID, Settings
 from detectors.training.training import Plan, train_detector
+from retrieval.encoders.segments import SegmentHead, open_saved
 
 SHORT = Settings(learning_rate=5e-3, epochs=2, max_length=64, batch=8, evaluations=1, patience=9)
 KEYS = {
@@ -91,7 +91,7 @@ def test_a_cross_encoder_learns_and_answers_as_its_card_says(workspace: Workspac
     assert made.card["curve"] == [vars(p) for p in points]
     assert not (made.folder / "trials").exists()
     test = made_set().test
-    logits = open_trained(made.folder / "model").predict(
+    logits = open_saved(made.folder / "model").predict(
         [(p.pair.passage, p.pair.perspective) for p in test], activation_fn=None, show_progress_bar=False
     )
     scored = parse_detector("crossencoder(mine)", workspace)
@@ -106,7 +106,7 @@ def test_a_cross_encoder_learns_and_answers_as_its_card_says(workspace: Workspac
 def test_an_embedding_model_becomes_a_cross_encoder_that_is_read_back(workspace: Workspace, tmp_path: Path) -> None:
     base = tiny_models.roberta(tmp_path / "base")
     made = train_detector(workspace, Plan("crossencoder", "mine", (str(base),), SHORT), made_set())
-    model = open_trained(made.folder / "model")
+    model = open_saved(made.folder / "model")
     assert isinstance(model[1], SegmentHead)
     assert model[1].out.weight.count_nonzero() > 0
     assert made.card["base"] == str(base)

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from data.dataset_formats import read_dataset
-from data.errors import UnavailableError
+from data.errors import UnknownNameError
 from data.labels import LabelStore
 from data.language_models.cache import Spent
 from data.records import Pair
@@ -49,7 +49,7 @@ def test_a_slow_detector_stops_in_time() -> None:
 
 
 def test_an_error_in_the_other_process_is_told_here() -> None:
-    with pytest.raises(UnavailableError, match=r"embeded.*Did you mean embedded"):
+    with pytest.raises(UnknownNameError, match=r"embeded.*Did you mean embedded"):
         measure_throughput("embeded", most=4)
 
 

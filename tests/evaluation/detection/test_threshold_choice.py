@@ -9,8 +9,8 @@ from data.errors import BadInputError
 from data.labelled_pairs import file_hash
 from data.workspace import Workspace
 from detectors.registry import parse_detector
-from detectors.thresholds import write_threshold
-from evaluation.detection.threshold_choice import choose_threshold, forget_threshold
+from detectors.thresholds import forget_threshold, write_threshold
+from evaluation.detection.threshold_choice import choose_threshold
 
 SAYS = by_passage(a=0.9, b=0.6, c=0.55, d=0.2, t=0.99, u=0.01)
 HEADER = "document\tperspective\tlabel\tsplit\n"

@@ -10,8 +10,8 @@ import tiny_models
 from data.records import Pair
 from detectors.quality import auroc
 from detectors.training.cross_encoder import CrossEncoderLearner, last_layer
-from detectors.training.segments import open_trained, segment_encoder
 from detectors.training.settings import Settings
+from retrieval.encoders.segments import open_saved, segment_encoder
 
 TOPICS = ("zoos", "nuclear power", "school uniforms", "the monarchy", "lotteries", "whaling", "robots", "dams")
 PASSAGE = "People argue about {0}. Many towns have looked into {0} and say that {0} did them good over the years."
@@ -37,7 +37,7 @@ def test_a_saved_head_scores_as_before_and_alone_as_in_company(maker: object, tm
     encoder = segment_encoder(maker(tmp_path / "base"), 64)
     pairs = [("the zoo of the city", "zoos"), ("cars " * 30, "trams should be banned"), ("a", "the tram")]
     encoder.save_pretrained(str(tmp_path / "saved"), create_model_card=False)
-    found = scores(open_trained(tmp_path / "saved"), pairs)
+    found = scores(open_saved(tmp_path / "saved"), pairs)
     np.testing.assert_allclose(found, scores(encoder, pairs), atol=1e-6)
     np.testing.assert_allclose([float(scores(encoder, [p])[0]) for p in pairs], found, atol=1e-5)
     assert len(np.unique(np.round(found, 5))) == 3

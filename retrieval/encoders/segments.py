@@ -78,15 +78,15 @@ def segment_encoder(folder: Path, max_length: int) -> CrossEncoder:
     return encoder
 
 
-def open_trained(folder: Path) -> CrossEncoder:
-    """A cross-encoder that was saved in a folder.
+def open_saved(folder: Path, *, remote_code: bool = False) -> CrossEncoder:
+    """A cross-encoder that was saved in a folder; `remote_code` lets it run code of its own.
 
     One with our head is put together here, since the library takes every class that is not its own for foreign code.
     """
     opened: CrossEncoder
     parts = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
     if [part["type"].rpartition(".")[2] for part in parts] != [Transformer.__name__, SegmentHead.__name__]:
-        opened = CrossEncoder(str(folder), device="cpu", local_files_only=True)
+        opened = CrossEncoder(str(folder), device="cpu", trust_remote_code=remote_code, local_files_only=True)
         return opened
     tower = Transformer.load(str(folder), subfolder=parts[0]["path"], local_files_only=True)
     head = SegmentHead.load(str(folder), subfolder=parts[1]["path"])
