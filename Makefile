@@ -1,6 +1,7 @@
 # Two commands do all the set-up: `make app` and `make test`.
 PYTHON ?= python3
 WORKSPACE ?= workspace
+JOBS ?= 2
 BIN := .venv/bin
 STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
@@ -27,7 +28,7 @@ app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@exec $(BIN)/berdseye app --workspace $(WORKSPACE)
 
 test: $(DEV_STAMP) chromium lint ## Lint, types and every test that CI runs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .

@@ -33,6 +33,20 @@ def learning_curves(points: pd.DataFrame) -> alt.VConcatChart:
     return alt.vconcat(*(chart.properties(height=_CURVE, width=_CURVE_WIDTH) for chart in (loss, f1)))
 
 
+def worth_of_corrections(curve: pd.DataFrame) -> alt.HConcatChart:
+    """AUROC and F1 on held-out questions against the number of corrections, a line a strategy and its interval as a band."""
+    base = alt.Chart(curve[curve["strategy"] != "all"]).encode(
+        x=alt.X("corrections:Q"), color=alt.Color("strategy:N", title=None)
+    )
+    both = []
+    for figure, name in (("auroc", "AUROC"), ("f1", "F1 at 16.8% positive")):
+        scale = alt.Scale(zero=False)
+        band = base.mark_area(opacity=0.15).encode(y=alt.Y(f"{figure}_low:Q", scale=scale), y2=f"{figure}_high:Q")
+        line = base.mark_line(point=True).encode(y=alt.Y(f"{figure}:Q", scale=scale, title=name))
+        both.append((band + line).properties(width=_CURVE_WIDTH, height=2 * _CURVE))
+    return alt.hconcat(*both)
+
+
 def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
     """A confusion table: rows what one says, columns what the other says, the count in each cell."""
     rows, columns = str(table.index.name), str(table.columns.name)

@@ -1,12 +1,15 @@
 """`detector learning-curve`: what corrections are worth."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
-from app.console import counting, print_json
+from app.console import counting, note, print_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def register(group: typer.Typer) -> None:
@@ -20,6 +23,7 @@ def learning_curve(
     batch: Annotated[int, typer.Option(help="Corrections between two trainings.", min=1)] = 50,
     rounds: Annotated[int, typer.Option(help="How many batches.", min=1)] = 20,
     seeds: Annotated[int, typer.Option(help="How often it is tried, each time with other questions.", min=1)] = 3,
+    chart: Annotated[Path | None, typer.Option(help="Also draw it, into an .html file.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -37,6 +41,8 @@ def learning_curve(
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
         curve = measured(chosen, file, batch=batch, rounds=rounds, seeds=seeds, progress=progress)
+    if chart is not None:
+        _draw(curve, chart)
     needed = {figure: dict(corrections_for_gain(curve, figure)) for figure in FIGURES}
     if json:
         print_json({"curve": curve.to_dict("records"), "corrections_for_10_points": needed})
@@ -45,3 +51,11 @@ def learning_curve(
     for figure, by_strategy in needed.items():
         said = ", ".join(f"{strategy} {count or 'never'}" for strategy, count in by_strategy.items())
         print(f"Corrections for {100 * GAIN:.0f} points of {figure.upper()}: {said}.")
+
+
+def _draw(curve: "pd.DataFrame", path: Path) -> None:
+    from app.components.charts import worth_of_corrections
+    from data.atomic import write_bytes
+
+    write_bytes(path, worth_of_corrections(curve).to_html().encode())
+    note(f"Drawn: {path}")
