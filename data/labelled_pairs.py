@@ -39,6 +39,7 @@ class LabelledPair(NamedTuple):
     dataset: str = ""
     corpus: str = ""
     stance: str = ""
+    file: str = ""
 
 
 Row = tuple[int, Mapping[str, Any]]
@@ -65,7 +66,7 @@ def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPa
     bad: list[tuple[int, str]] = []
     for line, row in readers[path.suffix.lower()](path, labelled):
         try:
-            pairs.append(_pair(row if labelled else {**row, "label": "0"}))
+            pairs.append(_pair(row if labelled else {**row, "label": "0"})._replace(file=path.name))
         except ValueError as error:
             bad.append((line, str(error)))
     if bad:

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement import agreement
-from evaluation.detection.labelled_files import JudgedPair
+from data.labelled_pairs import LabelledPair
 from evaluation.detection.scoring import Scored
 
 LABELS = "labels"
 """The name of the file's own labels among the raters."""
 
 
-def agreement_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+def agreement_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
     """Cohen's kappa with its 95% interval and the share of equal verdicts (percent) of each two detectors, and of each with
     the labels, over distinct pairs with one label.
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from data.errors import BadInputError
+from data.labelled_pairs import LabelledPair
 from data.progress import Progress, silent
 from data.records import Pair
 from detectors.protocol import Detector, Floats
 from detectors.quality import RESAMPLES, Quality, Truth, quality
-from evaluation.detection.labelled_files import JudgedPair, intervals_over
+from evaluation.detection.labelled_files import intervals_over
 
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision", "ece")
 """The figures of detection, shares from 0 to 1."""
@@ -51,7 +52,7 @@ class Scored:
 
 def score(
     detector: Detector,
-    rows: Sequence[JudgedPair],
+    rows: Sequence[LabelledPair],
     threshold: float | None = None,
     *,
     resamples: int = RESAMPLES,
@@ -70,13 +71,13 @@ def score(
     return Scored(detector.name, detector.version, source, probabilities, figures, speed)
 
 
-def rescored(scored: Scored, rows: Sequence[JudgedPair], threshold: float, source: str) -> Scored:
+def rescored(scored: Scored, rows: Sequence[LabelledPair], threshold: float, source: str) -> Scored:
     """The same probabilities of the same rows at another threshold."""
     return replace(scored, threshold_source=source, quality=quality_of(rows, scored.probabilities, threshold))
 
 
 def quality_of(
-    rows: Sequence[JudgedPair], probabilities: Floats, threshold: float, *, resamples: int = RESAMPLES
+    rows: Sequence[LabelledPair], probabilities: Floats, threshold: float, *, resamples: int = RESAMPLES
 ) -> Quality:
     """Figures of `probabilities` float32[n] for n rows, `nan` where the labels of the rows leave them undefined."""
     truth = np.array([row.supports for row in rows], dtype=bool)

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from data.errors import BadInputError
+from data.labelled_pairs import LabelledPair
 from data.progress import Progress, silent
 from detectors.protocol import Detector
 from detectors.quality import Quality
 from evaluation.detection.agreement import LABELS, agreement_table
 from evaluation.detection.labelled_files import (
     GROUPINGS,
-    JudgedPair,
     read_judged_pairs,
     rows_to_test_on,
     rows_to_tune_on,
@@ -74,7 +74,7 @@ def detection_report(
     )  # fmt: skip
 
 
-def detection_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+def detection_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
     """A row for the labels, one a detector, and the published ones; NaN where a figure is not known.
 
     Columns detector, source, pct_positive, accuracy, f1 as in BERDS; then precision, recall, auroc, average_precision and ece;
@@ -95,7 +95,7 @@ def detection_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.
     return pd.DataFrame([reference, *ours, *published], columns=columns)
 
 
-def slice_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+def slice_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
     """Figures of each detector by data set, corpus, stance and length of the passage, where there are two values or more.
 
     Columns slice, value, n, positives, detector, pct_positive, and accuracy, f1 and auroc with intervals.
@@ -112,7 +112,7 @@ def slice_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.Data
     return pd.DataFrame(found, columns=columns)
 
 
-def domain_table(rows: Sequence[JudgedPair], scored: Sequence[Scored]) -> pd.DataFrame:
+def domain_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
     """A row for each corpus (each file, where no row names a corpus) and detector, in the layout of BERDS's table of other
     domains, and the published rows. `pct_positive` is of the labels, as there."""
     by_corpus = any(row.corpus for row in rows)
@@ -140,21 +140,21 @@ def _percent(found: Quality, figures: Sequence[str]) -> dict[str, float]:
     return values
 
 
-def _part(rows: Sequence[JudgedPair], scored: Scored, places: Sequence[int]) -> Quality:
+def _part(rows: Sequence[LabelledPair], scored: Scored, places: Sequence[int]) -> Quality:
     kept = [rows[place] for place in places]
     probabilities = scored.probabilities[list(places)]
     return quality_of(kept, probabilities, scored.quality.threshold, resamples=_SLICE_RESAMPLES)
 
 
 def _tuned(
-    detector: Detector, scored: Scored, rows: Sequence[JudgedPair], dev: Sequence[JudgedPair], progress: Progress
+    detector: Detector, scored: Scored, rows: Sequence[LabelledPair], dev: Sequence[LabelledPair], progress: Progress
 ) -> Scored:
     probabilities, _ = timed_predictions(detector, [row.pair for row in dev], progress=progress)
     threshold, f1 = best_f1(dev, probabilities)
     return rescored(scored, rows, threshold, f"best F1 ({f1:.3f}) on {len(dev):,} rows of split dev")
 
 
-def _slices(rows: Sequence[JudgedPair]) -> Iterator[Slice]:
+def _slices(rows: Sequence[LabelledPair]) -> Iterator[Slice]:
     for column in GROUPINGS:
         yield from _by_value(column, [str(getattr(row, column)) for row in rows])
     words = np.array([len(row.pair.passage.split()) for row in rows])

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from data.errors import BadInputError
-from data.labelled_pairs import file_hash
+from data.labelled_pairs import LabelledPair, file_hash
 from data.progress import Progress, silent
 from detectors.base_rate import BASE_RATE
 from detectors.protocol import Detector, Floats
 from detectors.quality import best_threshold, precision_recall_f1, rate_weights
 from detectors.thresholds import TunedThreshold
-from evaluation.detection.labelled_files import JudgedPair, read_judged_pairs, rows_to_tune_on
+from evaluation.detection.labelled_files import read_judged_pairs, rows_to_tune_on
 from evaluation.detection.scoring import timed_predictions
 
 
@@ -49,7 +49,7 @@ def choose_threshold(
     )
 
 
-def best_f1(rows: Sequence[JudgedPair], probabilities: Floats, *, at_base_rate: bool = False) -> tuple[float, float]:
+def best_f1(rows: Sequence[LabelledPair], probabilities: Floats, *, at_base_rate: bool = False) -> tuple[float, float]:
     """The threshold with the best F1 of `probabilities` float32[n], and that F1; `BadInputError` without both labels."""
     truth = np.array([row.supports for row in rows], dtype=bool)
     if truth.all() or not truth.any():

@@ -44,7 +44,9 @@ def test_all_columns_are_read(tmp_path: Path) -> None:
         "dataset": "d", "corpus": "c", "stance": "opposing", "other": [1],
     }  # fmt: skip
     path = written(tmp_path, "a.jsonl", json.dumps(row))
-    assert read_labelled_pairs(path) == [LabelledPair(Pair("p", "v", "t"), True, "q", "7", "dev", "d", "c", "opposing")]
+    assert read_labelled_pairs(path) == [
+        LabelledPair(Pair("p", "v", "t"), True, "q", "7", "dev", "d", "c", "opposing", path.name)
+    ]
 
 
 def test_a_quote_in_plain_tsv_is_a_character(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from made_detectors import Made, by_passage
 
 from data.errors import BadInputError
+from data.labelled_pairs import LabelledPair
 from data.records import Pair
 from evaluation.detection.labelled_files import (
-    JudgedPair,
     intervals_over,
     read_judged_pairs,
     rows_to_test_on,
@@ -24,7 +24,7 @@ from evaluation.detection.labelled_files import (
 from evaluation.detection.scoring import FIGURES, rescored, score
 
 ROWS = [
-    JudgedPair(Pair(passage, "It is so."), supports)
+    LabelledPair(Pair(passage, "It is so."), supports)
     for passage, supports in zip("abcdef", (True, True, True, False, False, False), strict=True)
 ]
 SAYS = by_passage(a=0.95, b=0.75, c=0.25, d=0.85, e=0.35, f=0.15)
@@ -70,7 +70,7 @@ def test_each_distinct_pair_is_asked_once_in_the_detectors_batches() -> None:
 
 
 def test_the_same_texts_under_another_title_are_another_pair() -> None:
-    rows = [JudgedPair(Pair("a", "It is so.", title), supports) for title, supports in (("x", True), ("y", False))]
+    rows = [LabelledPair(Pair("a", "It is so.", title), supports) for title, supports in (("x", True), ("y", False))]
     assert score(Made(lambda pair: float(pair.title == "x")), rows, resamples=20).quality.accuracy == 1.0
 
 
@@ -79,7 +79,7 @@ def test_the_same_texts_under_another_title_are_another_pair() -> None:
     [(ROWS[:3], {"auroc", "average_precision"}), (ROWS[3:], {"auroc", "average_precision", "recall"})],
     ids=["all support", "none supports"],
 )
-def test_what_one_label_leaves_undefined_is_nan(rows: list[JudgedPair], undefined: set[str]) -> None:
+def test_what_one_label_leaves_undefined_is_nan(rows: list[LabelledPair], undefined: set[str]) -> None:
     row = score(Made(SAYS), rows, resamples=20).as_row()
     assert {name for name in FIGURES if math.isnan(row[name])} == undefined
     assert all(math.isnan(row["intervals"][name][0]) for name in undefined)
@@ -87,12 +87,12 @@ def test_what_one_label_leaves_undefined_is_nan(rows: list[JudgedPair], undefine
 
 def test_intervals_are_drawn_over_questions_of_their_data_set() -> None:
     pair = Pair("a", "It is so.")
-    assert intervals_over([JudgedPair(pair, True)] * 3) is None
-    named = [JudgedPair(pair, True, "q", dataset=dataset) for dataset in ("one", "two", "one")]
-    first, second, third, fourth = intervals_over([*named, JudgedPair(pair, True)]) or []
+    assert intervals_over([LabelledPair(pair, True)] * 3) is None
+    named = [LabelledPair(pair, True, "q", dataset=dataset) for dataset in ("one", "two", "one")]
+    first, second, third, fourth = intervals_over([*named, LabelledPair(pair, True)]) or []
     assert first == third
     assert len({first, second, fourth}) == 3
-    rows = [JudgedPair(Pair(f"{i}", "It is so."), i % 3 == 0, f"{i // 20}") for i in range(80)]
+    rows = [LabelledPair(Pair(f"{i}", "It is so."), i % 3 == 0, f"{i // 20}") for i in range(80)]
     alone = [row._replace(question="") for row in rows]
     says = Made(lambda p: float(int(p.passage) < 40), pairs_at_once=100)
     (low, high), (narrow_low, narrow_high) = (
@@ -103,7 +103,7 @@ def test_intervals_are_drawn_over_questions_of_their_data_set() -> None:
 
 @given(st.lists(st.sampled_from(["train", "dev", "test", ""]), min_size=1))
 def test_no_row_is_both_tuned_and_tested_on_where_there_are_splits(splits: list[str]) -> None:
-    rows = [JudgedPair(Pair(str(i), "x"), True, split=split) for i, split in enumerate(splits)]  # type: ignore[arg-type]
+    rows = [LabelledPair(Pair(str(i), "x"), True, split=split) for i, split in enumerate(splits)]  # type: ignore[arg-type]
     tune, test = rows_to_tune_on(rows), rows_to_test_on(rows)
     if any(splits):
         assert {row.split for row in tune} <= {"dev"}
@@ -131,7 +131,7 @@ def test_a_file_is_read_with_the_columns_to_slice_by(tmp_path: Path, kind: str) 
     else:
         table.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
     assert read_judged_pairs([path]) == [
-        JudgedPair(Pair(d, p), bool(y), "", s, path.name, g, "", t)  # type: ignore[arg-type]
+        LabelledPair(Pair(d, p), bool(y), split=s, file=path.name, dataset=g, stance=t)  # type: ignore[arg-type]
         for d, p, y, s, g, t in LINES
     ]
 

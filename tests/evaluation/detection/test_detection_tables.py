@@ -9,9 +9,9 @@ import pytest
 from made_detectors import Made
 
 from data.errors import BadInputError
+from data.labelled_pairs import LabelledPair
 from data.records import Pair
 from evaluation.detection.agreement import LABELS, agreement_table
-from evaluation.detection.labelled_files import JudgedPair
 from evaluation.detection.published import published_detectors, published_domains
 from evaluation.detection.readable import readable
 from evaluation.detection.scoring import score
@@ -129,7 +129,9 @@ def test_tuning_needs_dev_rows_and_splits_need_test_rows(tmp_path: Path) -> None
 
 def test_agreement_by_hand() -> None:
     """a and b agree on 3 of 4; both say yes to half: kappa (.75 - .5) / .5. The fifth pair has two labels and is left out."""
-    rows = [JudgedPair(Pair(p, "x"), y) for p, y in zip("abcdee", (True, True, False, False, True, False), strict=True)]
+    rows = [
+        LabelledPair(Pair(p, "x"), y) for p, y in zip("abcdee", (True, True, False, False, True, False), strict=True)
+    ]
     a = Made(lambda pair: float(pair.passage in "ab"), "a")
     b = Made(lambda pair: float(pair.passage in "abc"), "b")
     table = agreement_table(rows, [score(d, rows, resamples=10) for d in (a, b)]).set_index(["a", "b"])
