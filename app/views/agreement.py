@@ -10,6 +10,7 @@ from annotation.export import to_csv, to_jsonl, to_parquet
 from annotation.judgments import VERDICTS
 from annotation.training_data import training_data
 from app.components.charts import counts_as_colours, dots_with_intervals
+from app.components.detector_line import detector_line
 from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
 from detectors.registry import parse_detector
@@ -70,6 +71,7 @@ def page() -> None:
     if frame.empty:
         st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
         return
+    st.caption(f"The detector: {detector_line(parse_detector(detector or adopted_detector(workspace()), workspace()))}")
     table = statistics(result)
     summary(table, result)
     details(frame, labels, table)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from annotation.judgments import Annotator, Judgments, PairRecord, Verdict
 from annotation.queue import pairs_of_runs
+from app.components.detector_line import detector_line
 from app.components.plain_text import escaped, web_address
 from app.session import annotator, errors_in_place, judgments, workspace
 from data.errors import BadInputError
@@ -152,7 +153,8 @@ def _last(pairs: dict[str, PairRecord]) -> None:
         p = float(label(LabelStore(workspace()), detector, [Pair(record.passage, record.perspective, record.title)])[0])
         opinion = "supports" if p >= detector.threshold else "does not support"
         st.caption(
-            f"Before: “{escaped(record.perspective)}” — you: **{said}**; detector {detector.name}: **{opinion}** (P = {p:.2f})"
+            f"Before: “{escaped(record.perspective)}” — you: **{said}**; detector {detector.name}: **{opinion}** (P = {p:.2f})",
+            help=detector_line(detector),
         )
 
 

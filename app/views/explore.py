@@ -7,6 +7,7 @@ import streamlit as st
 
 from annotation.judgments import PairRecord, Verdict
 from app.components.coverage_table import coverage_table, missing_line
+from app.components.detector_line import detector_line
 from app.components.passage_card import passage_card
 from app.components.plain_text import escaped
 from app.pipelines import pipeline_of
@@ -173,11 +174,7 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         if question.perspectives:
             st.markdown(missing_line(question, listings))
             coverage_table(question, listings, k)
-            st.caption(
-                f"Labels: your word, then people's, then the detector {escaped(chosen.name)} ({chosen.version}), "
-                f"measured: {escaped(chosen.measured or 'not yet')}. Its threshold {chosen.threshold:.2f}: "
-                f"{escaped(chosen.threshold_source)}."
-            )
+            st.caption(f"Labels: your word, then people's, then the detector {detector_line(chosen)}")
         _lists(question, listings, corpora, pipelines)
 
 

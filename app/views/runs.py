@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotation.export import to_csv
 from app.components.charts import dots_with_intervals
+from app.components.detector_line import detector_line
 from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
@@ -142,6 +143,9 @@ def page() -> None:
         " ".join(names),
         judgments().version(),
     )
+    behind = parse_label_source(source or sources[0]).detector(workspace())
+    if behind is not None:
+        st.caption(f"The detector: {detector_line(behind)}")
     frame = as_frame(found)
     results(frame, names)
     st.download_button("All numbers.csv", to_csv(frame), "runs.csv", on_click="ignore", icon=":material/download:")
