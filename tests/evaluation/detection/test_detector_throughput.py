@@ -1,27 +1,13 @@
-"""Throughput in a process of its own, and the full pass over the BERDS dev questions."""
+"""Throughput, measured in a process of its own."""
 
 from collections import Counter
-from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
-from data.dataset_formats import read_dataset
 from data.errors import UnknownNameError
-from data.labels import LabelStore
 from data.language_models.cache import Spent
-from data.records import Pair
-from data.static_embedding import static_embedding
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.registry import parse_detector
-from detectors.training_pairs import read_debates
 from evaluation.detection.throughput import made_pairs, measure_throughput, per_1000_calls
-
-QUESTIONS, PASSAGES = 802, 10
-FULL_PASS_SECONDS = 20.0
 
 
 def test_made_pairs_are_distinct_and_of_the_usual_length() -> None:
@@ -58,35 +44,3 @@ def test_tokens_and_dollars_are_per_1000_calls() -> None:
     assert per_1000_calls(before, after) == (pytest.approx(201_000), pytest.approx(25.0), False)
     assert per_1000_calls(before, after._replace(unpriced=3))[2]
     assert all(np.isnan(value) for value in per_1000_calls(before, before)[:2])
-
-
-@pytest.fixture(scope="module")
-def full_pass(shared_data: Path) -> list[Pair]:
-    """Every dev question of BERDS with the ten debate passages nearest to it, and each of its perspectives."""
-    passages = sorted({p for d in read_debates(shared_data / "perspectrum") for a in d.arguments for p in a.passages})
-    files = sorted((shared_data / "berds_dev").glob("*.jsonl"))
-    questions = [question for file in files for question in read_dataset(file).questions]
-    assert len(questions) == QUESTIONS
-    near = static_embedding().encode([q.text for q in questions]) @ static_embedding().encode(passages).T
-    top = np.argsort(-near, axis=1, kind="stable")[:, :PASSAGES]
-    return [
-        Pair(passages[i], perspective.text)
-        for question, ids in zip(questions, top, strict=True)
-        for i in ids
-        for perspective in question.perspectives
-    ]
-
-
-def test_the_full_pass_takes_less_than_20_seconds(full_pass: list[Pair], workspace: Workspace) -> None:
-    """Seconds of the processor, since the clock also tells what else the machine does. One thread multiplies matrices: on a
-    busy machine several spend most of their time waiting for one another."""
-    detector, store = parse_detector("embedded"), LabelStore(workspace)
-    began = process_time()
-    with threadpool_limits(1, user_api="blas"):
-        found = label(store, detector, full_pass)
-    took = process_time() - began
-    assert len(full_pass) > QUESTIONS * PASSAGES * 2
-    assert took < FULL_PASS_SECONDS
-    began = process_time()
-    assert np.array_equal(label(store, detector, full_pass), found)
-    assert process_time() - began < took
