@@ -1,4 +1,4 @@
-"""A full pass of `embedded`: the dev questions of BERDS, ten debate passages each and every perspective, through the label cache."""
+"""A full pass of `embedded`: the dev questions of BERDS, ten passages each, every perspective, through the label cache."""
 
 from pathlib import Path
 from time import perf_counter

@@ -7,6 +7,7 @@ import pytest
 
 from data.errors import UnknownNameError
 from data.language_models.cache import Spent
+from data.workspace import Workspace
 from evaluation.detection.throughput import made_pairs, measure_throughput, per_1000_calls
 
 
