@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
-_STARTS_WITHIN = 60.0
-_PATIENCE = 20_000
+_STARTS_WITHIN = 120.0
+_PATIENCE = 60_000
 VIEW = {"width": 1400, "height": 1000}
 expect.set_options(timeout=_PATIENCE)
 
