@@ -21,14 +21,17 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test install dev lint bench bench-scale screenshot constraints embedded clean
+.PHONY: app test test-slow install dev lint bench bench-scale screenshot constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
 	@exec $(BIN)/berdseye app --workspace $(WORKSPACE)
 
-test: $(DEV_STAMP) chromium lint ## Lint, types and every test that CI runs
+test: $(DEV_STAMP) chromium lint ## Lint, types and every test that CI runs, in two processes
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+test-slow: $(DEV_STAMP) ## The tests that CI leaves out for their length
+	$(BIN)/python -m pytest -m slow
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .

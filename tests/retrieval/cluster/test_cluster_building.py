@@ -43,6 +43,7 @@ def manifests(plan: Plan) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in plan.folder.glob("[0-9]*/manifest.json")}
 
 
+@pytest.mark.slow
 def test_a_build_that_is_killed_goes_on_with_what_is_missing(
     workspace: Workspace, nodes: SeveralNodes, cluster: Connection
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_node_killed_in_the_middle_of_a_batch(tied: Corpus, nodes: SeveralNode
     assert spare in nodes.nodes or killed == spare
 
 
+@pytest.mark.slow
 def test_no_node_left_names_the_shard_and_its_node(tied: Corpus, nodes: SeveralNodes, cluster: Connection) -> None:
     build_shards(tied, WORDS, cluster, 2)
     few = [Query(q) for q in QUESTIONS]

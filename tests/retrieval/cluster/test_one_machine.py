@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import pytest
 from one_index import QUERIES
 from tied_corpus import write_tied_corpus
 
@@ -49,6 +50,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_local_listens_on_this_machine_alone_and_leaves_nothing_behind(workspace: Workspace) -> None:
     corpus = write_tied_corpus(workspace, 500)
     questions = [q.text for q in QUERIES]
