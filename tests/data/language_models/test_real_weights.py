@@ -32,6 +32,7 @@ def smollm() -> LocalModel:
     return LocalModel(str(Path(found.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"))
 
 
+@pytest.mark.slow
 def test_the_local_model_and_a_server_of_its_weights_write_the_same(
     smollm: LocalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

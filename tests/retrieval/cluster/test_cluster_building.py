@@ -67,6 +67,7 @@ def test_a_build_that_is_killed_goes_on_with_what_is_missing(
     assert [p.name for p in plan.folder.iterdir() if p.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_damaged_shard_alone_is_built_again(workspace: Workspace, cluster: Connection) -> None:
     corpus = write_tied_corpus(workspace, 300)
     encode_here(corpus, VECTORS, 2)
