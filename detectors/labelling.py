@@ -4,22 +4,21 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 
 import numpy as np
-import numpy.typing as npt
 
 from data.labels import LabelStore
 from data.progress import Progress, silent
 from data.records import Pair
 from data.workspace import Workspace
-from detectors.protocol import Detector
+from detectors.protocol import Detector, Floats
 from detectors.registry import parse_detector
 
 _SECONDS = 20.0
 
 
-def judge(workspace: Workspace) -> Callable[[str, Sequence[Pair]], npt.NDArray[np.float32]]:
+def judge(workspace: Workspace) -> Callable[[str, Sequence[Pair]], Floats]:
     """P(supports) of pairs by the detector of a name, through the label cache: what `>> cover(DETECTOR)` asks."""
 
-    def judged(detector: str, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
+    def judged(detector: str, pairs: Sequence[Pair]) -> Floats:
         return label(LabelStore(workspace), parse_detector(detector, workspace), pairs)
 
     return judged
@@ -31,7 +30,7 @@ def label(
     pairs: Sequence[Pair],
     *,
     progress: Progress = silent,
-) -> npt.NDArray[np.float32]:
+) -> Floats:
     """P(supports) of each pair, float32[n_pairs].
 
     What is predicted is stored every few seconds, and when the work is broken off, which then goes on from there.
@@ -54,6 +53,15 @@ def label(
     finally:
         _store(store, detector.name, version, waiting, probabilities)
     return np.array([probabilities[key] for key in keys], dtype=np.float32)
+
+
+def predict_all(detector: Detector, pairs: Sequence[Pair], *, progress: Progress = silent) -> Floats:
+    """P(supports), float32[n_pairs], of every pair and without the cache."""
+    found: list[Floats] = [np.zeros(0, dtype=np.float32)]
+    for start in range(0, len(pairs), detector.pairs_at_once):
+        found.append(detector.predict(pairs[start : start + detector.pairs_at_once]))
+        progress(min(start + detector.pairs_at_once, len(pairs)), "pairs", len(pairs))
+    return np.concatenate(found)
 
 
 def _store(

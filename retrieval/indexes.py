@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from data.atomic import sync_folder, write_json
 from data.corpora import Corpus
 from data.errors import BadInputError, BerdseyeError
+from data.locks import locked
 from data.progress import Progress, silent
 from data.records import Passage
 from data.workspace import file_stem
@@ -62,21 +61,14 @@ def ensure_index(
     folder = index_folder(corpus, indexer)
     if not rebuild and (index := _load(folder, corpus, indexer)) is not None:
         return index
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder.parent / f".{folder.name}.lock")
-    try:
-        lock.acquire(timeout=-1 if wait else 0)
-    except Timeout as error:
-        raise BerdseyeError(
-            f"The index {indexer.name} of '{corpus.name}' is being built by another process.",
-            hint="Wait until it has finished.",
-        ) from error
-    try:
+    busy = BerdseyeError(
+        f"The index {indexer.name} of '{corpus.name}' is being built by another process.",
+        hint="Wait until it has finished.",
+    )
+    with locked(folder.parent / f".{folder.name}.lock", busy=None if wait else busy):
         if not rebuild and (index := _load(folder, corpus, indexer)) is not None:
             return index
         return _build(folder, corpus, indexer, progress)
-    finally:
-        lock.release()
 
 
 def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made:

@@ -3,13 +3,10 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
-
-from filelock import FileLock, Timeout
 
 from data.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
 from data.corpora.drafting import Draft, read_all
@@ -18,6 +15,7 @@ from data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, 
 from data.corpora.settling import Settling
 from data.documents import input_files
 from data.errors import BadInputError, BerdseyeError
+from data.locks import locked
 from data.near_duplicates import DEFAULT_THRESHOLD, NearDuplicates
 from data.progress import Progress, silent
 from data.workspace import Workspace
@@ -60,7 +58,10 @@ def add_corpus(
     }
     near = NearDuplicates(threshold) if near_duplicates == "drop" else None
     folder = workspace.corpus_folder(name)
-    with _locked(folder):
+    busy = BerdseyeError(
+        f"Corpus '{folder.name}' is being written by another process.", hint="Wait until it has finished."
+    )
+    with locked(folder.parent / f".{folder.name}.lock", busy=busy):
         if stands(folder) and not replace:
             raise BadInputError(f"There is a corpus '{name}' already.", hint="Choose another name, or pass --replace.")
         load = _Load(folder, source, kind, cut, options, progress)
@@ -177,22 +178,6 @@ class _LeftOut:
     def copy_to(self, path: Path) -> None:
         with path.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in self.lines())
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder.parent / f".{folder.name}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise BerdseyeError(
-            f"Corpus '{folder.name}' is being written by another process.", hint="Wait until it has finished."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _put_in_place(building: Path, folder: Path) -> None:

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from data.atomic import write_parquet
 from data.errors import StaleError
+from data.locks import locked
 from data.records import Passage
-from data.web.lock import locked
 
 _SCHEMA = pa.schema(
     [

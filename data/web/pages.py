@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from data.errors import BadInputError, UnavailableError
+from data.locks import locked
 from data.passages import clean
 from data.progress import Progress, silent
 from data.records import Passage
 from data.web.fetch import Fetched, fetched
-from data.web.lock import locked
 from data.web.page_store import Page, PageStore
 from data.web.providers import Hit, open_provider
 from data.web.reading import PageReader

@@ -51,20 +51,16 @@ class CrossEncoderLearner:
         scores: Tensor = self.model(batch)["scores"]
         return scores.reshape(-1)
 
-    def offset(self) -> float:
-        """What the weighting has added to each logit."""
-        return float(np.log(self.positive_weight))
-
     def save(self, folder: Path) -> None:
         """Write the model as sentence-transformers does, without the offset."""
-        layer = last_layer(self.model)
+        layer, offset = last_layer(self.model), float(np.log(self.positive_weight))
         with torch.no_grad():
-            layer.bias.sub_(self.offset())
+            layer.bias.sub_(offset)
         try:
             self.model.save_pretrained(str(folder), create_model_card=False)
         finally:
             with torch.no_grad():
-                layer.bias.add_(self.offset())
+                layer.bias.add_(offset)
 
 
 def last_layer(model: CrossEncoder) -> nn.Linear:

@@ -48,12 +48,8 @@ class Learner(Protocol):
         """One logit a pair, float[n_pairs]."""
         ...
 
-    def offset(self) -> float:
-        """What `positive_weight` has added to each logit, and `save` takes out again."""
-        ...
-
     def save(self, folder: Path) -> None:
-        """Write the model so that its detector can be opened."""
+        """Write the model so that its detector can be opened; what `positive_weight` added to each logit is taken out."""
         ...
 
 

@@ -72,10 +72,6 @@ class LoraLearner:
         odds: Tensor = yes - no
         return odds
 
-    def offset(self) -> float:
-        """Nothing."""
-        return 0.0
-
     def save(self, folder: Path) -> None:
         """Write the adapter as PEFT does, with the tokenizer."""
         self.model.save_pretrained(str(folder))

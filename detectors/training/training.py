@@ -10,20 +10,22 @@ from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
-from filelock import FileLock, Timeout
 from safetensors import SafetensorError
+from scipy.special import logit
 
 from data.atomic import write_bytes, write_json
 from data.errors import BadInputError, UnavailableError
 from data.grammar import Call, parse
 from data.labelled_pairs import LabelledPair
 from data.labels import LabelStore
+from data.locks import locked
 from data.progress import Progress, silent
 from data.workspace import Workspace
 from detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
 from detectors.ensemble import fitted_stack, write_stack
-from detectors.labelling import label
-from detectors.protocol import Floats
+from detectors.labelling import label, predict_all
+from detectors.local.reading import title_place
+from detectors.protocol import Detector, Floats
 from detectors.registry import parse_detector
 from detectors.trained import Trained, find_trained, finish, new_folder
 from detectors.training.calibration import best_temperature, calibrated
@@ -42,6 +44,7 @@ DETECTOR_OF: Mapping[Kind, str] = {
 }  # fmt: skip
 """The detector that each kind of training makes."""
 _PLAN = "plan.json"
+_EDGE = 1e-7  # a probability of 0 or 1 has no logit
 
 
 @dataclass(frozen=True)
@@ -77,15 +80,14 @@ def train_detector(
     folder = new_folder(workspace, plan.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock", timeout=0):
+        busy = BadInputError(f"'{plan.name}' is being trained already.", where=folder, hint="Wait for it.")
+        with locked(folder / ".lock", busy=busy):
             _begin(folder, plan, data)
             started = monotonic()
             taught = distilled(workspace, plan.teacher, data, unlabelled, progress)
             made = _KINDS[plan.kind](workspace, plan, taught.data, taught.targets, folder, progress)
             card = _card(plan, taught.data) | taught.told | made | {"seconds": round(monotonic() - started, 1)}
             finish(folder, card)
-    except Timeout as error:
-        raise BadInputError(f"'{plan.name}' is being trained already.", where=folder, hint="Wait for it.") from error
     except (OSError, SafetensorError) as error:
         raise UnavailableError(
             f"The training could not be written: {error}.",
@@ -186,11 +188,19 @@ def _fine_tuned(
         folder,
         progress,
     )
-    temperature = best_temperature(best.dev, truth(data.dev))
-    dev, test = calibrated(best.dev, temperature), calibrated(best.test, temperature)
-    threshold, source = threshold_on_dev(data, dev)
     shutil.rmtree(folder / MODEL_FOLDER, ignore_errors=True)
     shutil.copytree(best.model, folder / MODEL_FOLDER)
+    # Measured as it will be used: long passages in windows, in the precision of this machine.
+    made = _opened(plan.kind, folder / MODEL_FOLDER, plan.settings.title, best.max_length)
+    logits = [
+        logit(
+            np.clip(predict_all(made, [p.pair for p in pairs], progress=progress), _EDGE, 1 - _EDGE, dtype=np.float64)
+        )
+        for pairs in (data.dev, data.test)
+    ]
+    temperature = best_temperature(logits[0], truth(data.dev))
+    dev, test = (calibrated(values, temperature) for values in logits)
+    threshold, source = threshold_on_dev(data, dev)
     card = {
         "temperature": temperature,
         "threshold": threshold,
@@ -205,6 +215,15 @@ def _fine_tuned(
     }
     shutil.rmtree(folder / "trials", ignore_errors=True)
     return card
+
+
+def _opened(kind: Kind, model: Path, title: str, max_length: int) -> Detector:
+    """The detector of a model before its card is written."""
+    from detectors.local.cross_encoder import cross_encoder_detector
+    from detectors.local.opening import lora_detector
+
+    opened = cross_encoder_detector if kind == "crossencoder" else lora_detector
+    return opened(str(model), title=title_place(title), max_length=max_length)
 
 
 def _opener(kind: Kind, base: str, targets: Floats) -> Opener:

@@ -1,4 +1,4 @@
-"""One setting tried: trained, its logits on dev and test kept, and its weights, until a better one is found."""
+"""One setting tried: trained, and its weights kept until a better one is found."""
 
 import json
 import shutil
@@ -8,11 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from data.atomic import write_json
-from data.labelled_pairs import LabelledPair
 from data.progress import Progress
 from detectors.protocol import Floats
 from detectors.training.curve import Curve
@@ -22,7 +18,6 @@ from detectors.training.training_set import TrainingSet
 if TYPE_CHECKING:
     from detectors.training.loop import Learner, Report
 
-Doubles = npt.NDArray[np.float64]
 Opener = Callable[[Settings], "Learner"]
 """Makes an untrained model."""
 
@@ -32,14 +27,12 @@ _RESULT = "result.json"
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished one: its settings, best F1 on dev, its folder, how many tokens it reads, logits float64[n] of dev and test."""
+    """A finished one: its settings, the best F1 on dev while it learned, its folder, and how many tokens it reads."""
 
     settings: Settings
     f1: float
     folder: Path
     max_length: int
-    dev: Doubles
-    test: Doubles
 
     @property
     def model(self) -> Path:
@@ -62,7 +55,7 @@ def try_settings(
     done = read_trial(place, settings)
     if done is not None:
         return done
-    from detectors.training.loop import CHECKPOINTS, predicted, run
+    from detectors.training.loop import CHECKPOINTS, run
     from retrieval.encoders.running import quietly
 
     learner = opened(settings)
@@ -72,15 +65,9 @@ def try_settings(
     shutil.rmtree(place / MODEL_FOLDER, ignore_errors=True)
     with quietly():
         learner.save(place / MODEL_FOLDER)
-
-    def logits(pairs: list[LabelledPair]) -> list[float]:
-        found: list[float] = (predicted(learner, pairs) - learner.offset()).tolist()
-        return found
-
-    dev, test = logits(data.dev), logits(data.test)
-    write_json(place / _RESULT, {"f1": f1, "max_length": learner.max_length, "dev": dev, "test": test})
+    write_json(place / _RESULT, {"f1": f1, "max_length": learner.max_length})
     shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)
-    return Trial(settings, f1, place, learner.max_length, np.array(dev), np.array(test))
+    return Trial(settings, f1, place, learner.max_length)
 
 
 def read_trial(place: Path, settings: Settings) -> Trial | None:
@@ -89,9 +76,7 @@ def read_trial(place: Path, settings: Settings) -> Trial | None:
     if not path.is_file():
         return None
     held = json.loads(path.read_text(encoding="utf-8"))
-    return Trial(
-        settings, float(held["f1"]), place, int(held["max_length"]), np.array(held["dev"]), np.array(held["test"])
-    )
+    return Trial(settings, float(held["f1"]), place, int(held["max_length"]))
 
 
 def trial_key(settings: Settings) -> str:

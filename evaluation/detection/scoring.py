@@ -11,6 +11,7 @@ from data.errors import BadInputError
 from data.labelled_pairs import LabelledPair
 from data.progress import Progress, silent
 from data.records import Pair
+from detectors.labelling import predict_all
 from detectors.protocol import Detector, Floats
 from detectors.quality import RESAMPLES, Quality, Truth, quality
 from evaluation.detection.labelled_files import intervals_over
@@ -100,11 +101,8 @@ def timed_predictions(
     """
     distinct = list(dict.fromkeys(pairs))
     detector.predict(distinct[:1])
-    known: dict[Pair, float] = {}
     began = perf_counter()
-    for start in range(0, len(distinct), detector.pairs_at_once):
-        batch = distinct[start : start + detector.pairs_at_once]
-        known.update(zip(batch, detector.predict(batch).tolist(), strict=True))
-        progress(start + len(batch), "pairs", len(distinct))
+    found = predict_all(detector, distinct, progress=progress)
     seconds = max(perf_counter() - began, 1e-9)
+    known = dict(zip(distinct, found.tolist(), strict=True))
     return np.array([known[pair] for pair in pairs], dtype=np.float32), len(distinct) / seconds

@@ -3,15 +3,13 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from data.atomic import write_json
 from data.corpora import Corpus
 from data.errors import BerdseyeError
+from data.locks import locked
 from data.progress import Progress, silent
 from data.records import Passage
 from retrieval.cluster.connection import Connection
@@ -41,7 +39,11 @@ def build_shards(
     shard which cannot be built, and a `BerdseyeError` where another process builds them.
     """
     plan = Plan.of(corpus, indexer, shards if shards is not None else len(cluster.workers()))
-    with _locked(plan):
+    busy = BerdseyeError(
+        f"The shards of {plan.indexer} are being built by another process.", hint="Wait until it has finished."
+    )
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    with locked(plan.folder.parent / f".{plan.shards}.lock", busy=busy):
         if rebuild:
             for path in plan.folder.iterdir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -85,19 +87,3 @@ def _kept(plan: Plan) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         write_json(note, made_from)
     return folder
-
-
-@contextmanager
-def _locked(plan: Plan) -> Iterator[None]:
-    plan.folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(plan.folder.parent / f".{plan.shards}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise BerdseyeError(
-            f"The shards of {plan.indexer} are being built by another process.", hint="Wait until it has finished."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()

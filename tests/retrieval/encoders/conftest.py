@@ -1,26 +1,17 @@
-"""A folder of tiny models in place of the hub, which no test here asks."""
+"""Tiny models below BERDSEYE_MODELS in place of the hub; none stays open."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 from retrieval.encoders.registry import open_cross_encoder, open_encoder, open_sparse_encoder
+from tests.offline_models import offline_models
 
 
 @pytest.fixture(autouse=True)
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder in BERDSEYE_MODELS, empty."""
-    folder = tmp_path / "models"
-    folder.mkdir()
-    monkeypatch.setenv("BERDSEYE_MODELS", str(folder))
-    monkeypatch.setenv("BERDSEYE_DEVICE", "cpu")
-    monkeypatch.delenv("BERDSEYE_REMOTE_CODE", raising=False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the models are too small to share out
-    yield folder
-    torch.set_num_threads(threads)
+    with offline_models(tmp_path / "models", monkeypatch) as folder:
+        yield folder
     for opened in (open_encoder, open_sparse_encoder, open_cross_encoder):
         opened.cache_clear()
