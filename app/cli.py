@@ -17,6 +17,7 @@ from app.commands import (
     models,
     perspective_recall,
     search,
+    studies,
     tuning,
 )
 from app.console import note
@@ -45,6 +46,7 @@ detectors.register(cli)
 evaluate.register(cli)
 tuning.register(cli)
 perspective_recall.register(cli)
+studies.register(cli)
 models.register(cli)
 judgments.register(cli)
 agreement.register(cli)

@@ -1,6 +1,6 @@
 """Reading questions and perspectives from the layouts they are published in.
 
-- **JSONL**, ours: `{"id", "question", "perspectives": ["text" or {"text", "stance"}]}`, id and stance optional;
+- **JSONL**, ours: `{"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}`, only the texts needed;
 - **BERDS** release: JSONL with `org_id`, `org_q` and `perspectives`, several lines a question;
 - **PIR** task: JSON with `corpus`, `source_queries`, `perspectives`, `key_ref` (gold passages);
 - **Perspectrum**: JSON claims with clusters of perspective ids, `perspective_pool*.json` beside it;
@@ -69,7 +69,7 @@ def read_dataset(source: Path) -> Imported:
 
 
 def read_perspectives(value: Any) -> tuple[Perspective, ...]:
-    """Perspectives from a list of texts or of objects with `text` and `stance`; raises `ValueError` otherwise."""
+    """Perspectives from a list of texts or of objects with `text`, `stance` and `explanation`; raises `ValueError` otherwise."""
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
@@ -80,11 +80,15 @@ def read_perspectives(value: Any) -> tuple[Perspective, ...]:
     found: dict[str, Perspective] = {}
     for item in value:
         text, stance = (item, None) if isinstance(item, str) else (_text_of(item), item.get("stance"))
+        explanation = "" if isinstance(item, str) else item.get("explanation") or ""
+        if not isinstance(explanation, str):
+            raise ValueError("an explanation is no text")
         if not isinstance(text, str) or not text.strip():
             raise ValueError("a perspective is empty")
         if stance is not None and (not isinstance(stance, str) or stance not in _STANCES):
             raise ValueError(f"stance '{stance}' is neither supporting nor opposing")
-        found.setdefault(clean(text), Perspective(clean(text), None if stance is None else _STANCES[stance]))
+        side = None if stance is None else _STANCES[stance]
+        found.setdefault(clean(text), Perspective(clean(text), side, clean(explanation)))
     return tuple(found.values())
 
 

@@ -14,7 +14,7 @@ from data.records import Perspective, Question
 from data.workspace import Workspace
 
 GOLD = "gold"
-_PERSPECTIVES = pa.list_(pa.struct([("text", pa.string()), ("stance", pa.string())]))
+_PERSPECTIVES = pa.list_(pa.struct([(name, pa.string()) for name in Perspective._fields]))
 _SCHEMA = pa.schema(
     [("id", pa.string()), ("dataset", pa.string()), ("text", pa.string()), ("perspectives", _PERSPECTIVES)]
 )
@@ -44,15 +44,15 @@ def load_dataset(workspace: Workspace, name: str) -> list[Question]:
         raise UnknownNameError("data set", name, workspace.datasets())
     path = workspace.dataset_file(name)
     try:
-        rows = pq.read_table(path, schema=_SCHEMA).to_pylist()
-    except (OSError, ValueError) as error:
+        rows = pq.read_table(path).select(_SCHEMA.names).to_pylist()
+    except (OSError, ValueError, KeyError) as error:
         raise StaleError(f"The data set cannot be read: {error}.", where=path, hint="Import it again.") from error
     return [
         Question(
             r["id"],
             r["dataset"],
             r["text"],
-            tuple(Perspective(p["text"], p["stance"]) for p in r["perspectives"]),
+            tuple(Perspective(**p) for p in r["perspectives"]),
         )
         for r in rows
     ]

@@ -16,10 +16,14 @@ Ids = npt.NDArray[np.int64]
 
 
 class Perspective(NamedTuple):
-    """A statement that answers a question; `stance` says which side it takes, where there are sides."""
+    """A statement that answers a question; `stance` says which side it takes, where there are sides.
+
+    `explanation` argues for it, where the data set gives one: DebateQA's partial answers are a point of view with one.
+    """
 
     text: str
     stance: Stance | None = None
+    explanation: str = ""
 
 
 @dataclass(frozen=True)

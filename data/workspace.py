@@ -93,6 +93,11 @@ class Workspace:
         return self.folder / "runs"
 
     @property
+    def studies_folder(self) -> Path:
+        """Tables and charts of studies."""
+        return self.folder / "studies"
+
+    @property
     def labels_folder(self) -> Path:
         return self.folder / "labels"
 

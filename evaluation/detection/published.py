@@ -1,8 +1,8 @@
 """Figures of detection that were published, to stand beside ours."""
 
-from importlib.resources import files
-
 import pandas as pd
+
+from evaluation.published import published
 
 DETECTORS_SOURCE = "BERDS, 542 pairs"
 """BERDS (version 2), table 4; the second person labelled 176 of the pairs."""
@@ -16,7 +16,7 @@ SECONDS_PER_DATASET = 15 * 60.0
 
 def published_detectors() -> pd.DataFrame:
     """Columns detector, source, pct_positive, accuracy, f1, in percent; NaN where a figure was not given."""
-    table = _read("berds_detectors.csv")
+    table = published("berds_detectors")
     return pd.DataFrame(
         {
             "detector": [
@@ -32,7 +32,7 @@ def published_detectors() -> pd.DataFrame:
 
 def published_domains() -> pd.DataFrame:
     """Columns domain, detector, source, pct_positive, accuracy, f1, in percent."""
-    table = _read("berds_detector_ood.csv")
+    table = published("berds_detector_ood")
     return pd.DataFrame(
         {
             "domain": table["corpus"] + " " + table["retriever"],
@@ -43,8 +43,3 @@ def published_domains() -> pd.DataFrame:
             "f1": table["f1"],
         }
     )
-
-
-def _read(name: str) -> pd.DataFrame:
-    with (files("evaluation") / "detection" / "published" / name).open(encoding="utf-8") as file:
-        return pd.read_csv(file)

@@ -1,0 +1,14 @@
+"""`study`: the papers' tables, figures and analyses, computed from what the workspace holds."""
+
+import typer
+
+study = typer.Typer(no_args_is_help=True, help="The papers' tables and figures, from stored runs, labels and answers.")
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    from app.commands.studies import results
+
+    for command in (results,):
+        command.register(study)
+    cli.add_typer(study, name="study")

@@ -1,0 +1,1 @@
+"""The studies of the four papers, each from stored runs, labels and answers to tables and charts."""

@@ -1,0 +1,78 @@
+"""What a study gives: tables in their paper's layout, charts, and what made them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
+_UNPUBLISHED = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers in long form, and how the paper lays them out.
+
+    `cells` holds a number a row: the columns named in `rows` and `columns` place it, `value` is the number as it is shown
+    (percent where the paper prints percent), and where they apply `low` and `high` (95% interval), `n`, `judged`
+    (judged@k, a share), `labels`, `detector_version` and `published`, the paper's own figure.
+    """
+
+    name: str
+    caption: str
+    cells: pd.DataFrame
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    digits: int = 1
+    notes: tuple[str, ...] = ()
+
+    def laid_out(self) -> pd.DataFrame:
+        """Texts in the paper's layout: the value, its interval, and the published figure in brackets where there is one."""
+        cells = self.cells.copy()
+        cells["shown"] = [self._shown(row) for row in cells.to_dict("records")]
+        for axis in (self.rows, self.columns):
+            for name in axis:
+                cells[name] = pd.Categorical(cells[name], categories=list(dict.fromkeys(cells[name])), ordered=True)
+        return cells.pivot_table(
+            index=list(self.rows), columns=list(self.columns), values="shown", aggfunc="first", observed=True
+        ).fillna("")
+
+    def latex(self) -> str:
+        """The layout as a LaTeX table (booktabs), escaped."""
+        styled = self.laid_out().style.format(escape="latex").format_index(escape="latex", axis=0)
+        styled = styled.format_index(escape="latex", axis=1)
+        return styled.to_latex(hrules=True, caption=_latex_text(self.caption), label=f"tab:{self.name}")
+
+    def _shown(self, cell: Mapping[Any, Any]) -> str:
+        def number(name: str) -> str | None:
+            value = cell.get(name)
+            return None if value is None or pd.isna(value) else f"{float(value):.{self.digits}f}"
+
+        value, low, high, paper = (number(name) for name in ("value", "low", "high", "published"))
+        parts = [value or _UNPUBLISHED]
+        if value is not None and low is not None and high is not None:
+            parts.append(f"[{low}, {high}]")
+        if paper is not None:
+            parts.append(f"({paper})")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Tables, charts by their names, and the settings and versions that made them. `notes` say what was left out, and why."""
+
+    study: str
+    settings: Mapping[str, Any]
+    tables: Sequence[Table]
+    charts: Mapping[str, alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart] = field(
+        default_factory=dict
+    )
+    notes: tuple[str, ...] = ()
+
+
+def _latex_text(text: str) -> str:
+    for mark in ("\\", "&", "%", "$", "#", "_", "{", "}"):
+        text = text.replace(mark, "\\textbackslash{}" if mark == "\\" else f"\\{mark}")
+    return text
