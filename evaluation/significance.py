@@ -1,0 +1,136 @@
+"""Is one system better than another, or is it chance? Paired tests over questions, corrected for their number."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from data.errors import BadInputError, UnknownNameError
+
+Test = Literal["t", "randomisation", "bootstrap"]
+TESTS: tuple[Test, ...] = ("t", "randomisation", "bootstrap")
+CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
+_RESAMPLES = 9_999
+_AT_ONCE = 500
+_ROUNDING = 1e-9
+_LEVEL = 0.05
+
+
+class Comparison(NamedTuple):
+    """System `a` minus system `b` over the `n` questions that both have a value for.
+
+    `low` and `high` are the bootstrap's 95% interval; `p` is of the chosen test, `adjusted` after the correction. `left_out`
+    counts the questions that one of the two has no value for.
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    n: int
+    left_out: int
+    test: Test
+    p: float
+    adjusted: float
+
+    @property
+    def significant(self) -> bool:
+        return self.adjusted < _LEVEL
+
+
+def compare(
+    values: Mapping[str, npt.NDArray[np.float64]],
+    *,
+    test: Test = "randomisation",
+    correction: str = "holm",
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every pair of systems, from their values by question float64[n_questions], in one order for all; NaN where missing.
+
+    The tests are Student's paired t, Fisher's randomisation of signs, and the bootstrap with its distribution shifted to no
+    difference, the three that Smucker, Allan and Carterette (CIKM 2007) compare; two-sided, 9,999 resamples. Corrections are
+    those of statsmodels' `multipletests`. Two systems with equal values everywhere differ with p = 1.
+    """
+    if test not in TESTS:
+        raise UnknownNameError("test", test, TESTS)
+    if correction not in CORRECTIONS:
+        raise UnknownNameError("correction", correction, CORRECTIONS)
+    if len({len(v) for v in values.values()}) > 1:
+        raise BadInputError("The systems have values for different questions.", hint="Align them by question first.")
+    pairs = list(combinations(values, 2))
+    found = [_pair(a, b, values[a] - values[b], test, seed) for a, b in pairs]
+    known = np.array([not np.isnan(c.p) for c in found], dtype=bool)
+    adjusted = np.full(len(found), np.nan)
+    if known.any():
+        p = np.array([c.p for c in found])[known]
+        adjusted[known] = p if correction == "none" else multipletests(p, method=correction)[1]
+    return [c._replace(adjusted=float(value)) for c, value in zip(found, adjusted, strict=True)]
+
+
+def aligned(
+    systems: Mapping[str, Mapping[str, float]],
+) -> tuple[list[str], dict[str, npt.NDArray[np.float64]]]:
+    """Questions in the order they are first named, and values by system in that order; NaN where a system has none."""
+    questions = list(dict.fromkeys(q for held in systems.values() for q in held))
+    return questions, {
+        name: np.array([held.get(q, np.nan) for q in questions], dtype=np.float64) for name, held in systems.items()
+    }
+
+
+def inseparable(names: list[str], comparisons: list[Comparison]) -> list[list[str]]:
+    """The largest runs of neighbours, in the order given (best first), of whom no two differ significantly."""
+    apart = {frozenset((c.a, c.b)) for c in comparisons if c.significant}
+    groups: list[list[str]] = []
+    for start in range(len(names)):
+        end = start + 1
+        while end < len(names) and all(frozenset((names[end], n)) not in apart for n in names[start:end]):
+            end += 1
+        if not groups or end > names.index(groups[-1][-1]) + 1:
+            groups.append(names[start:end])
+    return groups
+
+
+def _pair(a: str, b: str, differences: npt.NDArray[np.float64], test: Test, seed: int) -> Comparison:
+    known = differences[~np.isnan(differences)]
+    n, left_out = len(known), int(np.isnan(differences).sum())
+    mean = float(known.mean()) if n else np.nan
+    if n < 2:
+        return Comparison(a, b, mean, np.nan, np.nan, n, left_out, test, np.nan, np.nan)
+    if not known.any():
+        return Comparison(a, b, 0.0, 0.0, 0.0, n, left_out, test, 1.0, 1.0)
+    means = _resampled_means(known, seed)
+    low, high = np.quantile(means, [_LEVEL / 2, 1 - _LEVEL / 2])
+    match test:
+        case "t":
+            # Equal differences everywhere have no variance, and no chance to be chance.
+            p = 0.0 if np.ptp(known) == 0 else float(stats.ttest_1samp(known, 0).pvalue)
+        case "randomisation":
+            p = _randomisation(known, seed)
+        case "bootstrap":
+            extreme = np.abs(means - mean) >= abs(mean) - _ROUNDING
+            p = float((extreme.sum() + 1) / (len(means) + 1))
+    return Comparison(a, b, mean, float(low), float(high), n, left_out, test, p, np.nan)
+
+
+def _randomisation(known: npt.NDArray[np.float64], seed: int) -> float:
+    # Differences of one size flip their signs alike: how many of them are positive is binomial, and measures take few values.
+    sizes, counts = np.unique(np.abs(known), return_counts=True)
+    random, observed = np.random.default_rng(seed), abs(float(known.sum()))
+    extreme = 0
+    for start in range(0, _RESAMPLES, _AT_ONCE):
+        rows = min(_AT_ONCE, _RESAMPLES - start)
+        sums = (2 * random.binomial(counts, 0.5, size=(rows, len(sizes))) - counts) @ sizes
+        extreme += int((np.abs(sums) >= observed - _ROUNDING).sum())
+    return (extreme + 1) / (_RESAMPLES + 1)
+
+
+def _resampled_means(known: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
+    # How often each distinct value is drawn is multinomial, and measures take few values.
+    distinct, counts = np.unique(known, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(len(known), counts / len(known), size=_RESAMPLES)
+    return np.asarray(draws @ distinct / len(known))
