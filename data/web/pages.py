@@ -24,6 +24,10 @@ _SECONDS_A_READING = 5.0
 _MOST_WORDS = 500_000  # cut into passages, these still get ids below the next page's
 
 
+class NothingFoundError(UnavailableError):
+    """The search works, and has no page for this query that can be used."""
+
+
 class WebPages:
     """The web pages of a folder, searched with these settings.
 
@@ -127,12 +131,12 @@ class WebPages:
         return Page(source.final_url, clean(title), text)
 
 
-def _nothing(query: str, provider: str, outcomes: list[Outcome]) -> UnavailableError:
+def _nothing(query: str, provider: str, outcomes: list[Outcome]) -> NothingFoundError:
     if not outcomes:
-        return UnavailableError(f"The search provider {provider} finds nothing for '{query}'.")
+        return NothingFoundError(f"The search provider {provider} finds nothing for '{query}'.")
     counts = Report(query, provider, "", 0, tuple(outcomes))
     first = outcomes[0]
-    return UnavailableError(
+    return NothingFoundError(
         f"None of the {len(outcomes)} web pages found for '{query}' can be used: {counts}.",
         hint=f"The first, {first.url}: {first.detail or first.reason}.",
     )

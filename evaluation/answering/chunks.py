@@ -1,0 +1,186 @@
+"""Chunks of about 2,000 characters for answers with retrieval, over corpora whose passages hold about 100 words.
+
+The rule. Where whole pages are at hand (corpora of pages and of the web) each page is cut anew into chunks by
+`characters(2000)`, and the pipeline ranks the chunks. Elsewhere the pipeline ranks the corpus's own passages, and each hit,
+best first, grows into a chunk by its neighbours in the same document, after and before by turns, as long as they fit; a hit
+that stands in a chunk already gives none, and no text stands in two. Neighbours are passages that were cut from one
+document (`id#3`, `id#4`), and in the dumps of DPR and Sphere, which come cut, those of the same title and address. A passage
+longer than a chunk is cut, and the pipeline says which piece is read.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from data.chunkers import Characters
+from data.corpora import Corpus
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from data.records import Passage
+from data.web.trusted import TRUSTED, is_trusted
+from retrieval.page_search import rank_pages
+from retrieval.pipeline import Pipeline
+from retrieval.queries import Query, as_queries
+from retrieval.ranking import LARGEST_K
+from retrieval.search import search
+
+CHARACTERS = 2_000
+_LEAST_DEPTH, _DEPTH_A_CHUNK = 100, 10
+_REACH = 25
+_PLACE = re.compile(r"(.*)#(\d+)", re.DOTALL)
+_CUT_BEFORE = ("DPR", "Sphere")
+
+
+class Chunk(NamedTuple):
+    """A stretch of one document that is shown to a model; `passages` are its ids in the corpus, in reading order."""
+
+    text: str
+    title: str = ""
+    url: str = ""
+    source_id: str = ""
+    passages: tuple[int, ...] = ()
+
+    def shown(self, number: int) -> str:
+        """As it stands in a prompt, under its number, title and address."""
+        head = " – ".join(part for part in (self.title, self.url) if part)
+        return f"[{number}] {head}\n{self.text}" if head else f"[{number}] {self.text}"
+
+
+@dataclass(frozen=True)
+class ChunkSource:
+    """A corpus as chunks that a pipeline finds.
+
+    `trusted_only` keeps to sites under the endings that DebateQA trusts (those of the corpus where it names its own): over
+    the web no other page is fetched, elsewhere chunks of other addresses, or of none, are left out. `day` is for the web.
+    """
+
+    corpus: Corpus
+    pipeline: Pipeline
+    characters: int = CHARACTERS
+    trusted_only: bool = False
+    day: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.characters < 1:
+            raise BadInputError(f"A chunk of {self.characters} characters holds nothing.", hint="Give 2000 or so.")
+
+    def find(
+        self,
+        queries: Sequence[Query | str],
+        count: int,
+        read: Sequence[Collection[int]] | None = None,
+        *,
+        progress: Progress = silent,
+    ) -> list[list[Chunk]]:
+        """The `count` best chunks for each query, or all there are; `read` holds ids of passages that each has read already."""
+        asked = as_queries(queries)
+        seen = read if read is not None else [()] * len(asked)
+        depth = min(LARGEST_K, max(_LEAST_DEPTH, _DEPTH_A_CHUNK * count + max(map(len, seen), default=0)))
+        if self._sifting:
+            depth = LARGEST_K  # since most hits may stand on other sites
+        places = self._answerable(asked)
+        tuned = self.pipeline.tuned(self._cut)
+        ids, _ = search(self._cut, tuned, [asked[n] for n in places], depth, day=self.day, progress=progress)
+        found: list[list[Chunk]] = [[] for _ in asked]
+        for place, row in zip(places, ids.tolist(), strict=True):
+            hits = [i for i in row if i >= 0]
+            found[place] = list(self._chunks(asked[place], hits, count, set(seen[place])))
+        return found
+
+    @cached_property
+    def _cut(self) -> Corpus:
+        """The corpus, its pages cut into chunks where it has pages."""
+        if self.corpus.manifest.kind == "passages":
+            return self.corpus
+        web = dict(self.corpus.manifest.web)
+        if self.trusted_only and self.corpus.manifest.kind == "web":
+            web["trusted"] = list(self._endings)
+        corpus = Corpus(self.corpus.folder)
+        corpus.manifest = replace(corpus.manifest, chunker=str(Characters(self.characters)), web=web)
+        return corpus
+
+    @property
+    def _endings(self) -> tuple[str, ...]:
+        return tuple(self.corpus.manifest.web.get("trusted", ())) or TRUSTED
+
+    @property
+    def _sifting(self) -> bool:
+        return self.trusted_only and self.corpus.manifest.kind != "web"
+
+    def _answerable(self, asked: Sequence[Query]) -> list[int]:
+        """The queries for which there is anything to rank: of the web, those that find a page."""
+        if self.corpus.manifest.kind != "web":
+            return list(range(len(asked)))
+        from data.corpora.web import web_pages
+        from data.web.pages import NothingFoundError
+
+        pages, places = web_pages(self._cut.folder, self._cut.manifest), []
+        for place, query in enumerate(asked):
+            try:
+                pages.pages_for(query.root or query.text, self.day)
+            except NothingFoundError:
+                continue
+            places.append(place)
+        return places
+
+    def _chunks(self, query: Query, hits: Sequence[int], count: int, taken: set[int]) -> Iterator[Chunk]:
+        given = 0
+        passages = {p.id: p for p in self._cut.passages(hits)} if self._sifting or self._cut is not self.corpus else {}
+        for hit in hits:
+            if given == count:
+                return
+            if hit in taken or (self._sifting and not is_trusted(passages[hit].url, self._endings)):
+                continue
+            held = [passages[hit]] if self._cut is not self.corpus else self._grown(hit, taken)
+            taken.update(p.id for p in held)
+            text = " ".join(p.text for p in held)
+            if len(text) > self.characters:
+                text = self._best_piece(query, held[0])
+            given += 1
+            yield Chunk(text, held[0].title, held[0].url, _document(held[0]), tuple(p.id for p in held))
+
+    def _grown(self, hit: int, taken: Collection[int]) -> list[Passage]:
+        """The passage and its neighbours, in reading order."""
+        first, last = max(0, hit - _REACH), min(self.corpus.manifest.count - 1, hit + _REACH)
+        near = {p.id: p for p in self.corpus.passages(range(first, last + 1))}
+        held = [near[hit]]
+        length = len(near[hit].text)
+        growing = {1: True, -1: True}
+        while any(growing.values()):
+            for step in (1, -1):
+                if not growing[step]:
+                    continue
+                edge = held[-1 if step == 1 else 0]
+                following = near.get(edge.id + step)
+                fits = (
+                    following is not None
+                    and following.id not in taken
+                    and length + 1 + len(following.text) <= self.characters
+                    and self._follows(*((edge, following) if step == 1 else (following, edge)))
+                )
+                growing[step] = fits
+                if following is not None and fits:
+                    length += 1 + len(following.text)
+                    held.insert(len(held) if step == 1 else 0, following)
+        return held
+
+    def _follows(self, one: Passage, next_one: Passage) -> bool:
+        """Whether two passages stand one after the other in one document."""
+        places = (_PLACE.fullmatch(one.source_id), _PLACE.fullmatch(next_one.source_id))
+        if places[0] and places[1]:
+            return places[0][1] == places[1][1] and int(places[0][2]) + 1 == int(places[1][2])
+        came_cut = any(name in self.corpus.manifest.format for name in _CUT_BEFORE)
+        return came_cut and bool(one.title) and (one.title, one.url) == (next_one.title, next_one.url)
+
+    def _best_piece(self, query: Query, passage: Passage) -> str:
+        best = rank_pages([passage._replace(id=0)], self.pipeline.ranker, query, 1, Characters(self.characters))
+        pieces = Characters(self.characters)(passage.text)
+        return pieces[int(best.ids[0])] if len(best.ids) else pieces[0]
+
+
+def _document(passage: Passage) -> str:
+    """The id of the document a passage was cut from."""
+    found = _PLACE.fullmatch(passage.source_id)
+    return found[1] if found else passage.source_id
