@@ -1,12 +1,19 @@
-"""The tasks of PIR as released: passages, and queries that ask for one perspective on a root query."""
+"""The tasks of PIR as released: passages, and queries that ask for one perspective on a root query.
+
+Two layouts are read: the demo's JSON (one task, or several by their names) and the Hub's folder (`queries.jsonl`,
+`corpus.jsonl`, `qrels/test.jsonl`).
+"""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data.errors import BadInputError
+from data.errors import BadInputError, UnknownNameError
+from data.json_files import Row, read_json, read_rows
 from data.passages import clean
+from data.pir_catalogue import known_task
 from data.records import Passage
 
 
@@ -22,24 +29,32 @@ class PirQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class PirTask:
-    """One task: its passages numbered from 0, and its queries in their order."""
+    """One task: its passages numbered from 0, and its queries in their order; `left_out` had no relevant passage."""
 
     name: str
     passages: list[Passage]
     queries: list[PirQuery]
+    left_out: int = 0
 
 
-def read_pir_task(source: Path) -> PirTask:
-    """A released task file; raises `BadInputError` where it is not whole."""
-    try:
-        task = json.loads(source.read_bytes().decode("utf-8-sig"))
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInputError(f"Not a readable JSON file: {error}.", where=source, hint="Take it as released.") from error
-    return pir_task(task, source)
+def read_pir_task(source: Path, name: str = "") -> PirTask:
+    """A released task file or folder; raises `BadInputError` where it is not whole.
+
+    `name` names the task, and chooses it in a file of several; without one it is called like the file.
+    """
+    if source.is_dir():
+        return _hub_task(source, name or source.name)
+    held = read_json(source)
+    if not (isinstance(held, dict) and held and all(isinstance(v, dict) and "corpus" in v for v in held.values())):
+        return pir_task(held, source, name)
+    if not name and len(held) > 1:
+        raise BadInputError("The file holds several tasks.", where=source, hint=f"Name one: {', '.join(held)}.")
+    chosen = _chosen(name, held) if name else next(iter(held))
+    return pir_task(held[chosen], source, chosen)
 
 
-def pir_task(task: Any, source: Path) -> PirTask:
-    """The task in what was read of a file."""
+def pir_task(task: Any, source: Path, name: str = "") -> PirTask:
+    """The task in what was read of a file in the demo's layout."""
     try:
         passages = [Passage(n, str(n), "", clean(text)) for n, text in enumerate(task["corpus"])]
         columns = (task["queries"], task["source_queries"], task["perspectives"], task["query_labels"])
@@ -51,7 +66,15 @@ def pir_task(task: Any, source: Path) -> PirTask:
         raise BadInputError(
             f"Not a whole PIR task: {error!r}.", where=source, hint="Take the file as released."
         ) from error
-    return PirTask(source.stem, passages, queries)
+    return PirTask(name or source.stem, passages, queries)
+
+
+def _chosen(name: str, held: Mapping[str, Any]) -> str:
+    wanted = known_task(name)
+    for key in held:
+        if key == name or (wanted is not None and known_task(key) == wanted):
+            return key
+    raise UnknownNameError("task in this file", name, held)
 
 
 def _places(task: dict[str, Any], number: int, count: int) -> frozenset[int]:
@@ -59,3 +82,54 @@ def _places(task: dict[str, Any], number: int, count: int) -> frozenset[int]:
     if any(not 0 <= place < count for place in places):
         raise ValueError(f"key_ref of query {number} lies outside the corpus")
     return places
+
+
+def _hub_task(folder: Path, name: str) -> PirTask:
+    """BEIR's files; a query's `meta` is JSON with `src_query` and `perspective`."""
+    texts: list[str] = []
+    places: dict[str, int] = {}
+    for line, row in read_rows(folder / "corpus.jsonl"):
+        places[_field(row, "_id", folder / "corpus.jsonl", line)] = len(texts)
+        texts.append(clean(_field(row, "text", folder / "corpus.jsonl", line)))
+    judged = folder / "qrels" / "test.jsonl"
+    relevant: dict[str, set[int]] = {}
+    for line, row in read_rows(judged):
+        query, passage = (_field(row, key, judged, line) for key in ("query-id", "corpus-id"))
+        if passage not in places:
+            raise BadInputError(f"The corpus has no '{passage}'.", where=judged, line=line, hint="Fetch it again.")
+        if row.get("score", 1) not in (0, "0"):
+            relevant.setdefault(query, set()).add(places[passage])
+    facts, path, queries, left_out = known_task(name), folder / "queries.jsonl", [], 0
+    for line, row in read_rows(path):
+        text, meta = _field(row, "text", path, line), _meta(row, path, line)
+        found = relevant.pop(_field(row, "_id", path, line), set())
+        left_out += not found
+        if found:
+            fitting = [label for words, label in facts.labels.items() if words in meta[1]] if facts else []
+            label = fitting[-1] if fitting else facts.usual if facts else "perspective"
+            queries.append(PirQuery(clean(text), clean(meta[0]), clean(meta[1]), label, frozenset(found)))
+    if relevant:
+        unknown = next(iter(relevant))
+        raise BadInputError(f"There is no query '{unknown}'.", where=judged, hint="Fetch the task again, whole.")
+    if not queries:
+        raise BadInputError("The task holds no query with a relevant passage.", where=path, hint="Fetch it again.")
+    return PirTask(name, [Passage(n, str(n), "", text) for n, text in enumerate(texts)], queries, left_out)
+
+
+def _meta(row: Row, path: Path, line: int) -> tuple[str, str]:
+    meta = row.get("meta")
+    try:
+        read = json.loads(meta) if isinstance(meta, str) else meta
+    except (json.JSONDecodeError, RecursionError):
+        read = None
+    match read:
+        case {"src_query": str(root), "perspective": str(perspective)}:
+            return root, perspective
+    raise BadInputError("`meta` has no src_query and perspective.", where=path, line=line, hint="Take it as released.")
+
+
+def _field(row: Row, key: str, path: Path, line: int) -> str:
+    value = row.get(key)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise BadInputError(f"No `{key}`.", where=path, line=line, hint="Take the file as released.")
+    return str(value)

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from data.dataset_formats import Imported, read_dataset, read_perspectives
@@ -78,7 +80,6 @@ def test_our_own_layout(tmp_path: Path) -> None:
         ("[" * 100_000, "Not valid JSON"),
         ('{"perspectives": []}', "no question"),
         ('{"question": "  "}', "no question"),
-        ('{"org_id": 1, "question": "q"}', "no question"),
         ('{"question": "q", "perspectives": 3}', "`perspectives` is no list"),
         ('{"question": "q", "perspectives": "__import__(\'os\')"}', "`perspectives` is no list"),
         ('{"question": "q", "perspectives": [""]}', "a perspective is empty"),
@@ -92,6 +93,75 @@ def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, said: str
     with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
         read(tmp_path, '{"id": "same", "question": "Why?"}\n' + line, "set.jsonl")
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"org_id": 1, "question": "q"}', "no question"),
+        ('{"org_q": "q", "perspectives": []}', "no `org_id`"),
+        ('{"org_id": 1, "org_q": "q", "perspectives": 3}', "`perspectives` is no list"),
+    ],
+)
+def test_a_bad_line_of_berds_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
+        read(tmp_path, '{"org_id": 0, "org_q": "Why?", "perspectives": ["a"]}\n' + line, "set.jsonl")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_berds_as_on_the_hub(tmp_path: Path, suffix: str) -> None:
+    """The fields are those that public loaders of the Hub's data sets read: id, question, type, perspectives."""
+    rows = [
+        {"id": 7, "question": "Are zoos good?", "type": "binary", "perspectives": ["Yes.", "No."]},
+        {"id": 9, "question": "Which zoo?", "type": "multi", "perspectives": ["A.", "B.", "C."]},
+    ]
+    path = tmp_path / f"kialo.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    imported = read_dataset(path)
+    assert imported.layout == "BERDS"
+    assert imported.questions[0] == Question("7", "", "Are zoos good?", (Perspective("Yes."), Perspective("No.")))
+    assert [len(q.perspectives) for q in imported.questions] == [2, 3]
+
+
+def test_debateqa(tmp_path: Path) -> None:
+    """A partial answer is a point of view with its explanation, as the released script of P.D. reads it."""
+    same = {"point_of_view": "Yes", "explanation": "Because."}
+    rows = [
+        {"id": 3, "question": "Is it?", "partial_answers": [same, {**same, "explanation": "Also."}, same]},
+        {"id": 4, "question": "Why?", "partial_answers": [{"point_of_view": "", "explanation": "Only this."}]},
+    ]
+    imported = read(tmp_path, "\n".join(map(json.dumps, rows)), "test.jsonl")
+    assert imported.layout == "DebateQA"
+    assert imported.questions == [
+        Question("3", "", "Is it?", (Perspective("Yes", None, "Because."), Perspective("Yes", None, "Also."))),
+        Question("4", "", "Why?", (Perspective("Only this."),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (None, "`partial_answers` is no list"),
+        (["text"], "a partial answer is no object"),
+        ([{"point_of_view": "", "explanation": None}], "a partial answer is empty"),
+        ([{"point_of_view": 3}], "no text"),
+    ],
+)
+def test_a_bad_partial_answer_is_told_with_its_line(tmp_path: Path, answers: object, said: str) -> None:
+    rows = [{"question": "Why?", "partial_answers": []}, {"question": "What?", "partial_answers": answers}]
+    with pytest.raises(BadInputError, match=r"set\.jsonl:2: ") as error:
+        read(tmp_path, "\n".join(map(json.dumps, rows)), "set.jsonl")
+    assert said in str(error.value)
+
+
+def test_a_damaged_parquet_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "set.parquet").write_bytes(b"PAR1 no more")
+    with pytest.raises(BadInputError, match="Not a readable Parquet file"):
+        read_dataset(tmp_path / "set.parquet")
 
 
 @pytest.mark.parametrize(

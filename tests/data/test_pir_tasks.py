@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError
+from data.errors import BadInputError, UnknownNameError
+from data.pir_catalogue import TASKS, known_task
 from data.pir_tasks import read_pir_task
 from data.records import Passage
+from evaluation.published import published
 
 Task = dict[str, Any]
 
@@ -109,3 +111,92 @@ def test_the_released_tasks(shared_data: Path, name: str, roots: int, relevant: 
     assert sum(len(q.relevant) for q in task.queries) == relevant
     assert {q.label for q in task.queries} == labels
     assert all(q.text and q.root and q.perspective and q.relevant for q in task.queries)
+
+
+def test_a_file_of_several_tasks(tmp_path: Path) -> None:
+    """The released demo holds all six in one file, by their names."""
+    path = write(tmp_path / "demo.json", {"perspectrum": tiny(), "story": {**tiny(), "corpus": ["a", "b", "c"]}})
+    assert read_pir_task(path, "storyanalogy").passages[0].text == "a"
+    assert read_pir_task(path, "perspectrum").name == "perspectrum"
+    with pytest.raises(BadInputError, match=r"several tasks.*Name one: perspectrum, story"):
+        read_pir_task(path)
+    with pytest.raises(UnknownNameError, match="Did you mean story"):
+        read_pir_task(path, "storys")
+
+
+def hub(folder: Path, **files: list[Task]) -> Path:
+    """A task as on the Hub: BEIR's files, and root and perspective in each query's `meta`."""
+    names = {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels/test.jsonl"}
+    for key, name in names.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(map(json.dumps, {**HUB, **files}[key])), encoding="utf-8")
+    return folder
+
+
+def asking(key: str, perspective: str) -> Task:
+    meta = json.dumps({"src_query": "zoos", "perspective": perspective})
+    return {"_id": key, "text": f"{perspective}: zoos", "meta": meta}
+
+
+HUB: dict[str, list[Task]] = {
+    "corpus": [{"_id": "c9", "title": "", "text": "Zoos protect."}, {"_id": "c2", "title": "", "text": "Zoos harm."}],
+    "queries": [
+        asking("q1", "a claim that supports the argument"),
+        asking("q2", "a claim that opposes the argument"),
+        asking("q3", "a claim that relates to the argument"),
+        asking("q4", "a claim that supports the argument"),
+    ],
+    "qrels": [
+        {"query-id": "q1", "corpus-id": "c9", "score": 1},
+        {"query-id": "q2", "corpus-id": "c2", "score": 1},
+        {"query-id": "q3", "corpus-id": "c2", "score": 1},
+        {"query-id": "q3", "corpus-id": "c9", "score": 1},
+        {"query-id": "q4", "corpus-id": "c9", "score": 0},
+    ],
+}
+
+
+def test_a_task_of_the_hub(tmp_path: Path) -> None:
+    """The layout is the one that the released script reads; a query without a relevant passage cannot be answered."""
+    task = read_pir_task(hub(tmp_path / "perspectrum"))
+    assert [p.text for p in task.passages] == ["Zoos protect.", "Zoos harm."]
+    assert [(q.root, q.label, q.relevant) for q in task.queries] == [
+        ("zoos", "support", frozenset({0})),
+        ("zoos", "undermine", frozenset({1})),
+        ("zoos", "general", frozenset({0, 1})),
+    ]
+    assert task.left_out == 1
+    assert {q.label for q in read_pir_task(tmp_path / "perspectrum", "mine").queries} == {"perspective"}
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"qrels": [{"query-id": "q1", "corpus-id": "c3", "score": 1}]}, r"test\.jsonl:1: The corpus has no 'c3'"),
+        ({"qrels": [{"query-id": "q7", "corpus-id": "c9", "score": 1}]}, r"test\.jsonl: There is no query 'q7'"),
+        ({"qrels": [{"query-id": "q7"}]}, r"test\.jsonl:1: No `corpus-id`"),
+        ({"qrels": []}, r"queries\.jsonl: The task holds no query"),
+        ({"queries": [{"_id": "q1", "text": "t", "meta": "{"}]}, r"queries\.jsonl:1: `meta` has no"),
+        ({"corpus": [{"_id": "c9"}]}, r"corpus\.jsonl:1: No `text`"),
+    ],
+)
+def test_a_task_of_the_hub_that_is_not_whole_is_told(tmp_path: Path, files: Task, said: str) -> None:
+    with pytest.raises(BadInputError, match=said):
+        read_pir_task(hub(tmp_path / "perspectrum", **files))
+
+
+def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"corpus\.jsonl: Cannot be read"):
+        read_pir_task(tmp_path)
+
+
+def test_the_six_tasks_are_those_of_the_paper() -> None:
+    """PIR, Table 1: task, queries, corpus size."""
+    table = published("pir_datasets")
+    assert {(f.paper, f.queries, f.passages) for f in TASKS.values()} == set(
+        zip(table["task"], table["queries"], table["corpus_size"], strict=True)
+    )
+    assert known_task("pir-Ex-FEVER") == known_task("exfever") == TASKS["exfever"]
+    assert known_task("storyanalogy") == TASKS["story"]
+    assert known_task("mine") is None

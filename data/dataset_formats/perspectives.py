@@ -1,0 +1,49 @@
+"""Perspectives as files write them."""
+
+import ast
+from typing import Any
+
+from data.passages import clean
+from data.records import Perspective, Stance
+
+SIDES: dict[str, Stance] = {
+    "supporting": "supporting",
+    "support": "supporting",
+    "for": "supporting",
+    "opposing": "opposing",
+    "undermine": "opposing",
+    "oppose": "opposing",
+    "against": "opposing",
+}
+"""What sources call the two stances."""
+
+
+def read_perspectives(value: Any) -> tuple[Perspective, ...]:
+    """Perspectives from a list of texts or of objects with `text`, `stance` and `explanation`; raises `ValueError` otherwise."""
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            raise ValueError("`perspectives` is no list") from error
+    if not isinstance(value, list):
+        raise ValueError("`perspectives` is no list")
+    found: dict[str, Perspective] = {}
+    for item in value:
+        perspective = _perspective(item)
+        found.setdefault(perspective.text, perspective)
+    return tuple(found.values())
+
+
+def _perspective(item: Any) -> Perspective:
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict):
+        raise ValueError("a perspective is neither a text nor an object")
+    text, stance, explanation = item.get("text"), item.get("stance"), item.get("explanation") or ""
+    if not isinstance(explanation, str):
+        raise ValueError("an explanation is no text")
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("a perspective is empty")
+    if stance is not None and (not isinstance(stance, str) or stance not in SIDES):
+        raise ValueError(f"stance '{stance}' is neither supporting nor opposing")
+    return Perspective(clean(text), None if stance is None else SIDES[stance], clean(explanation))

@@ -1,0 +1,47 @@
+"""Recognising the layout of a file by what it holds. A new layout is a module and a line here."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from data.dataset_formats.berds import is_berds, read_berds
+from data.dataset_formats.debateqa import is_debateqa, read_debateqa
+from data.dataset_formats.debates import is_debates, read_debates
+from data.dataset_formats.imported import Imported
+from data.dataset_formats.own import read_own
+from data.dataset_formats.perspectrum import is_perspectrum, read_perspectrum
+from data.dataset_formats.pir import is_pir, questions_of
+from data.errors import BadInputError
+from data.json_files import Row, first_row, read_json
+from data.pir_tasks import read_pir_task
+
+_HINT = "See `berdseye dataset add --help`."
+ROWS: tuple[tuple[Callable[[Row], bool], Callable[[Path], Imported]], ...] = (
+    (is_debateqa, read_debateqa),
+    (is_berds, read_berds),
+    (lambda _: True, read_own),
+)
+"""Layouts of a question a row, recognised by the first row."""
+
+
+def read_dataset(source: Path) -> Imported:
+    """Read a file in any of the layouts, or a folder as PIR has it on the Hub; raises `BadInputError` with file and line."""
+    if source.is_dir():
+        return questions_of(read_pir_task(source))
+    if not source.is_file():
+        raise BadInputError("There is no such file.", where=source, hint="Check the path.")
+    if source.suffix.lower() in (".jsonl", ".ndjson", ".parquet"):
+        first = first_row(source)
+        return next(read for fits, read in ROWS if fits(first))(source)
+    if source.suffix.lower() != ".json":
+        raise BadInputError("A data set is a .jsonl, .json or .parquet file.", where=source, hint=_HINT)
+    value = read_json(source)
+    if is_pir(value):
+        return questions_of(read_pir_task(source))
+    try:
+        if is_debates(value):
+            return read_debates(value)
+        if is_perspectrum(value):
+            return read_perspectrum(value, source)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise BadInputError(f"Not whole: {error!r}.", where=source, hint="Take the file as released.") from error
+    raise BadInputError("The layout is not known.", where=source, hint=_HINT)
