@@ -1,0 +1,163 @@
+"""Answers to the questions of a data set: kept in the workspace by name, and read from files."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.atomic import write_json, write_parquet
+from data.documents.lines import Lines
+from data.documents.records import BadRow
+from data.errors import BadInputError, StaleError, UnavailableError, UnknownNameError
+from data.passages import clean
+from data.workspace import Workspace, checked_name
+
+_TEXTS = ("answer", "generation")
+_SHOWN = 5
+
+
+class Answer(NamedTuple):
+    """What a system answered to a question; an empty text is an answer too."""
+
+    question_id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class AnswerSet:
+    """The answers of a system to a data set. `settings` hold what made them: prompt style, retrieval, seed and the like."""
+
+    name: str
+    dataset: str
+    model: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The answer of each question that has one."""
+        return {answer.question_id: answer.text for answer in self.answers}
+
+
+class AnswerManifest(NamedTuple):
+    """What a stored answer set is, without its answers."""
+
+    name: str
+    dataset: str
+    model: str
+    settings: dict[str, Any]
+    answers: int
+    created: str
+
+
+def save_answers(workspace: Workspace, answers: AnswerSet) -> AnswerManifest:
+    """Store a set in place of an older one of the same name; raises `BadInputError` where a question is answered twice."""
+    ids = [a.question_id for a in answers.answers]
+    if len(set(ids)) < len(ids):
+        twice = next(i for n, i in enumerate(ids) if i in ids[:n])
+        raise BadInputError(
+            f"Question '{twice}' is answered twice in '{answers.name}'.", hint="Keep one answer of each."
+        )
+    path = _manifest_path(workspace, answers.name)
+    table = pa.table(
+        {"question": pa.array(ids, pa.string()), "answer": pa.array([a.text for a in answers.answers], pa.string())}
+    )
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    manifest = AnswerManifest(answers.name, answers.dataset, answers.model, dict(answers.settings), len(ids), created)
+    write_parquet(path.with_suffix(".parquet"), table)
+    write_json(path, manifest._asdict())
+    return manifest
+
+
+def list_answers(workspace: Workspace) -> list[AnswerManifest]:
+    """Manifests of all answer sets, by name."""
+    return [_manifest(path) for path in sorted(_folder(workspace).glob("[!.]*.json"))]
+
+
+def load_answers(workspace: Workspace, name: str) -> AnswerSet:
+    """A stored set; raises `UnknownNameError` with the nearest names, `StaleError` where it cannot be read."""
+    path = _folder(workspace) / f"{name}.json"
+    if name not in (known := [p.stem for p in _folder(workspace).glob("[!.]*.json")]):
+        raise UnknownNameError("answer set", name, known)
+    manifest = _manifest(path)
+    try:
+        rows = pq.read_table(path.with_suffix(".parquet")).to_pylist()
+        answers = [Answer(row["question"], row["answer"]) for row in rows]
+    except (OSError, ValueError, KeyError) as error:
+        raise StaleError(f"The answers cannot be read: {error}.", where=path, hint="Make them again.") from error
+    return AnswerSet(manifest.name, manifest.dataset, manifest.model, manifest.settings, answers)
+
+
+def read_answer_file(path: Path) -> list[Answer]:
+    """Answers from JSON Lines: `{"id", "answer"}`, or DebateQA's released `{"id", "generation"}`.
+
+    Raises `BadInputError` that names the line of the first bad row, and tells how many there are; `UnavailableError` where
+    the file cannot be read.
+    """
+    answers: list[Answer] = []
+    bad: list[tuple[int, str]] = []
+    seen: dict[str, int] = {}
+    try:
+        with path.open("rb") as stream:
+            lines = Lines(stream, path.name)
+            for line in lines:
+                if not isinstance(line, BadRow) and line.isspace():
+                    continue
+                read = line.reason if isinstance(line, BadRow) else _row(line)
+                if isinstance(read, Answer) and read.question_id in seen:
+                    read = f"question '{read.question_id}' is answered in line {seen[read.question_id]} already"
+                if isinstance(read, str):
+                    bad.append((lines.number, read))
+                    continue
+                seen[read.question_id] = lines.number
+                answers.append(read)
+    except OSError as error:
+        raise UnavailableError(
+            f"The answers cannot be read: {error.strerror or error}.", where=path, hint="Check the path."
+        ) from error
+    if bad:
+        more = f" {len(bad)} lines are bad: {', '.join(str(n) for n, _ in bad[:_SHOWN])}{', …' if len(bad) > _SHOWN else ''}."
+        raise BadInputError(
+            f"{bad[0][1]}.{more if len(bad) > 1 else ''}", where=path, line=bad[0][0],
+            hint='Each line is {"id": …, "answer": "…"}, or {"id": …, "generation": "…"}.',
+        )  # fmt: skip
+    if not answers:
+        raise BadInputError("The file holds no answers.", where=path, hint='Each line is {"id": …, "answer": "…"}.')
+    return answers
+
+
+def _row(line: str) -> Answer | str:
+    """The answer of a line, or why there is none."""
+    try:
+        value = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        return f"not valid JSON ({getattr(error, 'msg', 'nested too deeply')})"
+    if not isinstance(value, Mapping):
+        return f"expected an object, found {type(value).__name__}"
+    number = value.get("id")
+    if not isinstance(number, str | int) or isinstance(number, bool) or not str(number).strip():
+        return "no id (a text or a whole number)"
+    text = next((value[name] for name in _TEXTS if name in value), None)
+    if not isinstance(text, str):
+        return "no answer (a text named answer or generation)"
+    return Answer(str(number).strip(), clean(text))
+
+
+def _folder(workspace: Workspace) -> Path:
+    return workspace.folder / "answers"
+
+
+def _manifest_path(workspace: Workspace, name: str) -> Path:
+    return _folder(workspace) / f"{checked_name('set of answers', name)}.json"
+
+
+def _manifest(path: Path) -> AnswerManifest:
+    try:
+        return AnswerManifest(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise StaleError("The manifest of the answers cannot be read.", where=path, hint="Make them again.") from error
