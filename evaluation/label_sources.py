@@ -1,4 +1,5 @@
-"""Where the labels behind a number come from: a detector, people, gold, or people where there are any and else a detector."""
+"""Where the labels behind a number come from: a detector, people, gold, people where there are any and else a detector, or a
+detector whose mean is corrected by people's judgments of a sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +22,26 @@ from detectors.registry import DETECTORS, parse_detector
 from detectors.trained import detector_names
 
 HUMAN = "human"
+CORRECTED = "corrected"
 
 
 @dataclass(frozen=True)
 class LabelSource:
-    """Sources in order of trust: the first that says something of a pair decides."""
+    """Sources in order of trust: the first that says something of a pair decides.
+
+    A `corrected` source is one detector; people's judgments correct what comes of its labels (evaluation/corrected.py).
+    """
 
     parts: tuple[str, ...]
+    corrected: bool = False
 
     def __str__(self) -> str:
-        return ">".join(self.parts)
+        return f"{CORRECTED}({self.parts[0]})" if self.corrected else ">".join(self.parts)
+
+    @property
+    def plain(self) -> "LabelSource":
+        """Of a corrected source its detector; of others themselves."""
+        return LabelSource(self.parts)
 
     def detector(self, workspace: Workspace) -> Detector | None:
         """The detector among the sources, if there is one."""
@@ -41,17 +52,25 @@ class LabelSource:
 def default_sources(workspace: Workspace) -> list[str]:
     """What a person can choose from without typing; the adopted detector comes first."""
     adopted, *others = detector_names(workspace)
-    return [adopted, f"{HUMAN}>{adopted}", HUMAN, GOLD, *others]
+    return [adopted, f"{HUMAN}>{adopted}", f"{CORRECTED}({adopted})", HUMAN, GOLD, *others]
 
 
 def parse_label_source(text: str) -> LabelSource:
-    """A label source from `embedded`, `human`, `gold`, `human>embedded`, …; raises `UnknownNameError`."""
-    parts = tuple(str(call) for call in parse(text))
+    """A label source from `embedded`, `human`, `gold`, `human>embedded`, `corrected(embedded)`, …; raises `UnknownNameError`."""
+    calls = parse(text)
+    if calls[0].name == CORRECTED:
+        if len(calls) > 1 or len(calls[0].args) != 1 or calls[0].kwargs:
+            raise BadInputError(f"'{text}' does not name one detector.", hint=f"Write it like {CORRECTED}(embedded).")
+        inside = parse_label_source(str(calls[0].args[0]))
+        if inside.corrected or len(inside.parts) > 1 or inside.parts[0] in (HUMAN, GOLD):
+            raise BadInputError(f"'{inside}' is no detector.", hint=f"Write it like {CORRECTED}(embedded).")
+        return LabelSource(inside.parts, corrected=True)
+    parts = tuple(str(call) for call in calls)
     for place, part in enumerate(parts):
         if part in (HUMAN, GOLD):
             continue
         if part.partition("(")[0] not in DETECTORS:
-            raise UnknownNameError("label source", part, [HUMAN, GOLD, *DETECTORS])
+            raise UnknownNameError("label source", part, [HUMAN, GOLD, CORRECTED, *DETECTORS])
         if place < len(parts) - 1:
             raise BadInputError(f"In '{text}' nothing can come after {part}.", hint="A detector labels every pair.")
     return LabelSource(parts)
@@ -66,7 +85,14 @@ def labels_of(
     first: int | None = None,
     progress: Progress = silent,
 ) -> npt.NDArray[np.float64]:
-    """1 (supports), 0 (does not) or NaN (nobody said) of each pair, float64[n_pairs]."""
+    """1 (supports), 0 (does not) or NaN (nobody said) of each pair, float64[n_pairs].
+
+    Raises `BadInputError` for a corrected source, which gives a mean and says nothing of one pair.
+    """
+    if source.corrected:
+        raise BadInputError(
+            f"'{source}' corrects means and labels no pair.", hint=f"Take {source.plain} or {HUMAN}>{source.plain}."
+        )
     store = LabelStore(workspace)
     keys = [pair.key for pair in pairs]
     found: npt.NDArray[np.float64] = np.full(len(pairs), np.nan)

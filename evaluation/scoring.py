@@ -13,15 +13,19 @@ from data.records import Ids, Question
 from data.run_pairs import RunPairs, run_pairs
 from data.runs import Run
 from data.workspace import Workspace
+from evaluation.corrected import corrected_mean
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
-from evaluation.label_sources import LabelSource, labels_of
+from evaluation.label_sources import HUMAN, LabelSource, labels_of
 from evaluation.measures import Measure
 from evaluation.support import Support
 
 
 @dataclass(frozen=True)
 class Score:
-    """One number and what made it. `values` holds the value of each question, in the order of the data set."""
+    """One number and what made it. `values` holds the value of each question, in the order of the data set.
+
+    Where the source is corrected, `values` are the detector's and `people` those of the questions that people judged whole.
+    """
 
     dataset: str
     corpus: str
@@ -32,6 +36,7 @@ class Score:
     judged: float
     estimate: Estimate
     values: npt.NDArray[np.float64]
+    people: npt.NDArray[np.float64] | None = None
 
 
 def score_run(
@@ -46,19 +51,29 @@ def score_run(
     """One score a measure.
 
     Questions that have passages, none of them labelled under `source`, are left out, and `estimate.n` says so; a question
-    for which nothing was found counts as covering nothing.
+    for which nothing was found counts as covering nothing. A corrected source gives the corrected mean; its n are the questions
+    that people judged whole, and its judged@k is theirs.
     """
     manifest = run.manifest
     questions = load_dataset(workspace, manifest.dataset)
     k = max(m.k for m in measures)
     found = run_pairs(workspace, run, questions, k)
-    labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-    support = support_of(found, labels, run.ids[:, :k], questions)
+
+    def support_by(by: LabelSource) -> Support:
+        labels = labels_of(workspace, judgments, by, found.pairs, progress=progress)
+        return support_of(found, labels, run.ids[:, :k], questions)
+
+    support = support_by(source.plain)
+    people = support_by(LabelSource((HUMAN,))) if source.corrected else None
     detector = source.detector(workspace)
     version = detector.version if detector is not None else ""
     scores = []
     for measure in measures:
-        values = judged_values(measure, support)
+        values, said = judged_values(measure, support), None
+        estimate, judged = mean_with_interval(values), support.judged_at(measure.k)
+        if people is not None:
+            said = wholly_judged_values(measure, people)
+            estimate, judged = corrected_mean(said, values).estimate, people.judged_at(measure.k)
         scores.append(
             Score(
                 manifest.dataset,
@@ -67,9 +82,10 @@ def score_run(
                 str(measure),
                 str(source),
                 version,
-                support.judged_at(measure.k),
-                mean_with_interval(values),
+                judged,
+                estimate,
                 values,
+                said,
             )
         )
     return scores
@@ -79,6 +95,17 @@ def judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]
     """The value of each question, NaN where passages were found and none of them is labelled."""
     values = measure.values(support)
     values[(support.depths > 0) & ~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
+    return values
+
+
+def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
+    """The value of each question whose pairs in the top k are all judged, NaN of others.
+
+    Values that part of the judgments would settle are left out too: they would be those that come out one way.
+    """
+    values = measure.values(support)
+    judged = support.judged[:, : measure.k].sum(axis=(1, 2))
+    values[judged < support.counts * np.minimum(support.depths, measure.k)] = np.nan
     return values
 
 

@@ -40,7 +40,8 @@ def as_frame(found: list[Score]) -> pd.DataFrame:
     """Scores as a table, in percent; a value over too few labels is left out and its judged@k says why."""
     rows = []
     for s in found:
-        enough = s.judged >= ENOUGH_JUDGED and s.estimate.n > 0
+        # What corrects a detector is a sample: its interval says whether that was enough.
+        enough = np.isfinite(s.estimate.low) if s.people is not None else s.judged >= ENOUGH_JUDGED and s.estimate.n > 0
         value, low, high = ((100 * x if enough else np.nan) for x in s.estimate[:3])
         rows.append(
             {
@@ -81,8 +82,13 @@ def results(frame: pd.DataFrame, measures: list[str]) -> None:
     wide["labels"] = labels
     st.dataframe(wide.reset_index(), hide_index=True, key="runs-table")
     st.caption(
-        f"Percent, with 95% intervals over questions; labels from **{labels}**. Pairs without a label count as not "
-        f"supporting; below {ENOUGH_JUDGED:.0%} judged no number is shown. The average is over data sets."
+        f"Percent, with 95% intervals over questions; labels from **{labels}**. "
+        + (
+            "The detector's mean is put right by the questions that people judged whole, which must be a random sample."
+            if parse_label_source(labels).corrected
+            else f"Pairs without a label count as not supporting; below {ENOUGH_JUDGED:.0%} judged no number is shown."
+        )
+        + " The average is over data sets."
     )
     averages = part[(part["dataset"] == "average") & part["value"].notna()].copy()
     if not averages.empty:

@@ -1,0 +1,129 @@
+"""Detector-corrected means: against the authors' library, how often their intervals hold, and what is missing."""
+
+from collections.abc import Callable
+from math import isnan, nan
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from small_workspace import judge
+
+from annotation.judgments import Judgments
+from data.errors import BadInputError
+from data.runs import Run
+from data.workspace import Workspace
+from evaluation.corrected import corrected_mean
+from evaluation.label_sources import labels_of, parse_label_source
+from evaluation.measures import mrecall, parse_measures, precision
+from evaluation.scoring import score_run
+from evaluation.support import Support
+
+TRIALS, DATASET, JUDGED = 2_000, 1_000, 100
+
+
+def test_the_estimate_is_that_of_the_authors_library() -> None:
+    random = np.random.default_rng(5)
+    truth = (random.random(1_000) < 0.35).astype(float)
+    detector = np.where(random.random(1_000) < 0.85, truth, 1 - truth)
+    people = truth.copy()
+    people[100:] = nan
+    # ppi_mean_pointestimate and ppi_mean_ci of ppi-python 0.2.3 on the same numbers.
+    tuned, plain = corrected_mean(people, detector), corrected_mean(people, detector, weight=1.0)
+    assert tuned.estimate.value == pytest.approx(0.33736844, abs=1e-8)
+    assert plain.estimate.value == pytest.approx(0.36555556, abs=1e-8)
+    # There normal quantiles and deviations over n; here Student's and over n - 1, which are a little wider at n = 100.
+    for found, low, high in ((tuned, 0.26246558, 0.4122713), (plain, 0.27677401, 0.4543371)):
+        assert found.estimate.low == pytest.approx(low, abs=0.002)
+        assert found.estimate.high == pytest.approx(high, abs=0.002)
+        assert found.estimate.high - found.estimate.low > high - low
+    assert tuned.estimate.n == 100
+
+
+@pytest.mark.parametrize(
+    ("right_yes", "right_no", "measure", "narrower_than"),
+    [(0.9, 0.95, mrecall, 0.7), (0.9, 0.95, precision, 0.55), (0.7, 0.8, precision, 0.9), (0.5, 0.5, mrecall, 1.01)],
+)
+def test_the_interval_holds_as_often_as_it_says(
+    right_yes: float, right_no: float, measure: Callable[[Support, int], npt.NDArray[np.float64]], narrower_than: float
+) -> None:
+    # Questions of two perspectives and five passages; a detector that is right so often where a pair supports, where not.
+    random = np.random.default_rng(0)
+    shape = (100_000, 5, 2)
+    truth = random.random(shape) < random.beta(1, 3, size=(shape[0], 1, 1))
+    luck = random.random(shape)
+    said = np.where(truth, luck < right_yes, luck > right_no)
+    people, detector = (measure(_support(labels), 5) for labels in (truth, said))
+    target, held, widths, alone = people.mean(), 0, [], []
+    for _ in range(TRIALS):
+        drawn = random.integers(0, len(people), DATASET)
+        judged = people[drawn].copy()
+        judged[JUDGED:] = nan
+        estimate = corrected_mean(judged, detector[drawn]).estimate
+        held += estimate.low <= target <= estimate.high
+        widths.append(estimate.high - estimate.low)
+        by_people = corrected_mean(judged, detector[drawn], weight=0.0).estimate
+        alone.append(by_people.high - by_people.low)
+    assert abs(held / TRIALS - 0.95) <= 0.015
+    assert np.mean(widths) / np.mean(alone) < narrower_than
+
+
+def _support(labels: npt.NDArray[np.bool_]) -> Support:
+    questions, depth, width = labels.shape
+    return Support(labels, np.full(questions, width), np.full(questions, depth), np.ones_like(labels))
+
+
+def test_hand_worked() -> None:
+    # Judged: people 1, 0; detector 1, 1. Elsewhere the detector says 1, 0. Weight 1: (0 - 1)/2 + 1/2 = 0.
+    people, detector = np.array([1, 0, nan, nan]), np.array([1, 1, 1, 0.0])
+    found = corrected_mean(people, detector, weight=1.0)
+    assert found.estimate.value == 0
+    # Variances: of (0, -1) 1/2 over 2, of (1, 0) 1/2 over 2; the standard error is the root of 1/2.
+    assert found.standard_error == pytest.approx(np.sqrt(0.5))
+
+
+def test_all_judged_one_judged_and_none() -> None:
+    detector = np.array([1, 0, 1.0])
+    assert corrected_mean(np.array([1, 0, 0.0]), detector).estimate.value == pytest.approx(1 / 3)
+    one = corrected_mean(np.array([1, nan, nan]), detector)
+    assert one.estimate.n == 1
+    assert isnan(one.estimate.low)
+    assert isnan(one.p)
+    none = corrected_mean(np.full(3, nan), detector)
+    assert isnan(none.estimate.value)
+    assert none.estimate.n == 0
+
+
+def test_a_question_without_a_value_is_left_out() -> None:
+    people, detector = np.array([1, 0, nan, 1]), np.array([1, 0, 1, nan])
+    assert corrected_mean(people, detector).estimate.n == 2
+
+
+def test_a_stored_run_is_corrected_by_the_questions_judged_whole(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    ana, source = judgments.sign_in("Ana"), parse_label_source("corrected(random)")
+    assert str(source) == "corrected(random)"
+    judge(judgments, ana, 1, 0, 3, "supports")
+    [part] = score_run(small, judgments, run, source, parse_measures("Precision@2"))
+    assert part.estimate.n == 0  # one of the two passages of that question is not judged
+    assert part.judged == pytest.approx(1 / 6)  # of 2 * 2 and 1 * 2 pairs
+    judge(judgments, ana, 1, 0, 2, "does not support")
+    [whole] = score_run(small, judgments, run, source, parse_measures("Precision@2"))
+    [plain] = score_run(small, judgments, run, source.plain, parse_measures("Precision@2"))
+    assert whole.people is not None
+    np.testing.assert_equal(whole.people, [nan, 0.5, nan])
+    np.testing.assert_equal(whole.values, plain.values)
+    assert whole.estimate.n == 1
+    assert whole.detector_version == plain.detector_version
+
+
+@pytest.mark.parametrize("name", ["corrected(human)", "corrected(gold)", "corrected(corrected(random))", "corrected",
+                                  "corrected(random)>human", "corrected(human>random)"])  # fmt: skip
+def test_only_one_detector_can_be_corrected(name: str) -> None:
+    with pytest.raises(BadInputError):
+        parse_label_source(name)
+
+
+def test_a_corrected_source_labels_no_pair(small: Workspace, judgments: Judgments) -> None:
+    with pytest.raises(BadInputError, match="human>random"):
+        labels_of(small, judgments, parse_label_source("corrected(random)"), [])
