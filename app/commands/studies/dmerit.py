@@ -1,0 +1,137 @@
+"""`study dmerit`: how far a partly annotated set can be trusted, as D-MERIT asks it."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands.options import WorkspaceOption, opened
+from app.commands.studies.results import Form, FormOption, finish
+from app.console import counting
+
+if TYPE_CHECKING:
+    from data.workspace import Workspace
+    from evaluation.partial.ranked_sets import RankedSet
+
+_PIPELINES = (
+    "bm25",
+    "bm25(k1=0.4,b=0.2)",
+    "bm25(k1=2,b=1)",
+    "qld",
+    "dense(static)",
+    "dense(static) >> mmr(0.9)",
+    "dense(static) >> mmr(0.5)",
+    "bm25 >> mmr(0.9)",
+    "bm25 >> mmr(0.5)",
+    "hybrid(bm25,dense(static),alpha=0.1)",
+    "hybrid(bm25,dense(static),alpha=0.5)",
+    "hybrid(qld,dense(static),alpha=0.9)",
+)
+
+
+class Part(StrEnum):
+    """The parts of the study."""
+
+    ALL = "all"
+    SYSTEMS = "systems"
+    SELECTION = "selection"
+    SIGNIFICANCE = "significance"
+    COVERAGE = "coverage"
+
+
+class Absent(StrEnum):
+    """What becomes of a query that a run has no list for."""
+
+    REFUSE = "refuse"
+    ZERO = "zero"
+    DROP = "drop"
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(dmerit)
+
+
+def dmerit(
+    run: Annotated[list[Path] | None, typer.Option(help="A TREC run file, a system each; with --qrels.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="A TREC qrels file: all relevant passages.")] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(help="A folder of queries.jsonl and corpus.jsonl, D-MERIT's release, or Perspectrum's."),
+    ] = None,
+    pipeline: Annotated[
+        list[str] | None, typer.Option(help="With --evidence: a system; may be given again. Else twelve of them.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="With --corpus: the stored runs of this data set.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="The corpus of the stored runs.")] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="For stored runs: human, gold, a detector, human>embedded; else the adopted one.")
+    ] = None,
+    part: Annotated[Part, typer.Option(help="Which part.", show_choices=True)] = Part.ALL,
+    trials: Annotated[int, typer.Option(min=2, help="Draws of the random selection.")] = 1000,
+    depth: Annotated[int | None, typer.Option(min=2, help="How deep lists are read; else as deep as all are.")] = None,
+    missing: Annotated[Absent, typer.Option(help="Queries that a run file lacks.", show_choices=True)] = Absent.REFUSE,
+    known: Annotated[
+        Path | None, typer.Option(help="Qrels known before the pool was judged: figure 6 counts what is new.")
+    ] = None,
+    released: Annotated[bool, typer.Option("--released", help="Refuse anything but D-MERIT's release.")] = False,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    form: FormOption = Form.TEXT,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """D-MERIT tables 3-5 and 7-9, figures 2-6, 8 and 9, from run files, an evidence set or stored runs.
+
+    Published figures stand beside ours, in brackets, where data and systems are the paper's; elsewhere in rows of their own.
+
+    Example: `berdseye study dmerit --evidence perspectrum --pipeline bm25 --pipeline "dense(static)" --part selection`
+    """
+    from data.errors import BadInputError
+    from evaluation.partial.trec_files import read_qrels_file
+    from evaluation.studies.dmerit import dmerit_study
+
+    held = opened(workspace)
+    given = [run is not None or qrels is not None, evidence is not None, dataset is not None or corpus is not None]
+    if sum(given) != 1:
+        raise BadInputError(
+            "Name one source of systems and relevant passages.",
+            hint="Give --run and --qrels, or --evidence, or --dataset and --corpus.",
+        )
+    with counting("dmerit") as progress:
+        ranked: RankedSet
+        if run is not None or qrels is not None:
+            ranked = _from_files(run, qrels, depth, missing)
+        elif evidence is not None:
+            from data.evidence_sets import read_evidence_set
+            from evaluation.partial.ranked_sets import from_evidence
+
+            source = read_evidence_set(evidence, released=released)
+            ranked = from_evidence(held, source, pipeline or _PIPELINES, depth or 100, progress=progress)
+        else:
+            ranked = _from_runs(held, dataset, corpus, labels)
+        before = read_qrels_file(known) if known is not None else None
+        parts = tuple(p.value for p in Part if p is not Part.ALL) if part is Part.ALL else (part.value,)
+        result = dmerit_study(ranked, parts, trials=trials, seed=seed, known=before, progress=progress)
+    finish(held, result, form)
+
+
+def _from_files(runs: list[Path] | None, qrels: Path | None, depth: int | None, missing: Absent) -> "RankedSet":
+    from data.errors import BadInputError
+    from evaluation.partial.ranked_sets import from_trec
+
+    if not runs or qrels is None:
+        raise BadInputError("--run and --qrels belong together.", hint="Give two or more run files and one qrels file.")
+    return from_trec(runs, qrels, depth=depth, missing=missing.value)
+
+
+def _from_runs(held: "Workspace", dataset: str | None, corpus: str | None, labels: str | None) -> "RankedSet":
+    from annotation.judgments import Judgments
+    from data.errors import BadInputError
+    from detectors.trained import adopted_detector
+    from evaluation.label_sources import parse_label_source
+    from evaluation.partial.ranked_sets import from_runs
+
+    if dataset is None or corpus is None:
+        raise BadInputError("--dataset and --corpus belong together.", hint="Name the stored runs by both.")
+    source = parse_label_source(labels or adopted_detector(held))
+    return from_runs(held, Judgments.open(held.judgments_url), dataset, corpus, source)

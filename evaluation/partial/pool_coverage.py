@@ -1,0 +1,78 @@
+"""How much of the relevant a pool of systems covers (D-MERIT, appendix E), and what more systems or depth would add."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from data.errors import BadInputError
+from evaluation.partial.rank_matrices import RankMatrices
+
+Values = npt.NDArray[np.float64]
+
+
+def coverage_by_systems(matrices: RankMatrices, k: int) -> Values:
+    """The expected coverage of the top k of a random subset of t systems, float64[n_systems] for t = 1 and up.
+
+    The mean over queries of the share of relevant passages that any of the t finds. Exact for any number of systems: a passage
+    that m of n systems find is missed by a random t with probability C(n - m, t) / C(n, t).
+    """
+    n = len(matrices.systems)
+    finders = np.where(matrices.exists, (matrices.ranks <= matrices.checked(k)).sum(axis=0), 0)
+    sizes = np.arange(1, n + 1)
+    missed = np.exp(_log_choose(n - np.arange(n + 1)[:, None], sizes) - _log_choose(np.array(n), sizes))
+    covered = 1.0 - missed
+    # By query: how many of its passages m systems find, for each m.
+    weights = np.stack([((finders == m) & matrices.exists).sum(axis=1) for m in range(n + 1)], axis=1)
+    return np.asarray((weights / matrices.counts[:, None]).mean(axis=0) @ covered)
+
+
+def coverage_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> Values:
+    """Coverage of the pool of every system's top k, float64[n_depths], for each depth k."""
+    return np.asarray([(found / matrices.counts).mean() for found in _found_by_depth(matrices, depths)])
+
+
+def found_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Relevant passages in the pool of every system's top k, over all queries: int64[n_depths]."""
+    return np.asarray([found.sum() for found in _found_by_depth(matrices, depths)], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class LogarithmicFit:
+    """y = constant + slope ln x, with the root mean square and the largest error over the points it was fitted to."""
+
+    constant: float
+    slope: float
+    rmse: float
+    largest_error: float
+
+    def at(self, x: npt.ArrayLike) -> Values:
+        """The curve at x; it knows no upper bound, so that a share may pass 1 far out."""
+        return np.asarray(self.constant + self.slope * np.log(np.asarray(x, dtype=np.float64)))
+
+
+def logarithmic_fit(x: npt.ArrayLike, y: npt.ArrayLike) -> LogarithmicFit:
+    """Least squares in ln x; raises `BadInputError` for fewer than two points."""
+    xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(np.unique(xs)) < 2:
+        raise BadInputError(
+            "A curve needs two points.", hint="Give at least two systems, or lists of at least two passages."
+        )
+    slope, constant = np.polyfit(np.log(xs), ys, 1)
+    errors = ys - (constant + slope * np.log(xs))
+    return LogarithmicFit(
+        float(constant), float(slope), float(np.sqrt((errors**2).mean())), float(np.abs(errors).max())
+    )
+
+
+def _found_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
+    best = matrices.ranks.min(axis=0)
+    return [((best <= matrices.checked(k)) & matrices.exists).sum(axis=1) for k in depths]
+
+
+def _log_choose(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64]) -> Values:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)
+    return np.asarray(np.where(k > n, -np.inf, logs))

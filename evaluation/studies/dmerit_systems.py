@@ -1,0 +1,67 @@
+"""D-MERIT table 5: every system under recall, nDCG and MAP at four cutoffs, and R-precision, with all relevant passages."""
+
+from typing import Any
+
+import pandas as pd
+
+from evaluation.intervals import mean_with_interval
+from evaluation.partial.classic_measures import CUT_MEASURES, measured, r_precision
+from evaluation.partial.ranked_sets import RankedSet
+from evaluation.published import published
+from evaluation.studies.dmerit_settings import CUTOFFS, HERE, PAPER, cell, usable_cutoffs
+from evaluation.studies.result import StudyResult, Table
+
+_PERCENT = 100.0
+_NAMES = {"recall": "Recall@k", "ndcg": "NDCG@k", "map": "MAP@k"}
+
+
+def systems_study(ranked: RankedSet) -> StudyResult:
+    """Table 5, in percent with 95% intervals over queries.
+
+    Published figures stand beside those of the same system on the released set; on any other set they form rows apart.
+    """
+    matrices = ranked.matrices
+    cutoffs, notes = usable_cutoffs(ranked, CUTOFFS)
+    figures = {(name, str(k)): measured(name, matrices, k) for name in CUT_MEASURES for k in cutoffs}
+    figures["r-precision", "r"] = r_precision(matrices)
+    if int(matrices.counts.max()) > matrices.depth:
+        short = int((matrices.counts > matrices.depth).sum())
+        notes.append(
+            f"{short} queries have more relevant passages than the lists are deep: their R-precision is a lower bound."
+        )
+    paper = {
+        (r["system"], r["measure"], str(r["k"])): float(r["value"])
+        for r in published("dmerit_systems").to_dict("records")
+    }
+    rows: list[dict[str, Any]] = []
+    for (measure, k), values in figures.items():
+        for system, found in zip(matrices.systems, values, strict=True):
+            held = mean_with_interval(found)
+            rows.append(
+                cell(
+                    ranked,
+                    set=HERE,
+                    system=system,
+                    measure=_NAMES.get(measure, "R-precision"),
+                    k=k,
+                    value=_PERCENT * held.value,
+                    low=_PERCENT * held.low,
+                    high=_PERCENT * held.high,
+                    published=paper.get((system.lower(), measure, k)) if ranked.released else None,
+                )
+            )
+    if not ranked.released:
+        rows += [
+            {"set": PAPER, "system": s, "measure": _NAMES.get(m, "R-precision"), "k": k, "value": None, "published": v}
+            for (s, m, k), v in paper.items()
+            if (m, k) in figures
+        ]
+    table = Table(
+        "dmerit-table-5",
+        f"All systems with all relevant passages, percent (D-MERIT, table 5): {ranked.name}",
+        pd.DataFrame(rows),
+        ("set", "system"),
+        ("measure", "k"),
+        2,
+    )
+    return StudyResult("dmerit-systems", {}, [table], {}, tuple(notes))
