@@ -6,6 +6,7 @@ import typer
 
 from app.commands import (
     agreement,
+    answer,
     app_command,
     corpora,
     datasets,
@@ -15,7 +16,6 @@ from app.commands import (
     indexes,
     judgments,
     models,
-    perspective_recall,
     search,
     studies,
     tuning,
@@ -42,10 +42,10 @@ indexes.register(cli)
 datasets.register(cli)
 search.register(cli)
 detect.register(cli)
+answer.register(cli)
 detectors.register(cli)
 evaluate.register(cli)
 tuning.register(cli)
-perspective_recall.register(cli)
 studies.register(cli)
 models.register(cli)
 judgments.register(cli)

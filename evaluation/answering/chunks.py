@@ -65,6 +65,11 @@ class ChunkSource:
     def __post_init__(self) -> None:
         if self.characters < 1:
             raise BadInputError(f"A chunk of {self.characters} characters holds nothing.", hint="Give 2000 or so.")
+        if self._sifting and not any(p.url for p in next(self.corpus.batches(), [])):
+            raise BadInputError(
+                f"The passages of '{self.corpus.name}' have no addresses, so that none is known to be trusted.",
+                hint="Name a corpus of the web, or one with the field url.",
+            )
 
     def find(
         self,

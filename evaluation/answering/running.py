@@ -1,0 +1,173 @@
+"""Answering a whole data set, and keeping the answers with what they were written from."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from data.answers import Answer, AnswerManifest, AnswerSet, save_answers
+from data.corpora import Corpus, open_corpus
+from data.corpora.manifest import berdseye_version
+from data.datasets import load_dataset
+from data.errors import BadInputError, UnknownNameError
+from data.language_models.cache import CompletionCache
+from data.language_models.registry import open_language_model
+from data.progress import Progress, silent
+from data.workspace import Workspace, checked_name
+from evaluation.answering.asking import Asker, Sampling, Spending, Written
+from evaluation.answering.chunks import CHARACTERS, ChunkSource
+from evaluation.answering.reading import save_read
+from evaluation.answering.strategies import CHUNKS, CHUNKS_A_RETRIEVAL, RETRIEVALS, STRATEGIES, plain, react, vanilla
+from evaluation.answering.styles import STYLES, Style
+from retrieval.protocol import Judge, Surroundings
+from retrieval.registry import parse_pipeline
+
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How questions are answered. `chunks` are those of each retrieval, by default 10 for vanilla and 3 for ReAct.
+
+    Raises `BadInputError` where retrieval is asked for without a corpus, or a corpus is named that nothing would read.
+    """
+
+    strategy: str = "plain"
+    style: Style = STYLES["basic"]
+    sampling: Sampling = field(default_factory=Sampling)
+    corpus: str | None = None
+    pipeline: str = "bm25"
+    chunks: int | None = None
+    characters: int = CHARACTERS
+    retrievals: int = RETRIEVALS
+    trusted_only: bool = False
+    day: str | None = None
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.strategy not in STRATEGIES:
+            raise UnknownNameError("strategy", self.strategy, STRATEGIES)
+        if self.strategy == "plain" and (self.corpus is not None or self.trusted_only or self.day is not None):
+            raise BadInputError(
+                "Plain answers read no corpus.", hint="Choose vanilla or react, or leave the corpus out."
+            )
+        if self.strategy != "plain" and self.corpus is None:
+            raise BadInputError(f"The strategy {self.strategy} needs a corpus.", hint="Name one with --corpus.")
+        if self.sampling.max_tokens < 1 or not 0 <= self.sampling.temperature <= 2:
+            raise BadInputError(
+                f"{self.sampling.max_tokens} tokens at temperature {self.sampling.temperature:g} cannot be asked for.",
+                hint="Give at least one token, and a temperature from 0 to 2.",
+            )
+
+
+def answer_dataset(
+    workspace: Workspace,
+    dataset: str,
+    model: str,
+    plan: Plan,
+    *,
+    name: str | None = None,
+    limit: int | None = None,
+    judge: Judge | None = None,
+    progress: Progress = silent,
+) -> AnswerManifest:
+    """Answer the questions of a data set (the first `limit` of them) and store the answers with all that made them.
+
+    Without a `name` the set is called after the data set, the model, the style and the strategy, with a hash of everything that
+    decides the answers; the same settings write the same set again, from the completions that are kept. `judge` is for
+    pipelines that ask a detector.
+    """
+    questions = load_dataset(workspace, dataset)[:limit]
+    if not questions:
+        raise BadInputError(f"The data set '{dataset}' has no questions to answer.", hint="Ask for at least one.")
+    opened = open_language_model(model, workspace)
+    asker = Asker(opened, CompletionCache(workspace), plan.style, plan.sampling, plan.window)
+    source = _source(workspace, plan, judge)
+    decided = _decided(asker, plan, source)
+    if limit is not None:
+        decided["questions"] = len(questions)
+    kept_as = checked_name("set of answers", name) if name else _name(dataset, opened.name, plan, decided)
+    written = _written(asker, plan, source, [q.text for q in questions], progress)
+    save_read(workspace, kept_as, {q.id: w for q, w in zip(questions, written, strict=True)})
+    answers = [Answer(q.id, w.text) for q, w in zip(questions, written, strict=True)]
+    return save_answers(workspace, AnswerSet(kept_as, dataset, opened.name, decided | _took(written), answers))
+
+
+def _source(workspace: Workspace, plan: Plan, judge: Judge | None) -> ChunkSource | None:
+    if plan.corpus is None:
+        return None
+    corpus = open_corpus(workspace, plan.corpus)
+    day = plan.day
+    if corpus.manifest.kind == "web":
+        day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
+    elif day is not None:
+        raise BadInputError(f"'{corpus.name}' is the same on all days.", hint="Leave the day out.")
+    pipeline = parse_pipeline(plan.pipeline, Surroundings(workspace, judge)).tuned(corpus)
+    return ChunkSource(corpus, pipeline, plan.characters, plan.trusted_only, day)
+
+
+def _written(
+    asker: Asker, plan: Plan, source: ChunkSource | None, questions: Sequence[str], progress: Progress
+) -> list[Written]:
+    if source is None:
+        return plain(asker, questions, progress=progress)
+    if plan.strategy == "vanilla":
+        return vanilla(asker, questions, source, chunks=_chunks(plan), progress=progress)
+    return react(asker, questions, source, retrievals=plan.retrievals, chunks=_chunks(plan), progress=progress)
+
+
+def _chunks(plan: Plan) -> int:
+    if plan.chunks is not None:
+        return plan.chunks
+    return CHUNKS if plan.strategy == "vanilla" else CHUNKS_A_RETRIEVAL
+
+
+def _decided(asker: Asker, plan: Plan, source: ChunkSource | None) -> dict[str, Any]:
+    """All that decides the answers."""
+    settings: dict[str, Any] = {
+        "strategy": plan.strategy,
+        "style": plan.style.name,
+        "style_versions": dict(plan.style.versions),
+        "model_version": asker.model.version,
+        **plan.sampling._asdict(),
+        "window": plan.window,
+    }
+    if source is None:
+        return settings
+    corpus: Corpus = source.corpus
+    settings |= {
+        "corpus": corpus.name,
+        "corpus_hash": corpus.manifest.hash,
+        "pipeline": str(source.pipeline),
+        "pipeline_versions": source.pipeline.versions,
+        "chunks": _chunks(plan),
+        "characters": plan.characters,
+        "trusted_only": plan.trusted_only,
+        "day": source.day,
+    }
+    return settings | ({"retrievals": plan.retrievals} if plan.strategy == "react" else {})
+
+
+def _took(written: Sequence[Written]) -> dict[str, Any]:
+    """What came of it: empty answers, questions that nothing was found for or whose prompts were too long, tokens and cost."""
+    spent = Spending()
+    for answer in written:
+        spent = spent.plus(answer.spent)
+    return {
+        "empty_answers": sum(not w.text for w in written),
+        "answers_without_chunks": sum(not w.read for w in written),
+        "answers_with_chunks_left_out": sum(bool(w.left_out) for w in written),
+        **spent._asdict(),
+        "berdseye": berdseye_version(),
+    }
+
+
+def _name(dataset: str, model: str, plan: Plan, decided: Mapping[str, Any]) -> str:
+    digest = hashlib.blake2b(json.dumps([model, decided], sort_keys=True).encode(), digest_size=4).hexdigest()
+    bare = model.partition("(")[2].rstrip(')"').rpartition("/")[2] or model
+    parts = [dataset, bare, plan.style.name, plan.strategy, *([plan.corpus] if plan.corpus else [])]
+    stem = re.sub(r"[^a-z0-9._]+", "-", "-".join(parts).lower())
+    return f"{stem[: _LONGEST_NAME - len(digest) - 1]}-{digest}"
