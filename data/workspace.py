@@ -98,6 +98,11 @@ class Workspace:
         return self.folder / "studies"
 
     @property
+    def downloads_folder(self) -> Path:
+        """Published data sets as they were fetched, a folder each."""
+        return self.folder / "downloads"
+
+    @property
     def labels_folder(self) -> Path:
         return self.folder / "labels"
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from math import isnan
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import bm25s
@@ -11,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import Stemmer
+from hypothesis import given
+from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from data.pir_tasks import PirTask, pir_task, read_pir_task
-from evaluation.perspective_recall import PerspectiveRecall, Singleton, p_recall, perspective_recalls
+from evaluation.pir.recall import PerspectiveRecall, p_recall, perspective_recalls, root_values
 from retrieval.registry import parse_pipeline
 
 
@@ -55,18 +58,42 @@ def tiny() -> PirTask:
 
 
 @pytest.mark.parametrize(
-    ("k", "singleton", "expected"),
+    ("k", "expected"),
     [
         # Queries: alpha delta finds 3 and 0 (hit), alpha gamma 2 and 0 (miss), beta 1 (hit, its root's only query).
         # Root queries: alpha finds 0, which neither of its queries wants; beta finds 1 (hit).
-        (2, "mean", PerspectiveRecall(3 / 4, 2 / 3, 1 / 3, 2)),
-        (2, "zero", PerspectiveRecall(1 / 4, 2 / 3, 1 / 3, 2)),
-        (1, "mean", PerspectiveRecall(3 / 4, 2 / 3, 1 / 3, 2)),
+        # Roots: (1/2 + 1) / 2 = 3/4, or with the root of one query at zero (1/2 + 0) / 2 = 1/4.
+        (2, PerspectiveRecall(3 / 4, 1 / 4, 2 / 3, 1 / 3, 2, 3)),
+        (1, PerspectiveRecall(3 / 4, 1 / 4, 2 / 3, 1 / 3, 2, 3)),
     ],
 )
-def test_a_task_by_hand(k: int, singleton: Singleton, expected: PerspectiveRecall) -> None:
-    (found,) = perspective_recalls(tiny(), [parse_pipeline("bm25")], k, singleton=singleton)
+def test_a_task_by_hand(k: int, expected: PerspectiveRecall) -> None:
+    (found,) = perspective_recalls(tiny(), [parse_pipeline("bm25")], k)
     assert tuple(found) == pytest.approx(tuple(expected))
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+def test_with_one_query_a_root_p_recall_is_recall(hits: list[bool]) -> None:
+    found = np.array(hits)
+    roots = [str(n) for n in range(len(hits))]
+    assert p_recall(roots, found) == pytest.approx(float(found.mean()))
+    assert p_recall(roots, found, singleton="zero") == 0.0
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans()), min_size=1, max_size=40), st.randoms())
+def test_p_recall_does_not_depend_on_the_order_of_queries(rows: list[tuple[str, bool]], random: Random) -> None:
+    shuffled = random.sample(rows, len(rows))
+    one, other = (p_recall([r for r, _ in x], np.array([h for _, h in x])) for x in (rows, shuffled))
+    assert one == pytest.approx(other)
+    assert 0 <= one <= 1
+    assert p_recall([r for r, _ in rows], np.array([h for _, h in rows]), singleton="zero") <= one
+
+
+def test_roots_come_in_the_order_of_their_first_query() -> None:
+    # Root b: (1 + 0) / 2; root a: 1 / 1, or 0 as the only query of its root.
+    hits = np.array([True, True, False])
+    assert root_values(["b", "a", "b"], hits).tolist() == [0.5, 1.0]
+    assert root_values(["b", "a", "b"], hits, singleton="zero").tolist() == [0.5, 0.0]
 
 
 def test_pipelines_come_in_their_order() -> None:
@@ -128,6 +155,6 @@ def test_the_released_tasks_score_as_an_independent_program_has_it(
         best = sorted(range(len(scores)), key=lambda n, s=scores: (s[n], n), reverse=True)[:5]
         by_root.setdefault(raw["source_queries"][number], []).append(bool({*raw["key_ref"][str(number)]} & {*best}))
     expected = np.mean([np.mean(hits) if len(hits) > 1 else 0.0 for hits in by_root.values()])
-    (found,) = perspective_recalls(read_pir_task(path), [parse_pipeline(pipeline)], 5, singleton="zero")
-    assert 100 * found.p_recall == pytest.approx(100 * float(expected), abs=1.5)
-    assert found.roots == len(by_root)
+    (found,) = perspective_recalls(read_pir_task(path), [parse_pipeline(pipeline)], 5)
+    assert 100 * found.p_recall_singleton_zero == pytest.approx(100 * float(expected), abs=1.5)
+    assert found.n_roots == len(by_root)

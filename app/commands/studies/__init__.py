@@ -7,8 +7,8 @@ study = typer.Typer(no_args_is_help=True, help="The papers' tables and figures, 
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from app.commands.studies import dmerit, results
+    from app.commands.studies import dmerit, pir, results
 
-    for command in (results, dmerit):
+    for command in (results, dmerit, pir):
         command.register(study)
     cli.add_typer(study, name="study")

@@ -1,0 +1,59 @@
+"""Searching a PIR task's passages; rankings stay in the workspace, so that a study that stopped goes on where it was."""
+
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from data.atomic import write_bytes
+from data.pir_tasks import PirTask
+from data.progress import Progress, silent
+from data.records import Ids
+from data.workspace import Workspace
+from retrieval.passage_collections import Loose
+from retrieval.pipeline import Pipeline
+from retrieval.queries import Query
+from retrieval.search import search_passages
+
+
+class TaskSearch:
+    """A task with the indexes made for it so far; several pipelines share what they can."""
+
+    def __init__(self, task: PirTask, workspace: Workspace | None = None) -> None:
+        self.task, self._workspace = task, workspace
+        self._passages = Loose(task.passages)
+        self.digest = _digest([p.text for p in task.passages], [[*q[:4], sorted(q.relevant)] for q in task.queries])
+
+    def asked(self) -> list[Query]:
+        """The queries with the perspectives they ask for."""
+        return [Query(q.text, q.root, q.perspective) for q in self.task.queries]
+
+    def bare(self) -> list[Query]:
+        """The same with the root query's text in place of their own: what is asked when no perspective is named."""
+        return [q._replace(text=q.root) for q in self.asked()]
+
+    def ranked(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress = silent) -> Ids:
+        """Places of the best k passages, int64[n_queries, k], -1 pads; taken from the workspace where they were found before."""
+        kept = self._kept(pipeline, queries, k)
+        if kept is not None and kept.exists():
+            found: Ids = np.load(kept)
+            return found
+        ids, _ = search_passages(self._passages, pipeline, queries, k, progress=progress)
+        if kept is not None:
+            buffer = io.BytesIO()
+            np.save(buffer, ids)
+            write_bytes(kept, buffer.getvalue())
+        return ids
+
+    def _kept(self, pipeline: Pipeline, queries: Sequence[Query], k: int) -> Path | None:
+        if self._workspace is None:
+            return None
+        made_by = _digest(self.digest, str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
+        return self._workspace.studies_folder / ".pir_rankings" / f"{made_by}.npy"
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()

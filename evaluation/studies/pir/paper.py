@@ -1,0 +1,79 @@
+"""The paper's own figures, where they are of the same retriever, and what makes them comparable or not."""
+
+import re
+
+from data.pir_catalogue import PirFacts, known_task
+from evaluation.pir.task_search import TaskSearch
+from evaluation.published import published
+from evaluation.studies.pir.setting import AVERAGE
+from retrieval.encoders.known_models import find_known
+
+_RETRIEVERS = {
+    "facebook/dpr-question_encoder-single-nq-base": "dpr",
+    "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-sup",
+    "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-unsup",
+    "facebook/contriever": "contriever",
+    "hkunlp/instructor-base": "instructor-base",
+    "hkunlp/instructor-large": "instructor-large",
+}
+_BACKBONES = {
+    "princeton-nlp/sup-simcse-bert-base-uncased": "simcse-base-sup",
+    "princeton-nlp/unsup-simcse-bert-base-uncased": "simcse-base-unsup",
+    "princeton-nlp/sup-simcse-bert-large-uncased": "simcse-large-sup",
+    "princeton-nlp/unsup-simcse-bert-large-uncased": "simcse-large-unsup",
+}
+_DENSE = re.compile(r"dense\(([^(),>]+)\)")
+
+
+def paper_retriever(pipeline: str) -> str | None:
+    """The paper's name of a plain retriever; None for what it did not run. Its BM25 is that of the released notebook."""
+    return "bm25" if pipeline == "bm25(okapi-notebook)" else _RETRIEVERS.get(_encoder(pipeline))
+
+
+def paper_backbone(encoder: str) -> str | None:
+    """The paper's name of a dense retriever that projections were tried on."""
+    return _BACKBONES.get(_encoder(encoder))
+
+
+def figure(table: str, column: str, **place: str | None) -> float | None:
+    """A number of a published table at a place of it, or None where the paper has none."""
+    rows = published(table)
+    for name, value in place.items():
+        rows = rows[rows[name] == value]
+    return None if rows.empty else float(rows.iloc[0][column])
+
+
+def paper_task(search: TaskSearch) -> str | None:
+    """The paper's name of a task, or None for one's own."""
+    facts = known_task(search.task.name)
+    return None if facts is None else facts.paper
+
+
+def paper_column(searches: list[TaskSearch], task: str) -> str | None:
+    """The same for a column of a table: the average is comparable where all six tasks are there."""
+    if task != AVERAGE:
+        return next((paper_task(s) for s in searches if s.task.name == task), None)
+    return AVERAGE if len({paper_task(s) for s in searches} - {None}) == 6 else None
+
+
+def comparison_notes(searches: list[TaskSearch]) -> tuple[str, ...]:
+    """For each task that is not of the size in the paper's Table 1: that figures in brackets are not of this file."""
+    known = [(s, facts) for s in searches if (facts := known_task(s.task.name)) is not None]
+    return tuple(_other_size(s, facts) for s, facts in known if not _whole(s, facts))
+
+
+def _whole(search: TaskSearch, facts: PirFacts) -> bool:
+    return (len(search.task.queries), len(search.task.passages)) == (facts.queries, facts.passages)
+
+
+def _other_size(search: TaskSearch, facts: PirFacts) -> str:
+    return (
+        f"{search.task.name}: {len(search.task.queries):,} queries over {len(search.task.passages):,} passages here, "
+        f"{facts.queries:,} over {facts.passages:,} in the paper. Its figures, in brackets, are of another file and no target."
+    )
+
+
+def _encoder(pipeline: str) -> str:
+    found = _DENSE.fullmatch(pipeline)
+    known = find_known("dense", found.group(1)) if found else None
+    return known.name if known else ""

@@ -1,0 +1,56 @@
+"""The parts of PIR's study put together."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from data.errors import BadInputError, UnknownNameError
+from evaluation.studies.pir.backbones import backbones
+from evaluation.studies.pir.bias import bias
+from evaluation.studies.pir.extraction import extraction
+from evaluation.studies.pir.methods import methods
+from evaluation.studies.pir.places import places
+from evaluation.studies.pir.retrievers import retrievers
+from evaluation.studies.pir.setting import Part, Setting
+from evaluation.studies.result import StudyResult
+
+PARTS: Mapping[str, Callable[[Setting], Part]] = {
+    "retrievers": retrievers,
+    "bias": bias,
+    "methods": methods,
+    "extraction": extraction,
+    "backbones": backbones,
+    "places": places,
+}
+"""Table 2; tables 3 and 10; tables 4 and 8; table 6; table 9; the heat maps."""
+USUAL = ("retrievers", "bias")
+
+
+def pir_study(setting: Setting, parts: Sequence[str] = USUAL) -> StudyResult:
+    """The named parts of the study over the setting's tasks; raises `UnknownNameError` for a part that there is not."""
+    names = [s.task.name for s in setting.searches]
+    if len(set(names)) < len(names):
+        raise BadInputError("Two tasks have one name.", hint="Name them apart with --task, once a file.")
+    for part in parts:
+        if part not in PARTS:
+            raise UnknownNameError("part of the study", part, PARTS)
+    made = [PARTS[part](setting) for part in dict.fromkeys(parts)]
+    left_out = tuple(
+        f"{s.task.name}: {s.task.left_out} queries without a relevant passage were left out."
+        for s in setting.searches
+        if s.task.left_out
+    )
+    return StudyResult(
+        "pir",
+        {
+            "tasks": {s.task.name: s.digest for s in setting.searches},
+            "pipelines": list(setting.pipelines),
+            "encoders": list(setting.encoders),
+            "parts": list(dict.fromkeys(parts)),
+            "k": setting.k,
+            "sample": setting.sample,
+            "seed": setting.seed,
+            "model": setting.model.name if setting.model else "",
+        },
+        [table for part in made for table in part.tables],
+        {name: chart for part in made for name, chart in part.charts.items()},
+        (*left_out, *(note for part in made for note in part.notes)),
+    )
