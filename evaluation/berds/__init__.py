@@ -1,0 +1,1 @@
+"""What BERDS measures beside MRecall and Precision: how deep one must read, what all systems find together, and who leans."""
