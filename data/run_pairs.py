@@ -27,10 +27,10 @@ class RunPairs:
         self, values: npt.NDArray[np.float64], questions: Sequence[Question]
     ) -> list[npt.NDArray[np.float64]]:
         """A value a pair, as one array [depth, n_perspectives] a question; NaN where the ranking is short."""
-        arrays: list[npt.NDArray[np.float64]] = [np.full((self.depth, len(q.perspectives)), np.nan) for q in questions]
-        for (question, rank, perspective), value in zip(self.places.tolist(), values.tolist(), strict=True):
-            arrays[question][rank, perspective] = value
-        return arrays
+        widest = max((len(q.perspectives) for q in questions), default=0)
+        block: npt.NDArray[np.float64] = np.full((len(questions), self.depth, widest), np.nan)
+        block[tuple(self.places.T)] = values
+        return [row[:, : len(q.perspectives)] for row, q in zip(block, questions, strict=True)]
 
 
 def run_pairs(workspace: Workspace, run: Run, questions: Sequence[Question], k: int) -> RunPairs:

@@ -8,24 +8,29 @@ import numpy.typing as npt
 
 from data.errors import BadInputError
 
+Labels = npt.NDArray[np.float64] | Sequence[Sequence[float]]
+
 
 @dataclass(frozen=True)
 class Support:
     """`supports` bool[n_questions, k, m_max], best passage first; `counts` int[n_questions] perspectives a question;
     `depths` int[n_questions] passages a question; `judged` of the same shape as `supports` says which labels there were
-    (a missing one counts as not supporting).
+    (a missing one counts as not supporting). `rest` bool[n_questions, r, m_max], where it is known, says what the passages of
+    the pool support that the ranking does not hold.
     """
 
     supports: npt.NDArray[np.bool_]
     counts: npt.NDArray[np.int64]
     depths: npt.NDArray[np.int64]
     judged: npt.NDArray[np.bool_]
+    rest: npt.NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, labels: Sequence[npt.NDArray[np.float64] | Sequence[Sequence[float]]]) -> "Support":
+    def of(cls, labels: Sequence[Labels], rest: Sequence[Labels] | None = None) -> "Support":
         """From one array [k_i, m_i] a question of 1 (supports), 0 (does not) and NaN (nobody said).
 
-        k_i is 0 where nothing was found, m_i where a question has no perspectives.
+        k_i is 0 where nothing was found, m_i where a question has no perspectives. `rest` holds an array [r_i, m_i] a
+        question of the passages that the ranking does not hold.
         """
         arrays = [np.asarray(a, dtype=np.float64) for a in labels]
         arrays = [a if a.ndim == 2 else a.reshape(len(a), int(a.size > 0)) for a in arrays]
@@ -37,7 +42,16 @@ class Support:
             depth, width = array.shape
             supports[row, :depth, :width] = array == 1
             judged[row, :depth, :width] = ~np.isnan(array)
-        return cls(supports, counts, depths, judged)
+        return cls(supports, counts, depths, judged, None if rest is None else cls._beyond(rest, shape))
+
+    @staticmethod
+    def _beyond(rest: Sequence[Labels], shape: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
+        block = np.zeros((shape[0], max((len(a) for a in rest), default=0), shape[2]), dtype=bool)
+        for row, labels in zip(block, rest, strict=True):
+            held = np.asarray(labels, dtype=np.float64)
+            if held.size:
+                row[: held.shape[0], : held.shape[1]] = held == 1
+        return block
 
     def top(self, k: int) -> npt.NDArray[np.bool_]:
         """`supports` of the first k passages; raises `BadInputError` where no question has a perspective."""

@@ -1,0 +1,106 @@
+"""The classic measures, computed by ir_measures: trec_eval's, and those of diversity by ndeval.
+
+A passage is relevant where it supports at least one perspective; for the measures of diversity the perspectives are subtopics.
+What is relevant beyond the run comes from the pool (`Support.rest`): every passage that has a label and that this run does not
+hold. A question whose pool holds nothing relevant has no value (trec_eval would give 0).
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import ir_measures
+import numpy as np
+import numpy.typing as npt
+
+from data.errors import BadInputError
+from evaluation.measures.measure import WHOLE_RUN, Compute, Cutoff, Definition, Measure, Values
+from evaluation.support import Support
+
+NDEVAL_DEEPEST = 20
+_BEYOND = "r"
+
+
+def classic(library: str, cutoff: Cutoff = "needed", deepest: int = WHOLE_RUN) -> Definition:
+    """The declaration of a measure that ir_measures computes under the name `library`."""
+    return Definition(_alone(library), cutoff, deepest, pooled=True, library=library)
+
+
+def classic_values(measures: Sequence[Measure], support: Support) -> list[Values]:
+    """The values of several measures, each float64[n_questions], in one go: ranks are handed to ir_measures once.
+
+    The order of the support is the ranking's, so the tie rule is that of the run.
+    """
+    return _values([_library_measure(m.definition.library, m.k) for m in measures], support)
+
+
+def _alone(library: str) -> Compute:
+    def compute(support: Support, k: int) -> Values:
+        return _values([_library_measure(library, k)], support)[0]
+
+    return compute
+
+
+def _library_measure(library: str, k: int) -> Any:
+    return ir_measures.parse_measure(library if k == WHOLE_RUN else f"{library}@{k}")  # type: ignore[no-untyped-call]
+
+
+def _values(measures: Sequence[Any], support: Support) -> list[Values]:
+    support.top(1)
+    if support.rest is None:
+        raise BadInputError(
+            f"{measures[0]} needs the labels of what a run did not find.",
+            hint="Compute it for a stored run, or give a qrels file.",
+        )
+    relevant = np.asarray(support.supports.any(axis=2))
+    beyond = np.asarray(np.asarray(support.rest.any(axis=2)).sum(axis=1))
+    known = np.flatnonzero(relevant.any(axis=1) | (beyond > 0))
+    run = _run(support.depths, known)
+    found = np.full((len(measures), len(relevant)), np.nan)
+    place = {m: row for row, m in enumerate(measures)}
+    ranked = [m for m in measures if not _of_subtopics(m)]
+    if ranked and len(known):
+        qrels = _qrels(relevant, beyond, known)
+        _fill(found, place, ir_measures.pytrec_eval.evaluator(ranked, qrels), run)
+    diverse = [m for m in measures if _of_subtopics(m)]
+    if diverse and len(known):
+        _fill(found, place, ir_measures.pyndeval.evaluator(diverse, list(_subtopics(support, known))), run)
+    return list(found)
+
+
+def _of_subtopics(measure: Any) -> bool:
+    return not ir_measures.pytrec_eval.supports(measure)
+
+
+def _fill(
+    found: npt.NDArray[np.float64], place: dict[Any, int], evaluator: Any, run: dict[str, dict[str, float]]
+) -> None:
+    for metric in evaluator.iter_calc(run):
+        found[place[metric.measure], int(metric.query_id)] = metric.value
+
+
+def _run(depths: npt.NDArray[np.int64], known: npt.NDArray[np.int64]) -> dict[str, dict[str, float]]:
+    """Passages named by their places, which rankings of the same depth share; the scores fall with the rank."""
+    by_depth = {d: {str(rank): float(d - rank) for rank in range(d)} for d in np.unique(depths[known]).tolist()}
+    return {str(q): by_depth[d] for q, d in zip(known.tolist(), depths[known].tolist(), strict=True)}
+
+
+def _qrels(
+    relevant: npt.NDArray[np.bool_], beyond: npt.NDArray[np.int64], known: npt.NDArray[np.int64]
+) -> dict[str, dict[str, int]]:
+    names = [str(rank) for rank in range(relevant.shape[1])]
+    others = [f"{_BEYOND}{n}" for n in range(int(beyond.max(initial=0)))]
+    return {
+        str(q): dict.fromkeys(chain((names[rank] for rank in relevant[q].nonzero()[0]), others[: beyond[q]]), 1)
+        for q in known.tolist()
+    }
+
+
+def _subtopics(support: Support, known: npt.NDArray[np.int64]) -> list[Any]:
+    assert support.rest is not None
+    rows = []
+    for prefix, block in (("", support.supports), (_BEYOND, support.rest)):
+        for q, document, perspective in np.argwhere(block[known]).tolist():
+            name = str(known[q])
+            rows.append(ir_measures.Qrel(name, f"{prefix}{document}", 1, str(perspective)))
+    return rows

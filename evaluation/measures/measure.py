@@ -1,0 +1,56 @@
+"""A measure, and the declaration that makes one."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.support import Support
+
+Values = npt.NDArray[np.float64]
+Compute = Callable[[Support, int], Values]
+Cutoff = Literal["needed", "may", "none"]
+
+WHOLE_RUN = 1_000_000
+"""How deep a measure without a cutoff looks; no run is as deep."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a name of a measure stands for: adding a measure is adding one of these to `MEASURES`.
+
+    `compute` gives a value for each question, float64[n_questions]. `cutoff` says whether the name takes `@k`, of at most
+    `deepest`. `pooled`: the labels of passages beyond the run are needed too (`Support.rest`). `library`: the name under
+    which ir_measures computes it, together with others of its kind.
+    """
+
+    compute: Compute
+    cutoff: Cutoff = "needed"
+    deepest: int = WHOLE_RUN
+    pooled: bool = False
+    library: str = ""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its cutoff, `WHOLE_RUN` where the name has none; `str()` is its canonical name."""
+
+    name: str
+    k: int
+    definition: Definition
+
+    def __str__(self) -> str:
+        return self.name if self.k == WHOLE_RUN else f"{self.name}@{self.k}"
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the value depends on the labels of passages that the run does not hold."""
+        return self.definition.pooled
+
+    def values(self, support: Support) -> Values:
+        """The value of each question, NaN for one without perspectives."""
+        found = self.definition.compute(support, self.k).astype(np.float64)
+        return np.asarray(np.where(support.counts > 0, found, math.nan))
