@@ -34,10 +34,12 @@ class RunPairs:
 
 
 def run_pairs(workspace: Workspace, run: Run, questions: Sequence[Question], k: int) -> RunPairs:
-    """Pairs of the first k passages of each question.
+    """Pairs of the first k passages of each question; raises `StaleError` as `fitting_corpus` does."""
+    return ranked_pairs(fitting_corpus(workspace, run, questions), run.ids[:, :k], questions)
 
-    Raises `StaleError` where the run does not fit the data set or the corpus any more.
-    """
+
+def fitting_corpus(workspace: Workspace, run: Run, questions: Sequence[Question]) -> Corpus:
+    """The corpus of a run; raises `StaleError` where the run does not fit the data set or the corpus any more."""
     if [q.id for q in questions] != run.question_ids:
         raise StaleError(
             f"Run '{run.manifest.name}' does not fit its data set any more.", hint="Run the pipeline again."
@@ -48,7 +50,7 @@ def run_pairs(workspace: Workspace, run: Run, questions: Sequence[Question], k: 
             f"Corpus '{corpus.name}' has changed since run '{run.manifest.name}'.",
             hint="Run the pipeline again.",
         )
-    return ranked_pairs(corpus, run.ids[:, :k], questions)
+    return corpus
 
 
 def ranked_pairs(corpus: Corpus, ids: Ids, questions: Sequence[Question]) -> RunPairs:

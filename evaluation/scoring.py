@@ -8,15 +8,17 @@ import numpy.typing as npt
 
 from annotation.judgments import Judgments
 from data.datasets import load_dataset
+from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.records import Ids, Question
-from data.run_pairs import RunPairs, run_pairs
+from data.run_pairs import RunPairs, fitting_corpus, run_pairs
 from data.runs import Run
 from data.workspace import Workspace
 from evaluation.corrected import corrected_mean
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
 from evaluation.label_sources import HUMAN, LabelSource, labels_of
-from evaluation.measures import Measure
+from evaluation.measures import Measure, values_of
+from evaluation.qrels import Qrels, pooled_qrels
 from evaluation.support import Support
 
 
@@ -46,54 +48,80 @@ def score_run(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
+    pool: Qrels | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
     """One score a measure.
 
     Questions that have passages, none of them labelled under `source`, are left out, and `estimate.n` says so; a question
     for which nothing was found counts as covering nothing. A corrected source gives the corrected mean; its n are the questions
-    that people judged whole, and its judged@k is theirs.
+    that people judged whole, and its judged@k is theirs. Measures that need it take what lies beyond the run from `pool`, or
+    else from all stored runs of its data set and corpus (`pooled_qrels`).
     """
     manifest = run.manifest
     questions = load_dataset(workspace, manifest.dataset)
     k = max(m.k for m in measures)
+    detector = source.detector(workspace)
+    made_by = {
+        "dataset": manifest.dataset,
+        "corpus": manifest.corpus,
+        "pipeline": manifest.pipeline,
+        "labels": str(source),
+        "detector_version": detector.version if detector is not None else "",
+    }
+    if any(m.pooled for m in measures):
+        if source.corrected:
+            raise BadInputError(
+                f"People's sample cannot correct {next(m for m in measures if m.pooled)}.",
+                hint="Choose measures of the top k, such as MRecall@5, or another label source.",
+            )
+        fitting_corpus(workspace, run, questions)
+        held = pool or pooled_qrels(
+            workspace, judgments, manifest.dataset, manifest.corpus, source, others=(run,), progress=progress
+        )
+        return scores_of(measures, held.support(run.ids[:, :k]), None, **made_by)
     found = run_pairs(workspace, run, questions, k)
 
     def support_by(by: LabelSource) -> Support:
         labels = labels_of(workspace, judgments, by, found.pairs, progress=progress)
         return support_of(found, labels, run.ids[:, :k], questions)
 
-    support = support_by(source.plain)
     people = support_by(LabelSource((HUMAN,))) if source.corrected else None
-    detector = source.detector(workspace)
-    version = detector.version if detector is not None else ""
+    return scores_of(measures, support_by(source.plain), people, **made_by)
+
+
+def scores_of(
+    measures: Sequence[Measure],
+    support: Support,
+    people: Support | None = None,
+    *,
+    dataset: str,
+    corpus: str,
+    pipeline: str,
+    labels: str,
+    detector_version: str,
+) -> list[Score]:
+    """One score a measure from what a ranking supports; `people` is what people say of it, for a corrected mean."""
     scores = []
-    for measure in measures:
-        values, said = judged_values(measure, support), None
+    for measure, raw in zip(measures, values_of(measures, support), strict=True):
+        values, said = _where_judged(raw, measure, support), None
         estimate, judged = mean_with_interval(values), support.judged_at(measure.k)
         if people is not None:
             said = wholly_judged_values(measure, people)
             estimate, judged = corrected_mean(said, values).estimate, people.judged_at(measure.k)
         scores.append(
-            Score(
-                manifest.dataset,
-                manifest.corpus,
-                manifest.pipeline,
-                str(measure),
-                str(source),
-                version,
-                judged,
-                estimate,
-                values,
-                said,
-            )
+            Score(dataset, corpus, pipeline, str(measure), labels, detector_version, judged, estimate, values, said)
         )
     return scores
 
 
 def judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
     """The value of each question, NaN where passages were found and none of them is labelled."""
-    values = measure.values(support)
+    return _where_judged(measure.values(support), measure, support)
+
+
+def _where_judged(values: npt.NDArray[np.float64], measure: Measure, support: Support) -> npt.NDArray[np.float64]:
+    values = values.copy()
     values[(support.depths > 0) & ~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
     return values
 

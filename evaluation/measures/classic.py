@@ -42,7 +42,7 @@ def _alone(library: str) -> Compute:
 
 
 def _library_measure(library: str, k: int) -> Any:
-    return ir_measures.parse_measure(library if k == WHOLE_RUN else f"{library}@{k}")  # type: ignore[no-untyped-call]
+    return ir_measures.parse_measure(library if k == WHOLE_RUN else f"{library}@{k}")
 
 
 def _values(measures: Sequence[Any], support: Support) -> list[Values]:
@@ -57,7 +57,9 @@ def _values(measures: Sequence[Any], support: Support) -> list[Values]:
     known = np.flatnonzero(relevant.any(axis=1) | (beyond > 0))
     run = _run(support.depths, known)
     found = np.full((len(measures), len(relevant)), np.nan)
-    place = {m: row for row, m in enumerate(measures)}
+    place = {
+        id(m): row for row, m in enumerate(measures)
+    }  # hashing a measure of ir_measures costs more than finding its value
     ranked = [m for m in measures if not _of_subtopics(m)]
     if ranked and len(known):
         qrels = _qrels(relevant, beyond, known)
@@ -73,10 +75,10 @@ def _of_subtopics(measure: Any) -> bool:
 
 
 def _fill(
-    found: npt.NDArray[np.float64], place: dict[Any, int], evaluator: Any, run: dict[str, dict[str, float]]
+    found: npt.NDArray[np.float64], place: dict[int, int], evaluator: Any, run: dict[str, dict[str, float]]
 ) -> None:
     for metric in evaluator.iter_calc(run):
-        found[place[metric.measure], int(metric.query_id)] = metric.value
+        found[place[id(metric.measure)], int(metric.query_id)] = metric.value
 
 
 def _run(depths: npt.NDArray[np.int64], known: npt.NDArray[np.int64]) -> dict[str, dict[str, float]]:
