@@ -1,0 +1,1 @@
+"""Measures of answers to debatable questions (DebateQA) and how well they agree with people."""

@@ -1,0 +1,122 @@
+"""Perspective Diversity (DebateQA): how well an answer lets a language model foresee the partial answers."""
+
+from collections.abc import Callable, Sequence
+from math import exp, isfinite, nan
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from data.errors import BadInputError
+from data.language_models.local import LocalModel
+from data.progress import Progress, silent
+from data.records import Perspective
+from data.workspace import Workspace
+from evaluation.answers.kept_values import Kept, KeptValues
+from evaluation.answers.losses import Doubles, Ids, shared_losses
+from evaluation.answers.reading import Reader
+from evaluation.answers.wraps import DEFAULT_WRAP, wrap_text
+
+Variant = Literal["paper", "released"]
+VARIANTS: tuple[Variant, ...] = ("paper", "released")
+LayOut = Callable[[object, Sequence[Ids], Sequence[int]], Doubles]
+
+_LARGEST_EXPONENT = 700.0
+
+
+class Item(NamedTuple):
+    """An answer and the partial answers of its question."""
+
+    answer: str
+    partial_answers: tuple[Perspective, ...]
+
+
+class Measured(NamedTuple):
+    """A value an item, float64[n_items], NaN where there is none, and what was left out or cut."""
+
+    values: Doubles
+    notes: tuple[str, ...] = ()
+
+
+class PerspectiveDiversityScorer:
+    """P.D. of answers by one local causal model; lower is better.
+
+    `paper`: the *sum* over partial answers of exp(mean -log P of its tokens, given the answer and 'Please restate.').
+    `released`: the *mean* over them of what the released script computes (`Reader.released`); it uses no wrap.
+
+    An empty answer is scored like any other, as a wrap with nothing in it. A question without partial answers has no value.
+    """
+
+    def __init__(self, model: LocalModel, variant: Variant = "paper", wrap: str = DEFAULT_WRAP) -> None:
+        self.model, self.variant = model, variant
+        self.wrap = wrap_text(wrap)
+
+    @property
+    def version(self) -> str:
+        """The weights and the wording of what is read."""
+        return f"{self.model.version} {self.wrap if self.variant == 'paper' else ''}".strip()
+
+    def perplexities(self, item: Item, losses: LayOut = shared_losses) -> tuple[Doubles, bool]:
+        """exp of the mean loss of each partial answer, float64[n_partial_answers], and whether a text lost its end."""
+        reader = Reader(self.model)
+        answer, partial_answers = _readable(item.answer), [_readable_perspective(p) for p in item.partial_answers]
+        if self.variant == "released":
+            reading = reader.released(answer, partial_answers)
+        else:
+            reading = reader.paper(answer, partial_answers, self.wrap)
+        sums = losses(self.model.load().model, reading.sequences, reading.starts)
+        means = sums / np.maximum(reading.counts, 1)
+        return np.exp(np.minimum(means, _LARGEST_EXPONENT)), reading.cut
+
+    def value(self, item: Item) -> Kept:
+        """P.D. of one answer; raises `BadInputError` where the model tells no numbers."""
+        found, cut = self.perplexities(item)
+        total = float(found.sum() if self.variant == "paper" else found.mean())
+        if not isfinite(total):
+            raise BadInputError(f"{self.model.name} gave a P.D. that is no number.", hint="Its weights may be damaged.")
+        return Kept(total, cut)
+
+    def values(self, workspace: Workspace, items: Sequence[Item], *, progress: Progress = silent) -> Measured:
+        """P.D. of each item; each is kept in the workspace as soon as it is known, so that a killed run goes on."""
+        store = KeptValues(workspace, f"PD {self.variant}", self.version)
+        keys = [store.key(i.answer, [_as_kept(p) for p in i.partial_answers]) for i in items]
+        known = store.get(keys)
+        places = {key: place for place, key in enumerate(keys) if items[place].partial_answers}
+        for done, (key, place) in enumerate(places.items(), start=1):
+            if key not in known:
+                known[key] = self.value(items[place])
+                store.put(key, known[key])
+            progress(done, "answers", len(places))
+        values = np.array([known[key].value if key in places else nan for key in keys], dtype=np.float64)
+        return Measured(values, self._notes(items, sum(known[k].cut for k in keys if k in places)))
+
+    def _notes(self, items: Sequence[Item], cut: int) -> tuple[str, ...]:
+        without = sum(not i.partial_answers for i in items)
+        empty = sum(not i.answer.strip() for i in items)
+        told = (
+            (without, "questions have no partial answers: their P.D. is missing"),
+            (empty, "answers are empty: scored as a wrap with nothing in it"),
+            (cut, f"answers or partial answers were longer than the window of {self.model.name} and lost their ends"),
+        )
+        return tuple(f"{count} of {len(items)} {what}." for count, what in told if count)
+
+
+def recovery_ratio(change: float, partial_answers: float) -> float:
+    """By about which factor the chance to recover a partial answer changes when P.D. changes: exp(-dP.D./n).
+
+    `change` is in P.D., `partial_answers` is n, how many the sum is over; raises `BadInputError` for an n of 0 or less.
+    """
+    if partial_answers <= 0:
+        raise BadInputError("There must be partial answers for P.D. to be read.", hint="Give n above 0.")
+    return exp(-change / partial_answers)
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _readable_perspective(partial: Perspective) -> Perspective:
+    return partial._replace(text=_readable(partial.text), explanation=_readable(partial.explanation))
+
+
+def _as_kept(partial: Perspective) -> str:
+    return f"{partial.text}\x00{partial.explanation}"

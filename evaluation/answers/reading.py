@@ -1,0 +1,139 @@
+"""What an evaluator reads for Perspective Diversity: as the paper says, and as the released script does it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from data.errors import BadInputError
+from data.language_models.local import LocalModel
+from data.language_models.protocol import Message
+from data.records import Perspective
+from evaluation.answers.losses import Ids
+from evaluation.answers.wraps import ANSWER
+
+_PLAUSIBLE = 1_000_000
+_SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")
+_PARTED = "\n\n"
+_TOGETHER = 20
+
+
+class Reading(NamedTuple):
+    """Token sequences, one a partial answer; each is scored from its start on, and its loss divided by its count.
+
+    `cut` tells that the answer or a partial answer was too long for the model's window and lost its end.
+    """
+
+    sequences: list[Ids]
+    starts: list[int]
+    counts: list[int]
+    cut: bool
+
+
+class Reader:
+    """A loaded local model's tokenizer and window, and how texts are laid before it."""
+
+    def __init__(self, model: LocalModel) -> None:
+        self.model = model
+        self.tokenizer, network = model.load()
+        known = (
+            getattr(network.config.get_text_config(), "max_position_embeddings", None),
+            self.tokenizer.model_max_length,
+        )
+        self.window = int(min((n for n in known if n and n < _PLAUSIBLE), default=_PLAUSIBLE))
+
+    def paper(self, answer: str, partial_answers: Sequence[Perspective], wrap: str) -> Reading:
+        """The answer in a wrap as one turn of a chat, then a partial answer as the reply; only the reply counts.
+
+        A model without a chat template reads the turn, a blank line, and the partial answer. An answer that leaves too little
+        of the window loses its end until the longest partial answer of its question fits; a partial answer that is longer
+        than half the window loses its own end.
+        """
+        most = self.window // 2
+        tails = [self._plain(joined(partial)) for partial in partial_answers]
+        cut = any(len(tail) > most for tail in tails)
+        tails = [tail[:most] for tail in tails]
+        room = self.window - max((len(tail) for tail in tails), default=0)
+        head, shortened = self._head(answer, wrap, room)
+        return Reading(
+            [head + tail for tail in tails], [len(head)] * len(tails), [len(t) for t in tails], cut or shortened
+        )
+
+    def released(self, answer: str, partial_answers: Sequence[Perspective]) -> Reading:
+        """What scripts/eval_PD.py of the released code scores, found by reading it.
+
+        The chat holds the answer alone, without an instruction or the beginning of a reply; view and explanation are joined
+        by '. '; the whole is tokenised at once and cut at its end to the model's length. The loss counts the partial answer's
+        tokens and is divided by the number of *all* tokens but the first, those of the answer too, so that a long answer
+        lowers it. The answer's tokens are counted without the special token that some tokenizers put first, and from the left
+        edge of the padded batch (20 partial answers), so that where a tokenizer pads on the left, the ends of answers are
+        scored too. A model without a chat template reads the answer and its end-of-text token, as GPT-2 did with the
+        libraries of the time.
+        """
+        head = self._released_head(answer)
+        texts = [head + f"{partial.text}. {partial.explanation}" for partial in partial_answers]
+        whole = [list(ids) for ids in self.tokenizer(texts, verbose=False)["input_ids"]] if texts else []
+        cut = any(len(ids) > self.window for ids in whole)
+        whole = [ids[: self.window] for ids in whole]
+        masked = len(self._plain(head))
+        left = self._pads_left()
+        starts = []
+        for place, ids in enumerate(whole):
+            batch = whole[place - place % _TOGETHER :][:_TOGETHER]
+            pads = max(map(len, batch)) - len(ids) if left else 0
+            starts.append(max(1, min(len(ids), masked - pads)))
+        return Reading(whole, starts, [max(1, len(ids) - 1) for ids in whole], cut)
+
+    def _head(self, answer: str, wrap: str, room: int) -> tuple[Ids, bool]:
+        """The wrapped answer as the model reads it in at most `room` tokens, and whether it was shortened for that."""
+        kept, ids = answer, self._chat(wrap.replace(ANSWER, answer))
+        while len(ids) > room:
+            if not kept:
+                raise BadInputError(
+                    f"The window of {self.window} tokens of {self.model.name} is too small for a partial answer and its wrap.",
+                    hint="Name another model.",
+                )
+            offsets = self.tokenizer(kept, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
+                "offset_mapping"
+            ]
+            left = len(offsets) - (len(ids) - room)
+            kept = (
+                kept[: offsets[left - 1][1]]
+                if left > 0 and offsets[left - 1][1] < len(kept)
+                else kept[: len(kept) // 2]
+            )
+            kept = kept if left > 0 else ""
+            ids = self._chat(wrap.replace(ANSWER, kept))
+        return ids, kept != answer
+
+    def _chat(self, content: str) -> Ids:
+        written = self.model.written((Message("user", content),))
+        if self.tokenizer.chat_template is None:
+            return list(self.tokenizer(written + _PARTED, verbose=False)["input_ids"])
+        return self._plain(written)
+
+    def _released_head(self, answer: str) -> str:
+        if self.tokenizer.chat_template is None:
+            return answer + str(self.tokenizer.eos_token or "")
+        turn = [{"role": "user", "content": answer}]
+        return str(self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=False))
+
+    def _plain(self, text: str) -> Ids:
+        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def _pads_left(self) -> bool:
+        """Where the tokenizer itself pads; ours is loaded to pad on the left."""
+        from transformers.models.auto.tokenization_auto import get_tokenizer_config
+
+        found = self.model.found
+        if isinstance(found, Path) and found.is_file():
+            return False
+        told: dict[str, Any] = get_tokenizer_config(str(found))
+        return told.get("padding_side") == "left"
+
+
+def joined(partial: Perspective) -> str:
+    """Point of view and explanation as one text, the point of view a sentence of its own."""
+    view, explanation = partial.text.strip(), partial.explanation.strip()
+    if not explanation or not view:
+        return view or explanation
+    return f"{view} {explanation}" if view.endswith(_SENTENCE_ENDS) else f"{view}. {explanation}"
