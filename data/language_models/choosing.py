@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from data.errors import BadInputError
 from data.language_models.cache import CompletionCache
@@ -15,6 +16,13 @@ MAX_TOKENS_AGAIN = 256
 """A model that thinks before it answers, or explains itself, gets room for that in the second try."""
 _ALTERNATIVES = 20
 _SHOWN = 60
+
+
+class Chosen(NamedTuple):
+    """P(the first word), None where what was written last, `text`, holds neither."""
+
+    probability: float | None
+    text: str
 
 
 def choose(
@@ -32,6 +40,29 @@ def choose(
     An answer that holds neither word is asked for once more with a stricter instruction. Raises `BadInputError` that tells
     how many of `what` had no answer then; all answers stay in the cache.
     """
+    found = choose_where_possible(model, cache, template, values, choice=choice, progress=progress)
+    unread = [chosen.text for chosen in found if chosen.probability is None]
+    if unread:
+        begins = " ".join(unread[0].split())[:_SHOWN]
+        wrote = f"one answer begins '{begins}'" if begins else "one answer is empty"
+        raise BadInputError(
+            f"{model.name} answered neither {choice.first} nor {choice.second} for {len(unread)} of {len(values)} {what}, in "
+            f"two tries; {wrote}.",
+            hint="Name another model or prompt. The other answers are kept.",
+        )
+    return [chosen.probability for chosen in found if chosen.probability is not None]
+
+
+def choose_where_possible(
+    model: LanguageModel,
+    cache: CompletionCache,
+    template: PromptTemplate,
+    values: Sequence[Mapping[str, str]],
+    *,
+    choice: Choice = YES_OR_NO,
+    progress: Progress = silent,
+) -> list[Chosen]:
+    """As `choose`, but an answer without either word has the probability None."""
 
     def ask(prompt: PromptTemplate, places: Sequence[int], max_tokens: int) -> list[Completion]:
         return cache.complete(
@@ -43,21 +74,13 @@ def choose(
             progress=progress,
         )
 
-    found = [probability(completion, choice) for completion in ask(template, range(len(values)), MAX_TOKENS)]
-    again = [place for place, value in enumerate(found) if value is None]
+    first = ask(template, range(len(values)), MAX_TOKENS)
+    found = [Chosen(probability(completion, choice), completion.text) for completion in first]
+    again = [place for place, chosen in enumerate(found) if chosen.probability is None]
     second = ask(stricter(template, choice), again, MAX_TOKENS_AGAIN)
     for place, completion in zip(again, second, strict=True):
-        found[place] = probability(completion, choice)
-    unread = [completion.text for place, completion in zip(again, second, strict=True) if found[place] is None]
-    if unread:
-        begins = " ".join(unread[0].split())[:_SHOWN]
-        wrote = f"one answer begins '{begins}'" if begins else "one answer is empty"
-        raise BadInputError(
-            f"{model.name} answered neither {choice.first} nor {choice.second} for {len(unread)} of {len(values)} {what}, in "
-            f"two tries; {wrote}.",
-            hint="Name another model or prompt. The other answers are kept.",
-        )
-    return [value for value in found if value is not None]
+        found[place] = Chosen(probability(completion, choice), completion.text)
+    return found
 
 
 def stricter(template: PromptTemplate, choice: Choice) -> PromptTemplate:
