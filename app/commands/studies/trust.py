@@ -1,0 +1,80 @@
+"""`study trust`: how trustworthy is the ranking of one's own systems, given the judgments so far?"""
+
+from typing import Annotated
+
+import typer
+
+from app.commands.options import WorkspaceOption, opened
+from app.commands.studies.results import Form, FormOption, finish
+from app.console import counting
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command()(trust)
+
+
+def trust(
+    dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared.")],
+    corpus: Annotated[str, typer.Option(help="The corpus of the runs.")],
+    pipeline: Annotated[
+        list[str] | None, typer.Option(help="One of the systems; may be given again. Else all that have a run.")
+    ] = None,
+    measure: Annotated[str, typer.Option(help="MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
+    labels: Annotated[
+        str | None, typer.Option(help="human, gold, a detector, human>embedded; else people over the adopted detector.")
+    ] = None,
+    detector: Annotated[
+        str | None,
+        typer.Option(help="Whose probabilities stand for labels that nobody settled; else that of the labels."),
+    ] = None,
+    draws: Annotated[int, typer.Option(min=100, help="Draws of the labels.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    form: FormOption = Form.TEXT,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Which systems can be told apart, how likely their order is wrong, what would settle it, and what would turn it.
+
+    For every two systems: paired tests with Holm's correction, the chance of a wrong order from questions and from labels, how
+    many more judgments would settle it, and the flip margin: the fewest label changes that swap the two, each listed.
+
+    Example: `berdseye study trust --dataset debate --corpus web --measure Precision@5 --labels "human>embedded"`
+    """
+    from annotation.judgments import Judgments
+    from data.errors import BadInputError, UnknownNameError
+    from data.runs import list_runs, load_run
+    from detectors.registry import parse_detector
+    from detectors.trained import adopted_detector
+    from evaluation.label_sources import HUMAN, parse_label_source
+    from evaluation.measures import parse_measures
+    from evaluation.studies.trust import trust_study
+    from retrieval.registry import parse_pipeline
+
+    held = opened(workspace)
+    measures = parse_measures(measure)
+    if len(measures) != 1:
+        raise BadInputError(f"'{measure}' is not one measure.", hint="Write it like MRecall@5.")
+    source = parse_label_source(labels or f"{HUMAN}>{adopted_detector(held)}")
+    known = {m.pipeline: m.name for m in list_runs(held) if (m.dataset, m.corpus) == (dataset, corpus)}
+    wanted = [str(parse_pipeline(p)) for p in pipeline] if pipeline else list(known)
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", name, known)
+    judging = (
+        parse_detector(detector, held)
+        if detector
+        else source.detector(held) or parse_detector(adopted_detector(held), held)
+    )
+    with counting("trust") as progress:
+        result = trust_study(
+            held,
+            Judgments.open(held.judgments_url),
+            [load_run(held, known[name]) for name in dict.fromkeys(wanted)],
+            source,
+            judging,
+            measures[0],
+            draws=draws,
+            seed=seed,
+            progress=progress,
+        )
+    finish(held, result, form)

@@ -1,0 +1,250 @@
+"""How trustworthy is my ranking now? Separability, chances of a wrong order, flip margins, and what would settle it."""
+
+import textwrap
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from statsmodels.stats.power import TTestPower
+
+from annotation.judgments import Judgments
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from data.runs import Run
+from data.workspace import Workspace
+from detectors.protocol import Detector
+from evaluation.intervals import mean_with_interval
+from evaluation.label_sources import LabelSource
+from evaluation.measures import Measure
+from evaluation.significance import Comparison, compare
+from evaluation.studies.result import StudyResult, Table
+from evaluation.trust.flip_margin import FLIPPABLE, FlipMargin, flip_margin
+from evaluation.trust.judging_plan import RISK, follow, judging_plan, needed
+from evaluation.trust.labelled_lists import Described, LabelledLists, labelled_lists
+from evaluation.trust.wrong_order import wrong_order
+
+POWER = 0.8
+_LEVEL = 0.05
+_SHOWN, _LISTED = 50, 40
+Cells = list[dict[str, Any]]
+_TABLES = {
+    "separability": (
+        "Separability",
+        "Separable: p of the randomisation test over questions, after Holm's correction, is below 0.05. The interval is the "
+        "bootstrap's; the questions for 80% power are a paired t-test's for this effect.",
+    ),
+    "wrong-order": (
+        "Chance of a wrong order",
+        "The chance that the other system is the better one, ties counting half: had other questions been asked, were labels "
+        "that nobody settled drawn by their chances, or both at once. Nothing where the two are level.",
+    ),
+    "judgments": (
+        "Judgments that would settle the order on these questions",
+        "To settle: question by question, the most telling first, until the chance of a wrong order from labels is at most "
+        f"{RISK:g}; median and 80% interval over labels drawn by their chances, which are assumed right and independent.",
+    ),
+    "flip-margins": (
+        "Flip margin",
+        "The fewest labels to change for the other system to come out ahead; nothing where no change can do that.",
+    ),
+}
+
+
+def trust_study(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: Sequence[Run],
+    source: LabelSource,
+    detector: Detector,
+    measure: Measure,
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> StudyResult:
+    """Tables of systems, of every pair of them, and of the labels behind each flip margin; a chart of the chances.
+
+    `detector` gives the chances of labels that `source` leaves open or takes from a detector. Measures are those of perspectives
+    (MRecall, Precision, Coverage); flip margins are of MRecall and Precision. Raises `BadInputError` for others.
+    """
+    if measure.definition.library or measure.pooled:
+        raise BadInputError(f"{measure} cannot be drawn label by label.", hint="Take MRecall, Precision or Coverage.")
+    described = labelled_lists(workspace, judgments, runs, source, detector, measure.k, progress=progress)
+    lists = described.lists
+    now = lists.values_now(measure)
+    order = np.argsort(
+        -np.nan_to_num(np.array([mean_with_interval(v).value for v in now]), nan=-1), kind="stable"
+    ).tolist()
+    drawn = lists.drawn(measure, draws, seed)
+    version = detector.version
+    stamp = {"labels": str(source), "detector_version": version, "judged": float((~np.isnan(lists.said)).mean())}
+    tests = {
+        (c.a, c.b): (c, t.p)
+        for c, t in zip(
+            compare({lists.systems[s]: now[s] for s in order}, test="randomisation", seed=seed),
+            compare({lists.systems[s]: now[s] for s in order}, test="t", seed=seed),
+            strict=True,
+        )
+    }
+    pairs: Cells = []
+    flips: Cells = []
+    count = len(order) * (len(order) - 1) // 2
+    for done, (first, second) in enumerate(combinations(order, 2), start=1):
+        comparison, p_t = tests[lists.systems[first], lists.systems[second]]
+        margin = flip_margin(lists, measure, first, second) if measure.name in FLIPPABLE else None
+        figures = _figures(described, measure, now, drawn, first, second, comparison, p_t, margin, seed)
+        named = {"better": lists.systems[first], "worse": lists.systems[second]}
+        pairs += [{**named, "n": comparison.n, **stamp, **figure} for figure in figures]
+        if margin is not None and margin.changes:
+            flips += [{**row, **stamp} for row in _listed(described, named, margin)]
+        progress(done, "pairs of systems", count)
+    tables = [
+        Table("trust-systems", f"{measure} by system: {_setting(runs)}", _systems(lists.systems, now, order, stamp, measure),
+              ("system",), ("measure",), 3),
+        *(
+            Table(f"trust-{name}", f"{caption}, by {measure}, the better system first: {_setting(runs)}",
+                  pd.DataFrame([row for row in pairs if row["table"] == name]).drop(columns="table"),
+                  ("better", "worse"), ("figure",), 3, (note,))
+            for name, (caption, note) in _TABLES.items()
+            if any(row["table"] == name for row in pairs)
+        ),
+    ]  # fmt: skip
+    if flips:
+        tables.append(
+            Table("trust-flips", "The labels of the flip margins, as they are and as they would be",
+                  pd.DataFrame(flips), ("better", "worse", "question", "perspective", "passage"), ("label",), 0)
+        )  # fmt: skip
+    charts = {"trust-wrong-order": _chart(pd.DataFrame(pairs))}
+    notes = [*described.notes, *_notes(described, source, measure)]
+    settings = {
+        "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure), "labels": str(source),
+        "detector": detector.name, "detector_version": version, "draws": draws, "seed": seed, "systems": list(lists.systems),
+    }  # fmt: skip
+    return StudyResult("trust", settings, tables, charts, tuple(notes))
+
+
+def _figures(
+    described: Described, measure: Measure, now: npt.NDArray[np.float64], drawn: npt.NDArray[np.float64], first: int,
+    second: int, comparison: Comparison, p_t: float, margin: FlipMargin | None, seed: int,
+) -> Cells:  # fmt: skip
+    lists = described.lists
+    chances = wrong_order(now, drawn, first, second, seed=seed)
+    plan = judging_plan(lists, measure, drawn, first, second)
+    more = needed(plan)
+    found: Cells = [
+        _figure("separability", "difference", comparison.difference, low=comparison.low, high=comparison.high),
+        _figure("separability", "p (t-test)", p_t),
+        _figure("separability", "p (randomisation)", comparison.p),
+        _figure("separability", "p (Holm)", comparison.adjusted),
+        _figure("separability", "separable", float(comparison.significant)),
+        _figure("separability", "questions for 80% power", _questions_for_power(now[first] - now[second])),
+        *(_figure("wrong-order", name, value) for name, value in chances._asdict().items()),
+        _figure("judgments", "to settle", more.median, low=more.low, high=more.high),
+        _figure("judgments", "that matter", float(more.all)),
+        _figure("judgments", "settled before all are made", more.settled),
+    ]
+    if margin is not None:
+        free = flip_margin(lists, measure, first, second, changeable=~lists.settled)
+        found += [
+            _figure("flip-margins", "any label", margin.size),
+            _figure("flip-margins", "unsettled labels", free.size),
+            _figure("flip-margins", "labels in all", float(_labels_of(lists, first, second))),
+        ]
+    if not np.isnan(described.gold).any():
+        truth = lists.values(measure, described.gold == 1)
+        followed = follow(plan, truth[first] - truth[second])
+        right = followed.order == int(np.sign(np.round(np.nansum(truth[first] - truth[second]), 9)))
+        found += [
+            _figure("judgments", "made, with gold labels", float(followed.judgments)),
+            _figure("judgments", "order then right", float(right)),
+        ]
+    return found
+
+
+def _figure(table: str, name: str, value: float | None, low: float = np.nan, high: float = np.nan) -> dict[str, Any]:
+    return {"table": table, "figure": name, "value": value, "low": low, "high": high}
+
+
+def _labels_of(lists: LabelledLists, first: int, second: int) -> int:
+    numbers = np.unique(lists.places[[first, second]])
+    return int((numbers >= 0).sum())
+
+
+def _questions_for_power(differences: npt.NDArray[np.float64]) -> float | None:
+    """Questions with this effect for a paired t-test at 5% to find it four times of five; None where there is none or no end."""
+    known = differences[~np.isnan(differences)]
+    spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    if spread == 0 or abs(known.mean()) < 1e-12:
+        return None
+    size = abs(float(known.mean())) / spread
+    found = TTestPower().solve_power(effect_size=size, alpha=_LEVEL, power=POWER, alternative="two-sided")
+    return float(np.ceil(np.max(found)))
+
+
+def _listed(described: Described, named: dict[str, str], margin: FlipMargin) -> Cells:
+    rows: Cells = []
+    for change in (margin.changes or ())[:_LISTED]:
+        pair, question = described.pairs[change.label], described.questions[int(described.asked_of[change.label])]
+        place = {
+            "question": question.id,
+            "perspective": textwrap.shorten(pair.perspective, _SHOWN, placeholder=" …"),
+            "passage": textwrap.shorten(pair.passage, _SHOWN, placeholder=" …"),
+            "pair": pair.key,
+        }
+        said = described.lists.said[change.label]
+        cells = {
+            "now": None if np.isnan(said) else float(said),
+            "changed": float(change.to),
+            "settled": float(described.lists.settled[change.label]),
+        }
+        rows += [{**named, **place, "label": label, "value": value} for label, value in cells.items()]
+    return rows
+
+
+def _systems(
+    names: tuple[str, ...], now: npt.NDArray[np.float64], order: list[int], stamp: dict[str, Any], measure: Measure
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        [{"system": names[s], "measure": str(measure), **mean_with_interval(now[s])._asdict(), **stamp} for s in order]
+    )
+
+
+def _setting(runs: Sequence[Run]) -> str:
+    return f"{runs[0].manifest.dataset} over {runs[0].manifest.corpus}"
+
+
+def _notes(described: Described, source: LabelSource, measure: Measure) -> list[str]:
+    lists = described.lists
+    notes = [
+        f"{int(lists.settled.sum()):,} of {len(lists.said):,} labels in the top {measure.k} are settled (people's or gold, under "
+        f"'{source}')."
+    ]
+    recurring = len(described.pairs) - len({p.key for p in described.pairs})
+    if recurring:
+        notes.append(f"{recurring} pairs stand under several questions; each is counted and drawn once a question.")
+    if np.isnan(described.gold).any():
+        notes.append("The stopping rule is not checked on gold labels here: some pairs have none.")
+    if measure.name not in FLIPPABLE:
+        notes.append(f"Flip margins are worked out for {' and '.join(FLIPPABLE)}, not for {measure.name}.")
+    notes.append(f"At most {_LISTED} labels of a flip margin are listed.")
+    return notes
+
+
+def _chart(pairs: pd.DataFrame) -> alt.Chart:
+    shown = pairs[pairs["table"] == "wrong-order"].dropna(subset=["value"])
+    shown = shown.assign(source=shown["figure"], pair=shown["better"] + " > " + shown["worse"])
+    chart: alt.Chart = (
+        alt.Chart(shown, title="Chance of a wrong order")
+        .mark_point(filled=True, size=70)
+        .encode(
+            x=alt.X("value:Q", title="chance", scale=alt.Scale(domain=[0, 0.5], clamp=True)),
+            y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=400)),
+            color=alt.Color("source:N", title="because of", sort=["questions", "labels", "both"]),
+            tooltip=["pair:N", "source:N", alt.Tooltip("value:Q", format=".3f")],
+        )
+    )
+    return chart

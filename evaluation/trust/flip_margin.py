@@ -1,0 +1,131 @@
+"""The flip margin: the fewest label changes after which the system that is behind is ahead, and which labels they are.
+
+Exact. Precision: a passage that one system alone ranks within k is worth one step, and the cheapest steps are taken. MRecall: for
+each question the fewest changes for each outcome of the two systems come from a table over its perspectives (how many the one and
+the other cover), and a knapsack over questions takes the cheapest changes that turn the order. A label belongs to one question.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.measures import Measure
+from evaluation.trust.labelled_lists import Bools, LabelledLists
+from evaluation.trust.perspective_changes import Change, Groups, cheapest_outcomes
+
+FLIPPABLE = ("Precision", "MRecall")
+_STEPS = 2
+
+
+class FlipMargin(NamedTuple):
+    """`changes` are all the labels to change, with what they would be; None where no change of labels can turn the order."""
+
+    changes: tuple[Change, ...] | None
+
+    @property
+    def size(self) -> int | None:
+        return None if self.changes is None else len(self.changes)
+
+
+def flip_margin(
+    lists: LabelledLists, measure: Measure, first: int, second: int, *, changeable: Bools | None = None
+) -> FlipMargin:
+    """The fewest changes after which `second` has the higher mean than `first`, which is ahead or level now.
+
+    `changeable` bool[n_labels] are the labels that may be wrong, all where it is None. A label nobody gave counts as 0. Questions
+    without a value for both systems stay out. Measures are Precision@k and MRecall@k.
+    """
+    labels = lists.said == 1
+    free = np.ones(len(labels), dtype=bool) if changeable is None else changeable
+    now = lists.values_now(measure)[[first, second]]
+    questions = np.flatnonzero(~np.isnan(now).any(axis=0))
+    gap = now[0, questions].sum() - now[1, questions].sum()
+    if measure.name == "Precision":
+        steps = round(float(gap) * measure.k) + 1
+        return FlipMargin(_cheapest_steps(lists, measure.k, first, second, questions, labels, free, steps))
+    return FlipMargin(
+        _cheapest_recalls(lists, measure.k, first, second, questions, labels, free, round(float(gap)) + 1)
+    )
+
+
+def _cheapest_steps(
+    lists: LabelledLists, k: int, first: int, second: int, questions: npt.NDArray[np.int64],
+    labels: Bools, free: Bools, steps: int,
+) -> tuple[Change, ...] | None:  # fmt: skip
+    offers: list[list[Change]] = []
+    for question in questions.tolist():
+        groups = _groups(lists, k, first, second, question)
+        for row in groups.only_first:
+            ones = [n for n in row if labels[n]]
+            if ones and all(free[n] for n in ones):
+                offers.append([Change(n, False) for n in ones])
+        for row in groups.only_second:
+            zeros = [n for n in row if free[n]]
+            if zeros and not any(labels[n] for n in row):
+                offers.append([Change(max(zeros, key=lambda n: float(lists.chance[n])), True)])
+    if steps <= 0:
+        return ()
+    if len(offers) < steps:
+        return None
+    return tuple(change for offer in sorted(offers, key=len)[:steps] for change in offer)
+
+
+def _cheapest_recalls(
+    lists: LabelledLists, k: int, first: int, second: int, questions: npt.NDArray[np.int64],
+    labels: Bools, free: Bools, steps: int,
+) -> tuple[Change, ...] | None:  # fmt: skip
+    if steps <= 0:
+        return ()
+    offers: list[Sequence[tuple[Change, ...] | None]] = []
+    for question in questions.tolist():
+        width = int(lists.counts[question])
+        needed = min(width, k)
+        outcomes = cheapest_outcomes(_groups(lists, k, first, second, question), width, needed, labels, free)
+        lead = next(a - b for (a, b), changes in outcomes.items() if changes == ())
+        offers.append([_shortest(outcomes, lead - step) for step in range(1, _STEPS + 1)])
+    # best[g]: the fewest changes that win g steps over the questions so far, g counted up to `steps`.
+    best: npt.NDArray[np.float64] = np.full(steps + 1, np.inf)
+    best[0] = 0
+    taken = np.zeros((len(offers), steps + 1), dtype=np.int8)
+    for row, offer in enumerate(offers):
+        before = best.copy()
+        for step, changes in enumerate(offer, start=1):
+            if changes is not None:
+                source = np.maximum(np.arange(steps + 1) - step, 0)
+                better = before[source] + len(changes) < best
+                best = np.where(better, before[source] + len(changes), best)
+                taken[row, better] = step
+    if not np.isfinite(best[steps]):
+        return None
+    chosen: list[Change] = []
+    left = steps
+    for row in range(len(offers) - 1, -1, -1):
+        step = int(taken[row, left])
+        if step:
+            chosen += offers[row][step - 1] or ()
+            left = max(left - step, 0)
+    return tuple(chosen)
+
+
+def _shortest(outcomes: dict[tuple[int, int], tuple[Change, ...]], lead: int) -> tuple[Change, ...] | None:
+    fitting = [changes for (a, b), changes in outcomes.items() if a - b <= lead]
+    return min(fitting, key=len) if fitting else None
+
+
+def _groups(lists: LabelledLists, k: int, first: int, second: int, question: int) -> Groups:
+    """The labels of the passages of the top k, a row a passage: of the first system alone, of the second alone, of both."""
+    ours, theirs = dict(_rows(lists, k, first, question)), dict(_rows(lists, k, second, question))
+    return Groups(
+        [row for passage, row in ours.items() if passage not in theirs],
+        [row for passage, row in theirs.items() if passage not in ours],
+        [row for passage, row in ours.items() if passage in theirs],
+    )
+
+
+def _rows(lists: LabelledLists, k: int, system: int, question: int) -> Iterator[tuple[int, list[int]]]:
+    width = int(lists.counts[question])
+    for rank, passage in enumerate(lists.ids[system, question, :k].tolist()):
+        if passage >= 0:
+            yield passage, lists.places[system, question, rank, :width].tolist()

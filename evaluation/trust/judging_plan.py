@@ -1,0 +1,126 @@
+"""How many more judgments would settle which of two systems is better on these questions, and in which order to make them.
+
+The rule: judge whole questions, those first whose labels sway the difference the most for each judgment (variance over cost), and
+stop as soon as the chance that the other system is better, given all that is judged so far, is at most 5%. The assumption: labels
+that nobody settled are independent, each 1 with its chance. `follow` runs the rule on labels that are known, to check both.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.measures import Measure
+from evaluation.trust.labelled_lists import LabelledLists
+
+Doubles = npt.NDArray[np.float64]
+RISK = 0.05
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class JudgingPlan:
+    """Questions in the order they are to be judged, and what the labels' chances say of them.
+
+    `order` int64[n_steps] questions, `costs` int64[n_steps] judgments each; `deltas` float64[n_draws, n_steps] the difference of
+    the two systems on each under drawn labels, `fixed` the difference on all other questions, which no label can change.
+    """
+
+    order: npt.NDArray[np.int64]
+    costs: npt.NDArray[np.int64]
+    deltas: Doubles
+    fixed: float
+
+
+class Needed(NamedTuple):
+    """Judgments until the order is settled: the median and an 80% interval over what the labels may turn out to be.
+
+    `all` is what judging everything that matters would take; `settled` the share of outcomes that are settled before that.
+    """
+
+    median: float
+    low: float
+    high: float
+    all: int
+    settled: float
+
+
+class Followed(NamedTuple):
+    """One run of the rule: judgments made, and the order it ended with (1 the first system, -1 the second, 0 tied)."""
+
+    judgments: int
+    order: int
+
+
+def judging_plan(lists: LabelledLists, measure: Measure, drawn: Doubles, first: int, second: int) -> JudgingPlan:
+    """The plan for two systems, from the measure under labels drawn, float64[n_draws, n_systems, n_questions]."""
+    deltas = np.nan_to_num(drawn[:, first] - drawn[:, second])
+    costs = _costs(lists, measure, first, second)
+    variances = deltas.var(axis=0)
+    open_ones = np.flatnonzero((variances > 0) & (costs > 0))
+    order = open_ones[np.argsort(-variances[open_ones] / costs[open_ones], kind="stable")]
+    rest = np.setdiff1d(np.arange(deltas.shape[1]), order)
+    return JudgingPlan(order, costs[order], deltas[:, order], float(deltas[:, rest].mean(axis=0).sum()))
+
+
+def needed(plan: JudgingPlan, risk: float = RISK) -> Needed:
+    """How many judgments the rule would take, over the outcomes that were drawn."""
+    stops = _stops(plan, plan.deltas, risk)
+    made = np.concatenate([[0], np.cumsum(plan.costs)])[stops]
+    low, median, high = np.quantile(made, [0.1, 0.5, 0.9], method="nearest") if len(made) else (0, 0, 0)
+    return Needed(
+        float(median), float(low), float(high), int(plan.costs.sum()), float((stops < len(plan.order)).mean())
+    )
+
+
+def follow(plan: JudgingPlan, truth: Doubles, risk: float = RISK) -> Followed:
+    """The rule where the differences of the questions are known: `truth` float64[n_questions], first minus second."""
+    known = np.nan_to_num(truth)[plan.order][None, :]
+    stop = int(_stops(plan, known, risk)[0])
+    ahead = plan.fixed + known[0, :stop].sum() + plan.deltas[:, stop:].mean(axis=0).sum()
+    return Followed(int(plan.costs[:stop].sum()), int(np.sign(round(float(ahead), _DIGITS))))
+
+
+def _stops(plan: JudgingPlan, outcomes: Doubles, risk: float) -> npt.NDArray[np.int64]:
+    """After how many questions each outcome float64[n, n_steps] is settled, int64[n]; n_steps where only judging all does."""
+    steps = len(plan.order)
+    stops: npt.NDArray[np.int64] = np.full(len(outcomes), steps, dtype=np.int64)
+    waiting = np.ones(len(outcomes), dtype=bool)
+    revealed: Doubles = np.full(len(outcomes), plan.fixed)
+    remaining = plan.deltas.sum(axis=1)
+    for step in range(steps):
+        # What is still open has the distribution of the draws: how often does it turn the order around?
+        still = np.sort(np.round(remaining, _DIGITS))
+        ahead = np.round(revealed + remaining.mean(), _DIGITS)
+        turning = np.round(-revealed, _DIGITS)
+        below, to = np.searchsorted(still, turning, "left"), np.searchsorted(still, turning, "right")
+        tied = (to - below) / 2
+        against = np.where(ahead > 0, below + tied, len(still) - to + tied) / len(still)
+        done = waiting & (ahead != 0) & (against <= risk)
+        stops[done] = step
+        waiting &= ~done
+        if not waiting.any():
+            break
+        revealed = revealed + outcomes[:, step]
+        remaining = remaining - plan.deltas[:, step]
+    return stops
+
+
+def _costs(lists: LabelledLists, measure: Measure, first: int, second: int) -> npt.NDArray[np.int64]:
+    """The labels of each question that nobody settled and that may sway the difference, int64[n_questions].
+
+    Passages that both systems rank within k add the same to the Precision of both: they are not asked about.
+    """
+    k = measure.k
+    ids = lists.ids[[first, second], :, :k]
+    costs = np.zeros(len(lists.questions), dtype=np.int64)
+    for question in range(len(lists.questions)):
+        shared = set(ids[0, question].tolist()) & set(ids[1, question].tolist())
+        asked: set[int] = set()
+        for place, system in enumerate((first, second)):
+            for rank, passage in enumerate(ids[place, question].tolist()):
+                if passage >= 0 and not (measure.name == "Precision" and passage in shared):
+                    asked |= {n for n in lists.places[system, question, rank].tolist() if n >= 0}
+        costs[question] = sum(not lists.settled[n] for n in asked)
+    return costs

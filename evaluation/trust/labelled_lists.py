@@ -1,0 +1,159 @@
+"""The top k of several systems over one set of labels, each with its chance of being right: what trust is computed from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+
+from annotation.judgments import Judgments
+from data.datasets import GOLD, load_dataset
+from data.errors import BadInputError
+from data.labels import LabelStore
+from data.progress import Progress, silent
+from data.records import Ids, Pair, Question
+from data.run_pairs import run_pairs
+from data.runs import Run
+from data.workspace import Workspace
+from detectors.labelling import label
+from detectors.protocol import Detector
+from evaluation.label_sources import HUMAN, LabelSource, labels_of
+from evaluation.measures import Measure
+from evaluation.support import Support
+
+Doubles = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+_FEWEST, _FEWEST_OF_A_KIND = 50, 10
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class LabelledLists:
+    """`ids` int64[n_systems, n_questions, k] passages, -1 pads; `places` int64[n_systems, n_questions, k, m_max] says which label
+    each makes with each perspective (-1: none), `counts` int64[n_questions] perspectives a question.
+
+    Of each label: `said` float64[n_labels], 1 or 0 or NaN (nobody said); `chance` float64[n_labels], the probability that it
+    is 1; `settled` bool[n_labels], where people or gold said so and the chance is 1 or 0.
+    """
+
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    ids: Ids
+    places: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    said: Doubles
+    chance: Doubles
+    settled: Bools
+
+    def values(self, measure: Measure, labels: Bools) -> Doubles:
+        """The measure of each system and question under labels bool[n_labels]: float64[n_systems, n_questions]."""
+        known = np.append(labels, False)[self.places]
+        judged = self.places >= 0
+        return np.stack(
+            [
+                measure.values(Support(known[s], self.counts, (self.ids[s] >= 0).sum(axis=1), judged[s]))
+                for s in range(len(self.systems))
+            ]
+        )
+
+    def values_now(self, measure: Measure) -> Doubles:
+        """The same under the labels there are, as `score_run` has them: NaN where passages were found and none has a label."""
+        values = self.values(measure, self.said == 1)
+        labelled = ~np.isnan(np.append(self.said, np.nan))[self.places]
+        unlabelled = ~labelled[:, :, : measure.k].any(axis=(2, 3)) & (self.ids >= 0).any(axis=2)
+        return np.asarray(np.where(unlabelled, np.nan, values))
+
+    def drawn(self, measure: Measure, draws: int, seed: int = 0) -> Doubles:
+        """The measure under labels drawn by their chances, each once for all systems: float64[draws, n_systems, n_questions]."""
+        random = np.random.default_rng(seed)
+        found = [self.values(measure, random.random(len(self.chance)) < self.chance) for _ in range(draws)]
+        return np.stack(found)
+
+
+@dataclass(frozen=True)
+class Described:
+    """The lists and the texts behind them: `pairs` of each label, and the number of the question it belongs to."""
+
+    lists: LabelledLists
+    questions: list[Question]
+    pairs: list[Pair]
+    asked_of: npt.NDArray[np.int64]
+    gold: Doubles
+    notes: tuple[str, ...]
+
+
+def labelled_lists(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: Sequence[Run],
+    source: LabelSource,
+    detector: Detector,
+    k: int,
+    *,
+    progress: Progress = silent,
+) -> Described:
+    """The top k of stored runs of one data set over one corpus.
+
+    What people or gold say under `source` is settled. Every other label has the chance that `detector` gives it, put right by a
+    logistic regression on the settled ones (Platt, 1999) where they are at least 50, 10 of each kind. Raises `BadInputError`
+    for runs of different data sets or corpora, or fewer than two.
+    """
+    if len({(r.manifest.dataset, r.manifest.corpus) for r in runs}) > 1 or len(runs) < 2:
+        raise BadInputError(
+            "A ranking needs two or more runs of one data set over one corpus.", hint="Make or name them."
+        )
+    questions = load_dataset(workspace, runs[0].manifest.dataset)
+    deepest = min(r.manifest.k for r in runs)
+    if k > deepest:
+        raise BadInputError(f"k is {k}, and a run holds {deepest} passages.", hint="Make the runs deeper.")
+    width = max((len(q.perspectives) for q in questions), default=0)
+    ids = np.stack([r.ids[:, :k] for r in runs])
+    places = np.full((*ids.shape, width), -1, dtype=np.int64)
+    numbers: dict[tuple[int, str], int] = {}
+    pairs: list[Pair] = []
+    asked_of: list[int] = []
+    for system, run in enumerate(runs):
+        found = run_pairs(workspace, run, questions, k)
+        for (question, rank, perspective), pair in zip(found.places.tolist(), found.pairs, strict=True):
+            number = numbers.setdefault((question, pair.key), len(pairs))
+            if number == len(pairs):
+                pairs.append(pair)
+                asked_of.append(question)
+            places[system, question, rank, perspective] = number
+    said = labels_of(workspace, judgments, source, pairs, progress=progress)
+    by_people = LabelSource(tuple(p for p in source.parts if p in (HUMAN, GOLD)))
+    trusted = labels_of(workspace, judgments, by_people, pairs) if by_people.parts else np.full(len(pairs), np.nan)
+    store = LabelStore(workspace)
+    scores = label(store, detector, pairs, progress=progress).astype(np.float64)
+    settled = ~np.isnan(trusted)
+    chance, how = calibrated_chance(scores, trusted)
+    lists = LabelledLists(
+        tuple(r.manifest.pipeline for r in runs),
+        tuple(q.id for q in questions),
+        ids,
+        places,
+        np.array([len(q.perspectives) for q in questions], dtype=np.int64),
+        said,
+        np.where(settled, trusted, chance),
+        settled,
+    )
+    gold = store.get(GOLD, [p.key for p in pairs]).astype(np.float64)
+    return Described(lists, questions, pairs, np.array(asked_of, dtype=np.int64), gold, (f"{detector.name}: {how}",))
+
+
+def calibrated_chance(scores: Doubles, trusted: Doubles) -> tuple[Doubles, str]:
+    """P(supports) from a detector's scores, put right on those with a trusted label (1, 0, else NaN); and how it was done."""
+    known = ~np.isnan(trusted)
+    truth = trusted[known] == 1
+    if known.sum() < _FEWEST or min(int(truth.sum()), int((~truth).sum())) < _FEWEST_OF_A_KIND:
+        return scores, (
+            f"its probabilities are taken as they are: fewer than {_FEWEST} judged pairs (or {_FEWEST_OF_A_KIND} of a kind) "
+            "to put them right by."
+        )
+    logits = logit(np.clip(scores, _EDGE, 1 - _EDGE)).reshape(-1, 1)
+    fitted = LogisticRegression(C=1e3).fit(logits[known], truth)
+    return np.asarray(
+        fitted.predict_proba(logits)[:, 1]
+    ), f"its probabilities are put right on {int(known.sum())} judged pairs."
