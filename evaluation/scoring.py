@@ -1,7 +1,7 @@
 """The measures of a stored run from one label source, with all that made the numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +88,38 @@ def score_run(
 
     people = support_by(LabelSource((HUMAN,))) if source.corrected else None
     return scores_of(measures, support_by(source.plain), people, **made_by)
+
+
+def score_runs(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: Sequence[Run],
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    progress: Progress = silent,
+) -> list[Score]:
+    """The scores of several runs, as `score_run` gives them; what is pooled is pooled once a data set and corpus."""
+    pools: dict[tuple[str, str], Qrels] = {}
+    scores = []
+    for run in runs:
+        place = (run.manifest.dataset, run.manifest.corpus)
+        if any(m.pooled for m in measures) and not source.corrected and place not in pools:
+            pools[place] = pooled_qrels(workspace, judgments, *place, source, others=(run,), progress=progress)
+        scores += score_run(workspace, judgments, run, source, measures, pool=pools.get(place), progress=progress)
+    return scores
+
+
+def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list[Score]:
+    """The same scores with no value for the questions that are left out."""
+    kept = ~np.asarray(left_out, dtype=bool)
+    found = []
+    for score in scores:
+        values = np.where(kept, score.values, np.nan)
+        people = None if score.people is None else np.where(kept, score.people, np.nan)
+        estimate = mean_with_interval(values) if people is None else corrected_mean(people, values).estimate
+        found.append(replace(score, values=values, people=people, estimate=estimate))
+    return found
 
 
 def scores_of(

@@ -1,12 +1,21 @@
 """`evaluate`: measures of a run, stored here or made elsewhere."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, print_json
+from app.console import counting, note, print_json
+from data.errors import BadInputError
+from evaluation.interchange.made_elsewhere import Missing
+
+if TYPE_CHECKING:
+    from evaluation.measures import Measure
+    from evaluation.scoring import Score
+
+_FILES = (".jsonl", ".json", ".run", ".trec", ".txt", ".gz")
 
 
 def register(cli: typer.Typer) -> None:
@@ -16,28 +25,59 @@ def register(cli: typer.Typer) -> None:
 
 def evaluate(
     run: Annotated[
-        str | None, typer.Option(help="A file in the released BERDS form, or a stored run; else all runs.")
+        str | None,
+        typer.Option(help="A stored run, or a file: TREC, the released BERDS form, or JSONL; else all stored runs."),
     ] = None,
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
     labels: Annotated[
         str | None,
-        typer.Option(help="For stored runs: human, gold, a detector, human>embedded; else the adopted detector."),
+        typer.Option(
+            help="human, gold, a detector, human>embedded; else the adopted detector. For a BERDS file: a model."
+        ),
     ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(help="For a file: its labels, as TREC qrels (perspectives as subtopics) or JSONL.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="For a file: the data set its questions are of.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="For a file: the corpus here that its passages are of.")] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="What becomes of questions that a file does not name.")
+    ] = Missing.LEFT_OUT,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compute measures, each with its 95% interval over n questions.
+    """Compute measures, each with its 95% interval over n questions, judged@k and the source of its labels.
 
-    A file is JSONL; each line has question, perspectives and ctxs, each ctx a text and a list of 0/1 under `labels`, one
-    for each perspective. For stored runs the label source is named beside every number.
+    BERDS: MRecall@k, Precision@k, Coverage@k. Classic: Recall@k, nDCG@k, AP@k, Rprec; of diversity: alpha_nDCG@k, ERR_IA@k,
+    StRecall@k. What is relevant beyond a run is pooled from all labelled pairs of all stored runs of its data set and corpus.
+
+    A file of the BERDS form carries its labels: under `labels`, or a model's under `mistral-preds` and the like. Others take
+    them from --qrels, or from the workspace by --dataset, --corpus and --labels. What is missing is told on standard error.
 
     Example: `berdseye evaluate --run results.jsonl --measures "MRecall@5 Precision@5" --json`
     """
-    rows = (
-        _file(Path(run), measures)
-        if run is not None and Path(run).is_file()
-        else _stored(run, measures, labels, workspace)
-    )
+    from evaluation.measures import parse_measures
+
+    parsed = parse_measures(measures)
+    path = Path(run) if run is not None else None
+    rows: dict[str, dict[str, Any]] | list[dict[str, Any]]
+    if path is not None and path.is_file():
+        if qrels is not None:
+            if corpus is not None or labels is not None:
+                raise BadInputError("--qrels are the labels.", hint="Leave out --corpus and --labels.")
+            rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace)
+        elif dataset is not None and corpus is not None:
+            rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace)
+        elif dataset is not None or corpus is not None:
+            raise BadInputError("A run's passages need labels.", hint="Give --dataset and --corpus, or --qrels.")
+        else:
+            rows = _released(path, labels, parsed)
+    elif run is not None and (Path(run).suffix in _FILES or "/" in run):
+        raise BadInputError("There is no such file.", where=run, hint="Check the path.")
+    elif qrels is not None or dataset is not None or corpus is not None:
+        raise BadInputError("--qrels, --dataset and --corpus are for a file.", hint="Name the file with --run.")
+    else:
+        rows = _stored(run, parsed, labels, workspace)
     if json:
         print_json(rows)
         return
@@ -45,51 +85,127 @@ def evaluate(
         print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in row.values()))
 
 
-def _file(path: Path, measures: str) -> dict[str, dict[str, Any]]:
+def _released(path: Path, model: str | None, measures: "Sequence[Measure]") -> dict[str, dict[str, Any]]:
+    from evaluation.interchange.berds import read_released_run
+    from evaluation.interchange.made_elsewhere import RunFormat, run_format
     from evaluation.intervals import mean_with_interval
-    from evaluation.measures import parse_measures
-    from evaluation.released import read_released_run
+    from evaluation.measures import values_of
 
-    parsed = parse_measures(measures)
-    support = read_released_run(path)
+    if run_format(path) is not RunFormat.BERDS:
+        raise BadInputError("The file holds no labels.", where=path, hint="Give --qrels, or --dataset and --corpus.")
+    held = read_released_run(path, model)
+    _say_depth(measures, int(held.support.depths.max(initial=0)), str(path))
+    found = zip(measures, values_of(measures, held.support), strict=True)
+    return {str(m): {**mean_with_interval(v)._asdict(), "judged": held.support.judged_at(m.k)} for m, v in found}
+
+
+def _against_qrels(
+    path: Path,
+    qrels: Path,
+    dataset: str | None,
+    measures: "Sequence[Measure]",
+    missing: Missing,
+    workspace: Path | None,
+) -> dict[str, dict[str, Any]]:
+    from data.datasets import load_dataset
+    from evaluation.interchange.made_elsewhere import judged_by_file, read_labels, read_run
+    from evaluation.intervals import mean_with_interval
+    from evaluation.measures import values_of
+
+    questions = load_dataset(opened(workspace), dataset) if dataset is not None else None
+    held = judged_by_file(read_run(path), read_labels(qrels), questions, missing)
+    for text in held.notes:
+        note(text)
+    _say_depth(measures, held.ranked.ids.shape[1], str(path))
+    support = held.qrels.support(held.ranked.ids)
+    found = zip(measures, values_of(measures, support), strict=True)
     return {
-        str(m): {**mean_with_interval(m.values(support))._asdict(), "judged": support.judged_at(m.k)} for m in parsed
+        str(m): {**mean_with_interval(v)._asdict(), "judged": support.judged_at(m.k), "labels": qrels.name}
+        for m, v in found
     }
 
 
-def _stored(run: str | None, measures: str, labels: str | None, workspace: Path | None) -> list[dict[str, Any]]:
+def _against_workspace(
+    path: Path,
+    dataset: str,
+    corpus: str,
+    labels: str | None,
+    measures: "Sequence[Measure]",
+    missing: Missing,
+    workspace: Path | None,
+) -> dict[str, dict[str, Any]]:
     from annotation.judgments import Judgments
-    from data.errors import BadInputError
-    from data.runs import list_runs, load_run
     from detectors.trained import adopted_detector
+    from evaluation.interchange.made_elsewhere import as_run, read_run
     from evaluation.label_sources import parse_label_source
-    from evaluation.measures import parse_measures
-    from evaluation.scoring import macro_average, score_run
+    from evaluation.scoring import score_run, without_questions
 
-    if run is not None and Path(run).suffix in (".jsonl", ".json"):
-        raise BadInputError("There is no such file.", where=run, hint="Check the path.")
-    held, parsed = opened(workspace), parse_measures(measures)
+    held = opened(workspace)
     source = parse_label_source(labels or adopted_detector(held))
-    names = [run] if run is not None else [r.name for r in list_runs(held)]
-    if not names:
-        raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`, or name a file with --run.")
-    judgments = Judgments.open(held.judgments_url)
-    scores = []
-    for name in names:
-        with counting(name) as progress:
-            scores += score_run(held, judgments, load_run(held, name), source, parsed, progress=progress)
-    if run is None:
-        scores += macro_average(scores)
-    return [
-        {
-            "dataset": s.dataset,
-            "corpus": s.corpus,
-            "pipeline": s.pipeline,
-            "measure": s.measure,
+    made, absent = as_run(held, read_run(path), dataset, corpus)
+    _say_missing(absent, len(made.question_ids), str(path), missing)
+    _say_depth(measures, made.manifest.k, str(path))
+    with counting(path.name) as progress:
+        scores = score_run(held, Judgments.open(held.judgments_url), made, source, measures, progress=progress)
+    if missing is Missing.LEFT_OUT:
+        scores = without_questions(scores, [q in set(absent) for q in made.question_ids])
+    return {
+        s.measure: {
             **s.estimate._asdict(),
             "judged": s.judged,
             "labels": s.labels,
             "detector_version": s.detector_version,
         }
         for s in scores
-    ]
+    }
+
+
+def _stored(
+    run: str | None, measures: "Sequence[Measure]", labels: str | None, workspace: Path | None
+) -> list[dict[str, Any]]:
+    from annotation.judgments import Judgments
+    from data.runs import list_runs, load_run
+    from detectors.trained import adopted_detector
+    from evaluation.label_sources import parse_label_source
+    from evaluation.scoring import macro_average, score_runs
+
+    held = opened(workspace)
+    source = parse_label_source(labels or adopted_detector(held))
+    names = [run] if run is not None else [r.name for r in list_runs(held)]
+    if not names:
+        raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`, or name a file with --run.")
+    runs = [load_run(held, name) for name in names]
+    for one in runs:
+        _say_depth(measures, one.manifest.k, one.manifest.name)
+    with counting("scoring") as progress:
+        scores = score_runs(held, Judgments.open(held.judgments_url), runs, source, measures, progress=progress)
+    return [score_row(s) for s in [*scores, *(macro_average(scores) if run is None else [])]]
+
+
+def score_row(score: "Score") -> dict[str, Any]:
+    """A score as a row of a table."""
+    return {
+        "dataset": score.dataset,
+        "corpus": score.corpus,
+        "pipeline": score.pipeline,
+        "measure": score.measure,
+        **score.estimate._asdict(),
+        "judged": score.judged,
+        "labels": score.labels,
+        "detector_version": score.detector_version,
+    }
+
+
+def _say_missing(absent: Sequence[str], asked: int, where: str, missing: Missing) -> None:
+    from evaluation.interchange.made_elsewhere import missing_note
+
+    if absent:
+        note(missing_note(absent, asked, where, missing))
+
+
+def _say_depth(measures: "Iterable[Measure]", depth: int, name: str) -> None:
+    from evaluation.measures import WHOLE_RUN
+
+    deeper = [str(m) for m in measures if depth < m.k < WHOLE_RUN]
+    if deeper:
+        note(f"{name} has {depth} passages a question at most; deeper looks {', '.join(deeper)}.")

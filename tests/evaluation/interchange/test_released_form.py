@@ -9,7 +9,7 @@ import pytest
 
 from data.errors import BadInputError
 from evaluation.measures import parse_measures
-from evaluation.released import read_released_run
+from evaluation.interchange.berds import read_released_run
 
 
 def row(*labels: list[Any], perspectives: Any = ("yes", "no")) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def test_a_good_file(tmp_path: Path) -> None:
         row([1.0, True], perspectives="['yes', \"don't know\"]"),
         row([1, 0], perspectives=[{"text": "yes", "stance": "supporting"}, {"text": "no"}]),
     )
-    support = read_released_run(path)
+    support = read_released_run(path).support
     mrecall, precision = (m.values(support) for m in parse_measures("MRecall@2 Precision@2"))
     np.testing.assert_equal(mrecall, [1, 0, 0, np.nan, 1, 0])
     np.testing.assert_equal(precision, [1, 1, 0, np.nan, 0.5, 0.5])
@@ -49,14 +49,13 @@ def test_a_good_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (b"{nonsense", "not valid JSON"),
-        (b"\xff\xfe{}", "utf-8"),
-        (b"[" * 200_000, "recursion"),
-        (b"[1, 2]", "needs question, perspectives and ctxs"),
-        (b"null", "needs question, perspectives and ctxs"),
-        ({"question": 3, "perspectives": [], "ctxs": []}, "needs question, perspectives and ctxs"),
-        ({"perspectives": [], "ctxs": []}, "needs question, perspectives and ctxs"),
-        ({"question": "Q?", "perspectives": []}, "needs question, perspectives and ctxs"),
+        (b"{nonsense", "Not valid JSON"),
+        (b"\xff\xfe{}", "Not UTF-8"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b"[1, 2]", "must be an object"),
+        (b"null", "must be an object"),
+        ({"question": 3, "perspectives": [], "ctxs": []}, "needs perspectives and ctxs"),
+        ({"question": "Q?", "perspectives": []}, "needs perspectives and ctxs"),
         ({"question": "Q?", "ctxs": []}, "`perspectives` is no list"),
         (row(perspectives="nonsense("), "`perspectives` is no list"),
         (row(perspectives=["yes", ""]), "a perspective is empty"),
@@ -64,14 +63,14 @@ def test_a_good_file(tmp_path: Path) -> None:
         (row(perspectives=[{"text": "yes", "stance": "sideways"}]), "neither supporting nor opposing"),
         (row(perspectives=[{"text": "yes", "stance": []}]), "neither supporting nor opposing"),
         (row(perspectives="{[]: 1}"), "unhashable"),
-        (row([1]), "ctx 1 needs 2 labels"),
-        (row([1, 0], [1, 0, 1]), "ctx 2 needs 2 labels"),
-        (row([1, 2]), "ctx 1 has the label 2"),
-        (row([1, "1"]), "ctx 1 has the label '1'"),
-        (row([1, []]), r"ctx 1 has the label \[\]"),
-        (b'{"question": "Q?", "perspectives": ["a"], "ctxs": [{"labels": [NaN]}]}', "has the label nan"),
-        ({**row(), "ctxs": ["text"]}, "ctx 1 needs 2 labels"),
-        ({**row(), "ctxs": [{"text": "t"}]}, "ctx 1 needs 2 labels"),
+        (row([1]), "Ctx 1 needs 2 labels"),
+        (row([1, 0], [1, 0, 1]), "Ctx 2 needs 2 labels"),
+        (row([1, 2]), "Ctx 1 has the label 2"),
+        (row([1, "1"]), "Ctx 1 has the label '1'"),
+        (row([1, []]), r"Ctx 1 has the label \[\]"),
+        (b'{"question": "Q?", "perspectives": ["a"], "ctxs": [{"labels": [NaN]}]}', "Ctx 1 has the label nan"),
+        ({**row(), "ctxs": ["text"]}, "Ctx 1 needs 2 labels"),
+        ({**row(), "ctxs": [{"text": "t"}]}, "Ctx 1 needs 2 labels"),
     ],
 )
 def test_bad_lines_are_told_with_their_number(tmp_path: Path, bad: Any, said: str) -> None:

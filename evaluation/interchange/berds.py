@@ -1,0 +1,123 @@
+"""Runs as BERDS releases them: JSONL, a question a line with its `perspectives` and its ranked passages (`ctxs`).
+
+The released evaluator leaves its word in each ctx under the model's name, `mistral-preds` or `gpt4-preds`: true or false for each
+perspective. Ours may also stand under `labels`: 0, 1, or null where nobody said.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from data.dataset_formats import read_perspectives
+from data.errors import BadInputError, UnknownNameError
+from data.records import Passage, Question
+from evaluation.interchange.jsonl import json_rows
+from evaluation.interchange.rows import read_lines
+from evaluation.support import Support
+
+LABELS, _PREDICTIONS = "labels", "-preds"
+
+
+@dataclass(frozen=True)
+class ReleasedRun:
+    """What each question's ranking supports, and under which name the file says it."""
+
+    support: Support
+    source: str
+
+
+def read_released_run(path: Path, source: str | None = None) -> ReleasedRun:
+    """A file whose ctxs have labels, or predictions of the model `source`; None takes the one source that there is.
+
+    Predictions may stop below the top k, as those of the released evaluator do: what follows has no label. Raises
+    `BadInputError` with file and line for anything else; questions without ctxs count as covering nothing.
+    """
+    rows = [(line, _checked(row, path, line)) for line, row in json_rows(read_lines(path), path)]
+    if not rows:
+        raise BadInputError("The file holds no question.", where=path, hint="Is it the right file?")
+    name = _source(rows, source, path)
+    arrays = []
+    for line, row in rows:
+        try:
+            arrays.append(_labels(row, name))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BadInputError(f"{error}.", where=path, line=line, hint="Correct this line.") from error
+    return ReleasedRun(Support.of(arrays), name)
+
+
+def released_run(
+    questions: Sequence[Question],
+    rankings: Sequence[Sequence[Passage]],
+    scores: Sequence[Sequence[float]],
+    labels: Sequence[npt.NDArray[np.float64]] | None = None,
+    *,
+    model: str = "",
+) -> bytes:
+    """Rankings in the released form, which the released evaluator reads. `labels` float64[k_i, m_i] stand under `labels`; with
+    `model`, such as mistral, also as its predictions, where a pair without a label counts as not supporting."""
+    lines = []
+    for number, (question, passages, values) in enumerate(zip(questions, rankings, scores, strict=True)):
+        ctxs = []
+        for rank, (passage, score) in enumerate(zip(passages, values, strict=True)):
+            ctx: dict[str, Any] = {
+                "id": passage.id,
+                "title": passage.title,
+                "text": passage.text,
+                "score": float(score),
+            }
+            if labels is not None:
+                row = labels[number][rank].tolist()
+                ctx[LABELS] = [None if value != value else int(value) for value in row]
+                if model:
+                    ctx[f"{model}{_PREDICTIONS}"] = [value == 1 for value in row]
+            ctxs.append(ctx)
+        perspectives = [p.text for p in question.perspectives]
+        held = {"id": question.id, "question": question.text, "perspectives": perspectives, "ctxs": ctxs}
+        lines.append(json.dumps(held, ensure_ascii=False) + "\n")
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def _checked(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    if not isinstance(row.get("question", ""), str) or not isinstance(row.get("ctxs"), list):
+        raise BadInputError("A line needs perspectives and ctxs.", where=path, line=line, hint="Correct this line.")
+    return row
+
+
+def _source(rows: Sequence[tuple[int, dict[str, Any]]], wanted: str | None, path: Path) -> str:
+    """The field that is to be read, from the fields that the ctxs have."""
+    ctxs = [ctx for _, row in rows for ctx in row["ctxs"] if isinstance(ctx, dict)]
+    fields = {f: None for ctx in ctxs for f in ctx if f == LABELS or f.endswith(_PREDICTIONS)}
+    names = [f.removesuffix(_PREDICTIONS) for f in fields]
+    if wanted is not None:
+        if wanted not in names:
+            raise UnknownNameError(f"source of labels in {path.name}", wanted, names)
+        return wanted
+    if LABELS in names or not names:
+        return LABELS
+    if len(names) > 1:
+        raise BadInputError(
+            f"Several models say something: {', '.join(names)}.", where=path, hint="Choose one with --labels."
+        )
+    return str(names[0])
+
+
+def _labels(row: dict[str, Any], source: str) -> npt.NDArray[np.float64]:
+    wanted = len(read_perspectives(row.get("perspectives")))
+    labels = np.full((len(row["ctxs"]), wanted), np.nan)
+    field = source if source == LABELS else f"{source}{_PREDICTIONS}"
+    for rank, ctx in enumerate(row["ctxs"]):
+        given = ctx.get(field) if isinstance(ctx, dict) else None
+        if given is None and source != LABELS and isinstance(ctx, dict):
+            continue
+        if not isinstance(given, list) or len(given) != wanted:
+            raise ValueError(f"Ctx {rank + 1} needs {wanted} labels under `{field}`, one for each perspective")
+        for place, value in enumerate(given):
+            if value not in (0, 1, None):
+                raise ValueError(f"Ctx {rank + 1} has the label {value!r}; labels are 0, 1 or null")
+            labels[rank, place] = np.nan if value is None else float(value)
+    return labels

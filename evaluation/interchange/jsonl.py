@@ -1,0 +1,142 @@
+"""Berdseye's own JSONL. Runs: a question a line with its `ranking`; labels: a line each.
+
+    {"question": "zoos", "ranking": [{"passage": 17, "score": 12.5}, …]}
+    {"question": "zoos", "perspective": 1, "passage": 17, "label": 1}
+
+Perspectives are numbered from 1 in the order of the data set; a label without one is of the question as a whole.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from data.errors import BadInputError
+from data.records import Ids, Scores
+from evaluation.interchange.rows import PLAIN, LabelRows, Line, RunRows, read_lines, refuse_repeated
+
+
+def json_rows(lines: Iterable[Line], where: str | Path) -> list[tuple[int, dict[str, Any]]]:
+    """The objects of a JSONL file with their lines; raises `BadInputError` for a line that is none."""
+    rows = []
+    for number, text in lines:
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            said = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            raise BadInputError(
+                f"Not valid JSON ({said}).", where=where, line=number, hint="Correct this line."
+            ) from error
+        if not isinstance(row, dict):
+            raise BadInputError("A line must be an object.", where=where, line=number, hint="Correct this line.")
+        rows.append((number, row))
+    return rows
+
+
+def read_jsonl_run(path: Path) -> RunRows:
+    """The rows of a run in JSONL; a ranking without scores is taken in its order. Raises `BadInputError` with the line."""
+    questions: list[str] = []
+    passages: list[str] = []
+    scores: list[float] = []
+    numbers: list[int] = []
+    seen: dict[str, int] = {}
+    for line, row in json_rows(read_lines(path), path):
+        question, ranking = _text(row, "question", path, line), row.get("ranking")
+        if not isinstance(ranking, list) or not all(isinstance(item, dict) for item in ranking):
+            raise BadInputError(
+                "`ranking` is no list of objects.", where=path, line=line, hint='Write "ranking": [{"passage": 17}, …].'
+            )
+        if question in seen:
+            raise BadInputError(
+                f"Question '{question}' is ranked twice, first in line {seen[question]}.",
+                where=path,
+                line=line,
+                hint="Leave one of them out.",
+            )
+        seen[question] = line
+        for place, item in enumerate(ranking):
+            questions.append(question)
+            passages.append(_text(item, "passage", path, line))
+            scores.append(_score(item.get("score", len(ranking) - place), path, line))
+            numbers.append(line)
+    if not seen:
+        raise BadInputError("The run is empty.", where=path, hint="Is it the right file?")
+    held = np.array(numbers, dtype=np.int64)
+    refuse_repeated(zip(questions, passages, strict=True), path, held, "Question '{0}' has passage '{1}'")
+    with np.errstate(over="ignore"):
+        return RunRows(path, questions, passages, np.array(scores, dtype=np.float32), held, path.stem)
+
+
+def jsonl_run(question_ids: Sequence[str], ids: Ids, scores: Scores) -> bytes:
+    """A run of rankings `ids` int64[n_questions, k] and `scores` float32[n_questions, k], -1 pads."""
+    return _lines(
+        {
+            "question": question,
+            "ranking": [
+                {"passage": p, "score": float(str(score))}
+                for p, score in zip(row[row >= 0].tolist(), values, strict=False)
+            ],
+        }
+        for question, row, values in zip(question_ids, ids, scores, strict=True)
+    )
+
+
+def read_jsonl_labels(path: Path) -> LabelRows:
+    """The rows of labels in JSONL; `label` is 0 or 1. Raises `BadInputError` with file and line."""
+    rows: list[tuple[str, str, str]] = []
+    labels: list[bool] = []
+    numbers: list[int] = []
+    for line, row in json_rows(read_lines(path), path):
+        label = row.get("label")
+        if not isinstance(label, int | float) or label not in (0, 1):
+            raise BadInputError(
+                f"The label {label!r} is neither 0 nor 1.", where=path, line=line, hint="Correct this line."
+            )
+        subtopic = _text(row, "perspective", path, line) if "perspective" in row else PLAIN
+        rows.append((_text(row, "question", path, line), subtopic, _text(row, "passage", path, line)))
+        labels.append(bool(label))
+        numbers.append(line)
+    if not rows:
+        raise BadInputError("The file holds no label.", where=path, hint="Is it the right file?")
+    held = np.array(numbers, dtype=np.int64)
+    refuse_repeated(rows, path, held, "Question '{0}', perspective {1}: passage '{2}' is labelled")
+    questions, subtopics, passages = (list(column) for column in zip(*rows, strict=True))
+    return LabelRows(path, questions, subtopics, passages, np.array(labels, dtype=bool), held)
+
+
+def jsonl_labels(
+    question_ids: Sequence[str], passages: Sequence[Ids], labels: Sequence[npt.NDArray[np.float64]]
+) -> bytes:
+    """Labels by question: `passages` int64[n_i] and `labels` float64[n_i, m_i], NaN where nobody said."""
+    return _lines(
+        {"question": question, "perspective": number, "passage": passage, "label": int(value)}
+        for question, held, block in zip(question_ids, passages, labels, strict=True)
+        for passage, row in zip(held.tolist(), block.tolist(), strict=True)
+        for number, value in enumerate(row, start=1)
+        if value == value  # NaN is not
+    )
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
+
+
+def _text(row: dict[str, Any], name: str, where: Path, line: int) -> str:
+    value = row.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise BadInputError(
+            f"`{name}` is neither a text nor a whole number.", where=where, line=line, hint="Correct it."
+        )
+    return str(value)
+
+
+def _score(value: Any, where: Path, line: int) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise BadInputError(f"The score {value!r} is not a number.", where=where, line=line, hint="Correct this line.")
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")

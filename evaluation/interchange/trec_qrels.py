@@ -1,0 +1,88 @@
+"""TREC qrels files: `question 0 passage relevance`, and their diversity flavour, where the second field is a subtopic.
+
+Subtopics are perspectives, numbered from 1 in the order of the data set. The diversity flavour is what ndeval reads, and with it
+alpha-nDCG and ERR-IA of ir_measures.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from data.errors import BadInputError
+from data.records import Ids
+from evaluation.interchange.rows import PLAIN, LabelRows, Line, file_name, passage_name, read_lines, refuse_repeated
+
+_FIELDS = 4
+_NO_SUBTOPIC = {"0", "Q0"}
+
+
+def read_trec_qrels(path: Path) -> LabelRows:
+    """The rows of a qrels file of either flavour, gzipped or not; a relevance above 0 counts as relevant.
+
+    Raises `BadInputError` with file and line for a line that is none, a relevance that is no whole number, and a label that
+    stands twice.
+    """
+    return parse_trec_qrels(read_lines(path), path)
+
+
+def parse_trec_qrels(lines: Iterable[Line], where: str | Path) -> LabelRows:
+    """The same from lines."""
+    rows: list[tuple[str, str, str]] = []
+    labels: list[bool] = []
+    numbers: list[int] = []
+    for number, text in lines:
+        fields = text.split()
+        if len(fields) != _FIELDS:
+            raise BadInputError(
+                f"A line of qrels has {_FIELDS} fields, this one {len(fields)}.",
+                where=where,
+                line=number,
+                hint="Write it like: question 0 passage relevance, or with a subtopic in place of 0.",
+            )
+        question, subtopic, passage, relevance = fields
+        if not relevance.removeprefix("-").isdecimal():
+            raise BadInputError(
+                f"The relevance '{relevance}' is no whole number.", where=where, line=number, hint="Correct this line."
+            )
+        rows.append((question, PLAIN if subtopic in _NO_SUBTOPIC else subtopic, passage))
+        labels.append(int(relevance) > 0)
+        numbers.append(number)
+    if not rows:
+        raise BadInputError("The file holds no label.", where=where, hint="Is it the right file?")
+    held = np.array(numbers, dtype=np.int64)
+    refuse_repeated(rows, where, held, "Question '{0}', subtopic {1}: passage '{2}' is labelled")
+    questions, subtopics, passages = (list(column) for column in zip(*rows, strict=True))
+    return LabelRows(where, questions, subtopics, passages, np.array(labels, dtype=bool), held)
+
+
+def diversity_qrels(
+    question_ids: Sequence[str], passages: Sequence[Ids], labels: Sequence[npt.NDArray[np.float64]]
+) -> bytes:
+    """A diversity qrels file: by question `passages` int64[n_i] and `labels` float64[n_i, m_i], NaN where nobody said."""
+    written = []
+    for question, held, block in zip(question_ids, passages, labels, strict=True):
+        name = file_name(question)
+        for passage, row in zip(held.tolist(), block.tolist(), strict=True):
+            written += [
+                f"{name} {number} {passage_name(passage)} {int(value)}\n"
+                for number, value in enumerate(row, start=1)
+                if value == value  # NaN is not
+            ]
+    return "".join(written).encode()
+
+
+def trec_qrels(
+    question_ids: Sequence[str], passages: Sequence[Ids], labels: Sequence[npt.NDArray[np.float64]]
+) -> bytes:
+    """A qrels file: a passage is relevant where it supports a perspective; one that nobody said anything of is left out."""
+    written = []
+    for question, held, block in zip(question_ids, passages, labels, strict=True):
+        known = ~np.isnan(block).all(axis=1) if block.shape[1] else np.zeros(len(block), dtype=bool)
+        relevant = (block == 1).any(axis=1).astype(int)
+        written += [
+            f"{file_name(question)} {PLAIN} {passage_name(p)} {value}\n"
+            for p, value in zip(held[known].tolist(), relevant[known].tolist(), strict=True)
+        ]
+    return "".join(written).encode()
