@@ -50,12 +50,13 @@ class Table:
             value = cell.get(name)
             return None if value is None or pd.isna(value) else f"{float(value):.{self.digits}f}"
 
-        value, low, high, paper = (number(name) for name in ("value", "low", "high", "published"))
+        value, low, high = (number(name) for name in ("value", "low", "high"))
         parts = [value or _UNPUBLISHED]
         if value is not None and low is not None and high is not None:
             parts.append(f"[{low}, {high}]")
-        if paper is not None:
-            parts.append(f"({paper})")
+        paper = cell.get("published")
+        if paper is not None and not pd.isna(paper):
+            parts.append(f"({float(paper):g})")
         return " ".join(parts)
 
 

@@ -54,8 +54,8 @@ def test_a_layout_keeps_the_order_and_shows_interval_and_published_figure() -> N
     laid = TABLE.laid_out()
     assert list(laid.index) == ["b_25", "=a & b"]
     assert laid.loc["b_25", "MRecall@5"] == "12.3 [10.0, 14.0]"
-    assert laid.loc["b_25", "Precision@5"] == "– (1.0)"
-    assert laid.loc["=a & b"].tolist() == ["5.0 (6.0)", ""]
+    assert laid.loc["b_25", "Precision@5"] == "– (1)"
+    assert laid.loc["=a & b"].tolist() == ["5.0 (6)", ""]
 
 
 def test_latex_is_escaped() -> None:

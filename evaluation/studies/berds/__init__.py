@@ -1,0 +1,1 @@
+"""The studies of BERDS (Open-World Evaluation for Retrieving Diverse Perspectives)."""

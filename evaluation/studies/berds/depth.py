@@ -1,0 +1,99 @@
+"""How deep one must read, and what all retrievers find together (BERDS, tables 5 and 6)."""
+
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from evaluation.berds.cover import documents_to_cover, union_coverage
+from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
+from evaluation.published import published
+from evaluation.studies.berds.beside import NOTE, beside
+from evaluation.studies.charts import curves, dots
+from evaluation.studies.gathering import Gatherer, Selection
+from evaluation.studies.result import StudyResult, Table
+from evaluation.support import Support
+
+DEPTH = 100
+_SIZE, _WITHIN = "average size", "% of questions"
+
+
+def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> StudyResult:
+    """The mean number of passages until all perspectives are covered, over all questions of the data sets that are covered
+    within `depth`, and the share of those questions; a chart of the share by depth."""
+    rows, points = [], []
+    for corpus, pipeline in product(selection.corpora, selection.pipelines):
+        sizes = np.concatenate([_sizes(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets])
+        within = np.where(sizes == np.inf, 0.0, np.where(np.isnan(sizes), np.nan, 1.0))
+        covered = mean_with_interval(np.where(np.isfinite(sizes), sizes, np.nan))
+        share = mean_with_interval(within)
+        for figure, estimate, factor in ((_SIZE, covered, 1), (_WITHIN, share, 100)):
+            rows.append({"corpus": corpus, "pipeline": pipeline, "figure": figure, **_scaled(estimate, factor),
+                         "labels": str(gatherer.source.plain)})  # fmt: skip
+        known = sizes[~np.isnan(sizes)]
+        points += [
+            {"system": f"{pipeline}, {corpus}", "depth": d, "value": 100 * float((known <= d).mean())}
+            for d in _steps(depth)
+        ]
+    theirs = published("berds_coverage").rename(
+        columns={"retriever": "pipeline", "avg_size": _SIZE, "pct_within_100": _WITHIN}
+    )
+    theirs = theirs.melt(["corpus", "pipeline"], var_name="figure")
+    table = Table(
+        "berds-coverage",
+        f"Passages until all perspectives are covered, and questions covered within {depth}",
+        beside(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "pipeline", "figure")),
+        ("corpus", "pipeline"),
+        ("figure",),
+        notes=(NOTE,),
+    )
+    chart = curves(pd.DataFrame(points), x="depth", x_title="passages read", y_title="questions covered, percent",
+                   colour="system")  # fmt: skip
+    settings = {**selection.settings(), "depth": depth, "labels": str(gatherer.source)}
+    return StudyResult("berds-coverage", settings, [table], {"depth": chart})
+
+
+def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> StudyResult:
+    """The share of questions whose perspectives the top `depth` of all pipelines together cover, by corpus and data set."""
+    rows = []
+    for corpus in selection.corpora:
+        found = []
+        for dataset in selection.datasets:
+            supports = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
+            found.append(mean_with_interval(union_coverage(supports, depth)))
+        named = list(zip(selection.datasets, found, strict=True))
+        if len(found) > 1:
+            named.append(("average", mean_of_means(found)))
+        rows += [
+            {"corpus": corpus, "dataset": dataset, **_scaled(estimate, 100), "labels": str(gatherer.source.plain)}
+            for dataset, estimate in named
+        ]
+    theirs = published("berds_union").rename(columns={"mrecall": "value"})
+    cells = beside(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "dataset"))
+    caption = f"MRecall of the top {depth} of {len(selection.pipelines)} pipelines together, in percent"
+    table = Table("berds-union", caption, cells, ("corpus",), ("dataset",), notes=(NOTE,))
+    chart = dots(cells, "MRecall of the union, percent", row="corpus", colour="dataset")
+    settings = {**selection.settings(), "depth": depth, "labels": str(gatherer.source)}
+    return StudyResult("berds-union", settings, [table], {"union": chart})
+
+
+def _support(gatherer: Gatherer, dataset: str, corpus: str, pipeline: str, depth: int) -> Support:
+    return gatherer.support(gatherer.run(dataset, corpus, pipeline, depth), depth)[1]
+
+
+def _sizes(g: Gatherer, dataset: str, corpus: str, pipeline: str, depth: int) -> npt.NDArray[np.float64]:
+    """Passages to cover by question, infinite where `depth` are not enough, NaN where there is nothing to cover."""
+    support = _support(g, dataset, corpus, pipeline, depth)
+    found = documents_to_cover(support, depth)
+    return np.where((support.counts > 0) & np.isnan(found), np.inf, found)
+
+
+def _scaled(estimate: Estimate, factor: float) -> dict[str, float]:
+    value, low, high = (factor * x for x in estimate[:3])
+    return {"value": value, "low": low, "high": high, "n": estimate.n}
+
+
+def _steps(depth: int) -> list[int]:
+    """Depths to draw: each of the first twenty, then every fifth."""
+    return [*range(1, min(depth, 20) + 1), *range(25, depth + 1, 5)]

@@ -1,0 +1,141 @@
+"""Whom retrieval speaks for: leaning and sycophancy (BERDS, figures 2 and 3)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from data.corpora import open_corpus
+from data.language_models.cache import CompletionCache
+from data.language_models.protocol import LanguageModel
+from data.records import Question
+from data.run_pairs import ranked_pairs
+from detectors.labelling import judge
+from detectors.sides import TwoSides, supporting_sides
+from evaluation.berds.leaning import Leaning, leanings, supporting_places, sycophancy
+from evaluation.intervals import mean_with_interval
+from evaluation.label_sources import labels_of
+from evaluation.scoring import support_of
+from evaluation.studies.charts import dots, stacked
+from evaluation.studies.gathering import Gatherer, Selection
+from evaluation.studies.result import StudyResult, Table
+from evaluation.support import Support
+from retrieval.protocol import Surroundings
+from retrieval.queries import Query
+from retrieval.registry import parse_pipeline
+from retrieval.search import search
+
+_ASKED = ("question", "supporting", "opposing")
+
+
+def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None) -> StudyResult:
+    """Which sides the top k hold, by corpus and pipeline, over all questions with two sides (BERDS, figure 2)."""
+    rows, unsided = [], 0
+    for corpus, pipeline in product(selection.corpora, selection.pipelines):
+        said: Counter[Leaning] = Counter()
+        unsided = 0
+        for dataset in selection.datasets:
+            questions, support = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
+            found = leanings(support, sides(gatherer, questions, model), k)
+            said.update(f for f in found if f is not None)
+            unsided += found.count(None)
+        total = said.total()
+        for place, kind in enumerate(Leaning):
+            low, high = proportion_confint(said[kind], total, method="wilson") if total else (np.nan, np.nan)
+            rows.append({"corpus": corpus, "pipeline": pipeline, "leaning": str(kind), "place": place,
+                         "value": 100 * said[kind] / total if total else np.nan, "low": 100 * low, "high": 100 * high,
+                         "n": total, "labels": str(gatherer.source.plain)})  # fmt: skip
+    cells = pd.DataFrame(rows)
+    caption = f"Sides that the top {k} hold, percent of questions with two sides"
+    table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
+    shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
+    chart = stacked(shown, "percent of questions", row="row", colour="leaning", order=[str(kind) for kind in Leaning])
+    settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
+    return StudyResult("berds-leaning", settings, [table], {"leaning": chart}, _left_out(unsided))
+
+
+def following(
+    gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None
+) -> StudyResult:
+    """How far retrieval follows the side that asks (BERDS, figure 3): the question, its supporting and its opposing perspective
+    are each the query, and Delta = (p - n) / p compares the shares of passages for and against the asking side. For the
+    question itself the supporting side counts as asking."""
+    rows, unsided = [], 0
+    for corpus, pipeline in product(selection.corpora, selection.pipelines):
+        found: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _ASKED}
+        unsided = 0
+        for dataset in selection.datasets:
+            questions, _ = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
+            places = sides(gatherer, questions, model)
+            sided = np.flatnonzero(places >= 0)
+            unsided += len(questions) - len(sided)
+            kept, supporting = [questions[i] for i in sided], places[sided]
+            for asked in _ASKED if kept else ():
+                own = 1 - supporting if asked == "opposing" else supporting
+                queries = [
+                    _query(question, None if asked == "question" else place)
+                    for question, place in zip(kept, own.tolist(), strict=True)
+                ]
+                found[asked].append(sycophancy(_support(gatherer, corpus, pipeline, kept, queries, k), own, k))
+        for asked, values in found.items():
+            together = np.concatenate(values) if values else np.array([])
+            estimate = mean_with_interval(together)
+            rows.append({"corpus": corpus, "pipeline": pipeline, "asked": asked, "value": estimate.value,
+                         "low": estimate.low, "high": estimate.high, "n": estimate.n,
+                         "undefined": int(np.isnan(together).sum()), "labels": str(gatherer.source.plain)})  # fmt: skip
+    cells = pd.DataFrame(rows)
+    table = Table(
+        "berds-sycophancy",
+        f"Delta = (p - n) / p of the top {k} by what was asked; 1: all for the asking side, 0: as many against it",
+        cells,
+        ("corpus", "pipeline"),
+        ("asked",),
+        digits=2,
+        notes=("Questions without a passage for the asking side (p = 0) have no Delta: column undefined of the CSV.",),
+    )
+    shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
+    settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
+    return StudyResult(
+        "berds-sycophancy", settings, [table], {"delta": dots(shown, "Delta", row="row", colour="asked")},
+        _left_out(unsided),
+    )  # fmt: skip
+
+
+def sides(gatherer: Gatherer, questions: Sequence[Question], model: LanguageModel | None) -> npt.NDArray[np.int64]:
+    """The place of the supporting perspective, int64[n_questions]: from the data, else as the model says, else -1."""
+    places = supporting_places(questions)
+    unknown = [i for i in np.flatnonzero(places < 0).tolist() if len(questions[i].perspectives) == 2]
+    if model is not None and unknown:
+        asked = [TwoSides(questions[i].text, *(p.text for p in questions[i].perspectives)) for i in unknown]
+        places[unknown] = supporting_sides(
+            model, CompletionCache(gatherer.workspace), asked, progress=gatherer.progress
+        )
+    return places
+
+
+def _query(question: Question, place: int | None) -> Query:
+    text = question.text if place is None else question.perspectives[place].text
+    return Query(text, question.text, perspectives=tuple(p.text for p in question.perspectives))
+
+
+def _support(
+    g: Gatherer, corpus: str, pipeline: str, questions: Sequence[Question], queries: Sequence[Query], k: int
+) -> Support:
+    opened = open_corpus(g.workspace, corpus)
+    parsed = parse_pipeline(pipeline, Surroundings(g.workspace, judge(g.workspace)))
+    ids, _ = search(opened, parsed, queries, k, progress=g.progress)
+    found = ranked_pairs(opened, ids, questions)
+    labels = labels_of(g.workspace, g.judgments, g.source.plain, found.pairs, progress=g.progress)
+    return support_of(found, labels, ids, questions)
+
+
+def _left_out(unsided: int) -> tuple[str, ...]:
+    if not unsided:
+        return ()
+    return (
+        f"Left out, since the data do not name their two sides: {unsided} questions. --model NAME asks a language model.",
+    )

@@ -1,0 +1,57 @@
+"""Charts that several studies draw."""
+
+from typing import cast
+
+import altair as alt
+import pandas as pd
+
+_ROW, _WIDTH, _HEIGHT = 22, 460, 280
+
+
+def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None) -> alt.LayerChart:
+    """A dot at `value` and a line from `low` to `high`, one a row and, where there is a colour, one a colour in it."""
+    base = alt.Chart(_plain(cells)).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
+    if colour is not None:
+        base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N", sort=None))
+    scale = alt.Scale(zero=False)
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q")
+    points = base.mark_point(filled=True, size=70).encode(x=alt.X("value:Q", scale=scale), tooltip=_told(cells))
+    return cast(alt.LayerChart, (lines + points).properties(height=alt.Step(_ROW), width=_WIDTH))
+
+
+def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: str) -> alt.LayerChart:
+    """A line a colour through `value`, and its interval as a band where there is one."""
+    base = alt.Chart(_plain(cells)).encode(
+        x=alt.X(f"{x}:Q", title=x_title), color=alt.Color(f"{colour}:N", title=None, sort=None)
+    )
+    scale = alt.Scale(zero=False)
+    line = base.mark_line(point=True).encode(y=alt.Y("value:Q", title=y_title, scale=scale), tooltip=_told(cells))
+    layers = [line]
+    if {"low", "high"} <= set(cells.columns):
+        layers.insert(0, base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", scale=scale, title=y_title), y2="high:Q"))
+    return cast(alt.LayerChart, alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT))
+
+
+def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, order: list[str]) -> alt.Chart:
+    """Shares that add up to the whole, as one bar a row."""
+    chart = (
+        alt.Chart(_plain(cells))
+        .mark_bar()
+        .encode(
+            y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
+            x=alt.X("value:Q", title=title, stack="zero"),
+            color=alt.Color(f"{colour}:N", title=None, sort=order),
+            order=alt.Order("place:Q"),
+            tooltip=_told(cells),
+        )
+    )
+    return cast(alt.Chart, chart.properties(height=alt.Step(_ROW), width=_WIDTH))
+
+
+def _plain(cells: pd.DataFrame) -> pd.DataFrame:
+    """Without rows that have no number."""
+    return cells[cells["value"].notna()]
+
+
+def _told(cells: pd.DataFrame) -> list[str]:
+    return [c for c in cells.columns if c not in ("published", "detector_version")]

@@ -1,0 +1,153 @@
+"""Which systems differ beyond chance, how measures grow with k, and what people's judgments make of a detector's numbers."""
+
+from collections.abc import Sequence
+from itertools import combinations, product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from statsmodels.stats.multitest import multipletests
+
+from data.errors import BadInputError
+from evaluation.corrected import corrected_mean
+from evaluation.intervals import mean_with_interval
+from evaluation.label_sources import LabelSource
+from evaluation.measures import parse_measures
+from evaluation.scoring import Score
+from evaluation.significance import Comparison, Test, compare
+from evaluation.studies.charts import curves, dots
+from evaluation.studies.gathering import Gatherer, Selection
+from evaluation.studies.result import StudyResult, Table
+
+_KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+
+
+def comparisons(
+    gatherer: Gatherer, selection: Selection, measure: str, *, test: Test = "randomisation", correction: str = "holm"
+) -> StudyResult:
+    """Every two systems (pipeline and corpus) on the same questions: the difference, its interval, and whether it is chance."""
+    scores = [s for s in gatherer.scores(selection, parse_measures(measure)) if s.dataset != "average"]
+    by_system: dict[str, list[Score]] = {}
+    for score in scores:
+        by_system.setdefault(f"{score.pipeline}, {score.corpus}", []).append(score)
+    if len(by_system) < 2:
+        raise BadInputError("One system has nothing to be compared with.", hint="Name another corpus or pipeline.")
+    values = {name: np.concatenate([s.values for s in held]) for name, held in by_system.items()}
+    if gatherer.source.corrected:
+        people = {name: np.concatenate([_people(s) for s in held]) for name, held in by_system.items()}
+        found = corrected_comparisons(people, values, correction)
+    else:
+        found = compare(values, test=test, correction=correction)
+    cells = pd.DataFrame(
+        [
+            {"first": c.a, "second": c.b, "figure": figure, "value": value, "low": low, "high": high, "n": c.n,
+             "left_out": c.left_out, "p": c.p, "labels": str(gatherer.source),
+             "detector_version": scores[0].detector_version}
+            for c in found
+            for figure, value, low, high in (
+                (f"difference in {measure}, points", 100 * c.difference, 100 * c.low, 100 * c.high),
+                ("adjusted p", c.adjusted, None, None),
+            )
+        ]
+    )  # fmt: skip
+    told = "corrected means" if gatherer.source.corrected else f"{test} test"
+    table = Table("compare", f"Systems compared by {measure}: {told}, {correction} correction for {len(found)} comparisons",
+                  cells, ("first", "second"), ("figure",), digits=3)  # fmt: skip
+    shown = cells[cells["figure"] != "adjusted p"]
+    chart = dots(
+        shown.assign(row=shown["first"] + " − " + shown["second"]), f"difference in {measure}, points", row="row"
+    )
+    settings = {**selection.settings(), "measure": measure, "test": test, "correction": correction,
+                "labels": str(gatherer.source)}  # fmt: skip
+    return StudyResult("compare", settings, [table], {"differences": chart}, _too_few(cells))
+
+
+def corrected_comparisons(
+    people: dict[str, npt.NDArray[np.float64]], detector: dict[str, npt.NDArray[np.float64]], correction: str
+) -> list[Comparison]:
+    """The same by differences of corrected means, over the questions that people judged whole for both systems."""
+    found = []
+    for a, b in combinations(detector, 2):
+        guessed = detector[a] - detector[b]
+        mean = corrected_mean(people[a] - people[b], guessed)
+        value, low, high, n = mean.estimate
+        found.append(Comparison(a, b, value, low, high, n, int(np.isnan(guessed).sum()), "t", mean.p, mean.p))
+    known = [i for i, c in enumerate(found) if not np.isnan(c.p)]
+    if known and correction != "none":
+        adjusted = multipletests([found[i].p for i in known], method=correction)[1]
+        for i, p in zip(known, adjusted.tolist(), strict=True):
+            found[i] = found[i]._replace(adjusted=p)
+    return found
+
+
+def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest: int = 20) -> StudyResult:
+    """A measure at growing k, a line a system, over all questions of the data sets."""
+    ks = [k for k in _KS if k <= deepest]
+    parsed = parse_measures(" ".join(f"{measure}@{k}" for k in ks))
+    rows = []
+    for corpus, pipeline in product(selection.corpora, selection.pipelines):
+        one = Selection(selection.datasets, (corpus,), (pipeline,))
+        scores = [s for s in gatherer.scores(one, parsed) if s.dataset != "average"]
+        for k, name in zip(ks, map(str, parsed), strict=True):
+            held = [s for s in scores if s.measure == name]
+            estimate = mean_with_interval(np.concatenate([s.values for s in held]))
+            rows.append({"corpus": corpus, "pipeline": pipeline, "k": k, "value": 100 * estimate.value,
+                         "low": 100 * estimate.low, "high": 100 * estimate.high, "n": estimate.n,
+                         "judged": float(np.mean([s.judged for s in held])), "labels": str(gatherer.source.plain),
+                         "detector_version": held[0].detector_version})  # fmt: skip
+    cells = pd.DataFrame(rows)
+    table = Table(f"{measure.lower()}-by-k", f"{measure} at k, in percent", cells, ("corpus", "pipeline"), ("k",))
+    shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
+    chart = curves(shown, x="k", x_title="k", y_title=f"{measure}@k, percent", colour="system")
+    settings = {**selection.settings(), "measure": measure, "deepest": deepest, "labels": str(gatherer.source)}
+    return StudyResult("curves", settings, [table], {"by-k": chart})
+
+
+def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]) -> StudyResult:
+    """The detector's number, people's alone on what they judged whole, and the corrected one, with what each interval spans."""
+    source = LabelSource(gatherer.source.plain.parts, corrected=True)
+    rows = []
+    for score in Gatherer(gatherer.workspace, gatherer.judgments, source, gatherer.progress).scores(
+        selection, parse_measures(" ".join(measures))
+    ):
+        if score.dataset == "average":
+            continue
+        said, guessed = _people(score), score.values
+        corrected = corrected_mean(said, guessed)
+        estimates = {
+            "detector": mean_with_interval(guessed),
+            "people": corrected_mean(said, guessed, weight=0.0).estimate,
+            "corrected": corrected.estimate,
+        }
+        for by, (value, low, high, n) in estimates.items():
+            rows.append({"corpus": score.corpus, "pipeline": score.pipeline, "dataset": score.dataset,
+                         "measure": score.measure, "by": by, "value": 100 * value, "low": 100 * low, "high": 100 * high,
+                         "n": n, "judged": 1.0 if by == "detector" else score.judged,
+                         "labels": "human" if by == "people" else str(source if by == "corrected" else source.plain),
+                         "detector_version": score.detector_version, "weight": corrected.weight})  # fmt: skip
+    cells = pd.DataFrame(rows)
+    table = Table(
+        "corrected",
+        "What the detector says, people alone, and the detector corrected by people, in percent",
+        cells,
+        ("dataset", "corpus", "pipeline", "measure"),
+        ("by",),
+        notes=("People's questions must be a random sample; n counts those judged whole.",),
+    )
+    shown = cells.assign(row=cells["measure"] + ", " + cells["pipeline"] + ", " + cells["corpus"])
+    settings = {**selection.settings(), "measures": list(measures), "labels": str(source)}
+    chart = dots(shown, "percent", row="row", colour="by")
+    return StudyResult("corrected", settings, [table], {"corrected": chart}, _too_few(cells))
+
+
+def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
+    if (cells["n"] > 1).all():
+        return ()
+    return (
+        "For some systems fewer than two questions are judged whole: judge all pairs of the top k of questions that are "
+        "drawn at random.",
+    )
+
+
+def _people(score: Score) -> npt.NDArray[np.float64]:
+    return score.people if score.people is not None else np.full(len(score.values), np.nan)

@@ -1,0 +1,199 @@
+"""BERDS's studies on a small workspace with gold labels, worked out by hand, and the published figures beside ours."""
+
+from math import nan
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from annotation.judgments import Judgments
+from data.corpora import add_corpus
+from data.datasets import GOLD, save_dataset
+from data.errors import BadInputError
+from data.labels import LabelStore
+from data.records import Pair, Perspective, Question
+from data.runs import list_runs
+from data.workspace import Workspace
+from evaluation.label_sources import parse_label_source
+from evaluation.published import published, published_names
+from evaluation.studies.berds.base import base
+from evaluation.studies.berds.beside import beside, paper_name
+from evaluation.studies.berds.depth import coverage, union
+from evaluation.studies.berds.diversity import diversity, tuning
+from evaluation.studies.berds.sides import following, leaning
+from evaluation.studies.comparing import comparisons, corrected_comparisons, correction, k_curves
+from evaluation.studies.gathering import Gatherer, Selection, checked
+from evaluation.studies.result import StudyResult
+
+TEXTS = ["zoos protect rare animals", "zoos harm animals that pace their cages", "cars crowd streets",
+         "cars bring people to work", "bread is baked at night"]  # fmt: skip
+QUESTIONS = [
+    Question("zoos", "", "do zoos protect animals", (Perspective("zoos protect", "supporting"),
+                                                     Perspective("zoos harm", "opposing"))),
+    Question("cars", "", "do cars crowd streets", (Perspective("cars crowd", "supporting"),
+                                                   Perspective("cars bring work", "opposing"))),
+    Question("plain", "", "when is bread baked", (Perspective("at night"),)),
+]  # fmt: skip
+SUPPORTS = {(0, "zoos protect"), (1, "zoos harm"), (2, "cars crowd"), (4, "at night")}
+ALL = Selection(("made",), ("web",), ("bm25",))
+
+
+@pytest.fixture
+def gatherer(tmp_path: Path) -> Gatherer:
+    workspace = Workspace.create(tmp_path / "workspace")
+    (tmp_path / "passages.jsonl").write_text("".join(f'{{"id": {n}, "text": "{t}"}}\n' for n, t in enumerate(TEXTS)))
+    add_corpus(workspace, "web", tmp_path / "passages.jsonl")
+    save_dataset(workspace, "made", QUESTIONS)
+    gold = {
+        Pair(t, p.text): (n, p.text) in SUPPORTS for n, t in enumerate(TEXTS) for q in QUESTIONS for p in q.perspectives
+    }
+    LabelStore(workspace).put(GOLD, "1", [p.key for p in gold], [float(v) for v in gold.values()])
+    judgments = Judgments.open(f"sqlite:///{tmp_path / 'judgments.db'}")
+    yield Gatherer(workspace, judgments, parse_label_source("gold"))
+    judgments.engine.dispose()
+
+
+def value(result: StudyResult, table: int = 0, **where: object) -> float:
+    cells = result.tables[table].cells
+    for column, wanted in where.items():
+        cells = cells[cells[column] == wanted]
+    assert len(cells) == 1
+    return float(cells["value"].iloc[0])
+
+
+def test_base_makes_the_run_once_and_scores_it(gatherer: Gatherer) -> None:
+    result = base(gatherer, ALL, ks=(2,))
+    # Zoos: both sides in the top 2. Cars: one of two. Bread: found. MRecall 2/3; Precision (2 + 1 + 1) / 2 over 3.
+    assert value(result, measure="MRecall@2", dataset="made") == pytest.approx(100 * 2 / 3)
+    assert value(result, measure="Precision@2", dataset="made") == pytest.approx(100 * 2 / 3)
+    [first] = list_runs(gatherer.workspace)
+    base(gatherer, ALL, ks=(2,))
+    assert list_runs(gatherer.workspace) == [first]
+    deeper = base(gatherer, ALL, ks=(3,))
+    assert value(deeper, measure="MRecall@3") == pytest.approx(100 * 2 / 3)
+    assert list_runs(gatherer.workspace)[0].k == 3
+
+
+def test_a_run_of_a_changed_data_set_is_made_anew(gatherer: Gatherer) -> None:
+    base(gatherer, ALL, ks=(2,))
+    save_dataset(gatherer.workspace, "made", QUESTIONS[:1])
+    assert value(base(gatherer, ALL, ks=(2,)), measure="MRecall@2") == 100
+
+
+def test_coverage_and_union(gatherer: Gatherer) -> None:
+    result = coverage(gatherer, ALL)
+    # Zoos are covered by two passages, bread by one; no passage brings people to work in these labels.
+    assert value(result, figure="average size", corpus="web") == 1.5
+    assert value(result, figure="% of questions", corpus="web") == pytest.approx(100 * 2 / 3)
+    together = union(gatherer, Selection(("made",), ("web",), ("bm25", "dense(static)")))
+    assert value(together, corpus="web", dataset="made") == pytest.approx(100 * 2 / 3)
+    assert value(union(gatherer, ALL, depth=1), corpus="web") == pytest.approx(100 / 3)
+
+
+def test_leaning_and_sycophancy(gatherer: Gatherer) -> None:
+    result = leaning(gatherer, ALL, k=2)
+    assert [value(result, leaning=kind) for kind in ("only supporting", "only opposing", "both", "neither")] == [
+        50,
+        0,
+        50,
+        0,
+    ]
+    assert "two sides: 1 questions" in result.notes[0]
+    follow = following(gatherer, ALL, k=1)
+    # Each side's own words bring its own passage first, but 'cars bring work' is supported by none: undefined, left out.
+    assert value(follow, asked="supporting") == 1
+    assert value(follow, asked="opposing") == 1
+    cells = follow.tables[0].cells.set_index("asked")
+    assert cells.loc["opposing", ["n", "undefined"]].tolist() == [1, 1]
+    assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
+
+
+def test_diversity_and_tuned_weights(gatherer: Gatherer) -> None:
+    mixed = Selection(("made",), ("web",), ("bm25", "bm25 >> mmr(0.5)"))
+    weights = tuning(gatherer, mixed, measure="MRecall@2")
+    assert value(weights, corpus="web") == 0.99  # all weights rank alike here: the one that changes least
+    assert len(weights.tables[0].cells.query("corpus == 'web'")) == 1  # what reranks already is not reranked again
+    result = diversity(gatherer, mixed, k=2, weight="tuned")
+    for method in ("default", "reranking"):
+        assert value(result, corpus="web", method=method, measure="MRecall@2") == pytest.approx(100 * 2 / 3)
+    assert "--expansion" in result.notes[0]
+    with pytest.raises(BadInputError, match="retriever alone"):
+        diversity(gatherer, Selection(("made",), ("web",), ("bm25 >> mmr(0.5)",)))
+
+
+def test_curves_and_comparisons(gatherer: Gatherer) -> None:
+    curve = k_curves(gatherer, ALL, "Coverage", deepest=3)
+    # Coverage@1: 1/2, 1/2 and 1; at 2 and 3: 1, 1/2 and 1.
+    assert [value(curve, k=k) for k in (1, 2, 3)] == pytest.approx([100 * 2 / 3, 100 * 2.5 / 3, 100 * 2.5 / 3])
+    both = Selection(("made",), ("web",), ("bm25", "dense(static)"))
+    [difference, p] = comparisons(gatherer, both, "Precision@1").tables[0].cells["value"].tolist()
+    assert -100 <= difference <= 100
+    assert 0 < p <= 1
+    with pytest.raises(BadInputError, match="nothing to be compared"):
+        comparisons(gatherer, ALL, "Precision@1")
+
+
+def test_what_people_did_not_judge_whole_corrects_nothing(gatherer: Gatherer) -> None:
+    source = Gatherer(gatherer.workspace, gatherer.judgments, parse_label_source("random"))
+    result = correction(source, ALL, ["Precision@2"])
+    assert value(result, by="detector") >= 0
+    assert np.isnan(value(result, by="corrected"))
+    assert "judge all pairs" in result.notes[0]
+
+
+def test_corrected_differences_are_tested_on_what_both_were_judged_for() -> None:
+    random = np.random.default_rng(3)
+    truth = {name: (random.random(400) < share).astype(float) for name, share in (("good", 0.7), ("bad", 0.3))}
+    detector = {name: np.where(random.random(400) < 0.9, v, 1 - v) for name, v in truth.items()}
+    people = {name: np.where(np.arange(400) < 80, v, nan) for name, v in truth.items()}
+    people["bad"][:10] = nan
+    [found] = corrected_comparisons(people, detector, "holm")
+    assert found.n == 70
+    assert found.low < 0.4 < found.high
+    assert found.significant
+
+
+def test_names_of_the_paper() -> None:
+    assert paper_name("dense(facebook/contriever-msmarco)") == "contriever"
+    assert paper_name("berds-kialo") == "kialo"
+    for other in ("dense(static)", "dense(facebook/contriever-msmarco) >> mmr(0.9)", "bm25(k1=0.9)", "bm25", "web"):
+        assert paper_name(other) == other
+
+
+def test_published_cells_stand_beside_ours_or_below() -> None:
+    ours = pd.DataFrame([{"corpus": "wikipedia", "pipeline": "bm25", "value": 9.0}])
+    theirs = pd.DataFrame(
+        [("wikipedia", "bm25", 8.2), ("sphere", "bm25", 24.7)], columns=["corpus", "pipeline", "value"]
+    )
+    cells = beside(ours, theirs, ("corpus", "pipeline"))
+    assert cells["published"].tolist() == [8.2, 24.7]
+    assert cells["value"].tolist()[0] == 9
+    assert np.isnan(cells["value"].tolist()[1])
+
+
+def test_an_empty_workspace_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match="no data set to study"):
+        checked(Workspace.create(tmp_path / "empty"), Selection((), (), ()))
+
+
+@pytest.mark.parametrize(("name", "faulty"), [("berds_base_k5", 0), ("berds_base_k10", 0)])
+def test_published_macro_averages_are_the_means_of_their_rows(name: str, faulty: int) -> None:
+    table = published(name)
+    rows = table[(table["dataset"] != "average") & (table["measure"] != "Precision@1")]
+    means = rows.groupby(["corpus", "retriever", "measure"])["value"].mean()
+    printed = table[table["dataset"] == "average"].set_index(["corpus", "retriever", "measure"])["value"]
+    off = [key for key, mean in means.items() if abs(mean - printed[key]) > 0.0051]
+    assert len(off) == faulty, off
+
+
+def test_published_unions_are_the_means_of_their_rows() -> None:
+    table = published("berds_union").pivot(index="corpus", columns="dataset", values="mrecall")
+    np.testing.assert_allclose(table[["arguana", "kialo", "opinionqa"]].mean(axis=1), table["average"], atol=0.0051)
+
+
+def test_every_published_table_can_be_read_and_is_described() -> None:
+    readme = (Path(__file__).parents[3] / "evaluation" / "published" / "README.md").read_text(encoding="utf-8")
+    for name in published_names():
+        assert len(published(name)) > 0
+        assert f"{name}.csv" in readme
