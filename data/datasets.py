@@ -61,8 +61,13 @@ def load_dataset(workspace: Workspace, name: str) -> list[Question]:
 def import_dataset(workspace: Workspace, name: str, source: Path) -> Imported:
     """Read a file in any of the known layouts and add it as a data set, with its gold labels where it has them."""
     imported = read_dataset(source)
+    keep_imported(workspace, name, imported)
+    return imported
+
+
+def keep_imported(workspace: Workspace, name: str, imported: Imported) -> None:
+    """Add what was read as a data set, with its gold labels."""
     save_dataset(workspace, name, imported.questions)
     if imported.gold:
         store = LabelStore(workspace)
         store.put(GOLD, name, [pair.key for pair in imported.gold], [float(v) for v in imported.gold.values()])
-    return imported

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
+from app.console import counting, note, print_json
 from data.errors import BadInputError
 
 dataset = typer.Typer(no_args_is_help=True, help="Add and list data sets.")
@@ -26,8 +26,11 @@ def add(
 ) -> None:
     """Add questions with perspectives. The layout is recognised by what the file holds.
 
-    Ours is JSONL, a question a line: {"id", "question", "perspectives": ["text" or {"text", "stance"}]}. Also read: BERDS
-    releases, PIR tasks (with gold), Perspectrum (with its pool beside it), debates (with gold).
+    Ours is JSON Lines, a question a line: {"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}.
+    Only "question" is needed; ids must differ, and without them lines are numbered. A stance is supporting or opposing.
+
+    Also read: BERDS (as released, and the Hub's rows in JSONL or Parquet), PIR tasks (the demo's JSON with gold, or a folder
+    as on the Hub), DebateQA, Perspectrum (with its pool beside it), debates (with gold). data/README.md has all the schemas.
 
     Example: `berdseye dataset add kialo kialo.jsonl`
     """
@@ -38,6 +41,67 @@ def add(
         raise BadInputError(f"There is a data set '{name}' already.", hint="Choose another name, or pass --replace.")
     imported = import_dataset(held, name, path)
     note(f"{name}: {len(imported.questions)} questions ({imported.layout}), {len(imported.gold)} gold labels")
+
+
+@dataset.command("fetch")
+def fetch(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="berds-arguana, berds-kialo, berds-opinionqa (or berds), pir-TASK (or pir), debateqa, perspectrum, dmerit."
+        ),
+    ],
+    source: Annotated[
+        Path | None, typer.Option("--from", help="A folder of local copies; nothing is downloaded.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of data sets of these names.")] = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Add a published data set, from its public home or from local copies, and check it.
+
+    Downloads are checked against their known hashes. Where none is known, the first fetch records it in the workspace, and
+    later ones must match. Counts are held against the papers'.
+
+    Example: `berdseye dataset fetch berds-kialo`
+    """
+    from data.published_sets.fetch import Missing
+    from data.published_sets.fetch import fetch as fetched
+
+    held = opened(workspace)
+    with counting(name) as progress:
+        for done in fetched(held, name, source, replace=replace, progress=progress):
+            if isinstance(done, Missing):
+                note(f"{done.dataset}: left out, since {done.file} is not among the copies")
+                continue
+            gold = f"; {done.gold:,} gold labels" if done.gold else ""
+            print(f"{done.dataset}\t{done.counts}{gold}")
+            for text in done.notes:
+                note(text)
+
+
+@dataset.command("reformat")
+def reformat(
+    kind: Annotated[str, typer.Argument(help="perspectrum, allsides, ambigqa, fact-check or analogy.")],
+    source: Annotated[Path, typer.Argument(help="What to read; for perspectrum the released folder.")],
+    out: Annotated[Path, typer.Argument(help="The task to write, a .json file.")],
+    split: Annotated[str, typer.Option(help="For perspectrum: train, dev, test or all.")] = "",
+) -> None:
+    """Make a PIR task, in the layout of PIR's demo, of a source of texts with perspectives.
+
+    JSON Lines each: allsides {"topic", "ideology", "article"}; ambigqa {"question", "readings": [{"question", "evidence"}]};
+    fact-check {"sentence", "claim", "label"}; analogy {"story", "aspect", "match"}. data/README.md says more.
+
+    Example: `berdseye dataset reformat fact-check claims.jsonl task.json`
+    """
+    from data.atomic import write_json
+    from data.pir_reformat.registry import reformat as reformatted
+
+    task = reformatted(kind, source, split)
+    written = task.layout()
+    write_json(out, written)
+    note(f"{out}: {len(written['queries']):,} queries over {len(written['corpus']):,} passages")
+    if task.lone_roots():
+        note(f"{task.lone_roots():,} root queries have one perspective alone and are not asked; their passages stay.")
 
 
 @dataset.command("list")

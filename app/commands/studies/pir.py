@@ -102,7 +102,8 @@ def _found(path: Path, workspace: Path | None) -> Path:
     held = _workspace(workspace)
     kept = held.downloads_folder / path if held is not None and not path.exists() else path
     if kept.exists():
-        return kept
+        demo = sorted(kept.glob("*.json")) if kept.is_dir() else []
+        return demo[0] if len(demo) == 1 else kept
     raise BadInputError("There is no such task file.", where=path, hint="Check the path, or fetch it: dataset fetch.")
 
 

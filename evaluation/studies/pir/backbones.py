@@ -30,7 +30,7 @@ def backbones(setting: Setting) -> Part:
                 paper = figure("pir_backbones", name, method=method, backbone=paper_backbone(encoder))
                 cells.append(_cell(method, encoder, name, shown, n, paper if whole else None))
     frame = pd.DataFrame(cells)
-    notes = comparison_notes(searches) if frame["published"].notna().any() else ()
+    notes = comparison_notes(searches, frame)
     caption = f"p-Recall@{setting.k} of projections on several encoders, mean over {len(searches)} tasks (PIR, table 9)"
     return Part((Table("pir_backbones", caption, frame, ("method", "encoder"), ("figure",), notes=notes),))
 

@@ -40,7 +40,7 @@ def bias(setting: Setting) -> Part:
             whole = share.found._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
             cells.append(cell(whole, task=search.task.name, pipeline=_IN_CORPUS, perspective=share.label))
     frame = pd.DataFrame(cells)
-    told = comparison_notes(sided) if frame["published"].notna().any() else ()
+    told = comparison_notes(sided, frame)
     caption = f"Perspective of the relevant passages in the top {setting.k} of root queries, % (PIR, tables 3 and 10)"
     table = Table("pir_bias", caption, frame, ("task", "pipeline"), ("perspective",), notes=told)
     chart = (

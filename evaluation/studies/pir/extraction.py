@@ -48,7 +48,7 @@ def extraction(setting: Setting) -> Part:
                 estimate = mean_with_interval(values)
                 cells.append(cell(estimate, paper, task=search.task.name, pipeline=name, figure=shown))
     frame = pd.DataFrame(cells)
-    told = comparison_notes(list(setting.searches)) if frame["published"].notna().any() else ()
+    told = comparison_notes(list(setting.searches), frame)
     caption = f"Perspectives named by {setting.model.name}, {setting.sample} queries a task at most (PIR, table 6)"
     table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=told)
     return Part((table,), notes=tuple(notes))

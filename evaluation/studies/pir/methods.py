@@ -29,7 +29,7 @@ def methods(setting: Setting) -> Part:
             paper = figure("pir_methods_by_task", "value", method=method, task=paper_column(searches, task))
             cells.append(cell(estimate, paper if simcse else None, method=method, task=task))
     frame = pd.DataFrame(cells)
-    notes = comparison_notes(searches) if frame["published"].notna().any() else ()
+    notes = comparison_notes(searches, frame)
     caption = f"p-Recall@{setting.k} of methods on {encoder}"
     tables = [Table("pir_methods_by_task", f"{caption} (PIR, table 8)", frame, ("method",), ("task",), notes=notes)]
     if len(searches) > 1:

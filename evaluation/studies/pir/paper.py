@@ -2,6 +2,8 @@
 
 import re
 
+import pandas as pd
+
 from data.pir_catalogue import PirFacts, known_task
 from evaluation.pir.task_search import TaskSearch
 from evaluation.published import published
@@ -56,10 +58,13 @@ def paper_column(searches: list[TaskSearch], task: str) -> str | None:
     return AVERAGE if len({paper_task(s) for s in searches} - {None}) == 6 else None
 
 
-def comparison_notes(searches: list[TaskSearch]) -> tuple[str, ...]:
-    """For each task that is not of the size in the paper's Table 1: that figures in brackets are not of this file."""
+def comparison_notes(searches: list[TaskSearch], frame: pd.DataFrame) -> tuple[str, ...]:
+    """For each task beside whose cells in `frame` stand the paper's figures, but which is not of the size in its Table 1: that
+    these are of another file. Means over tasks draw on all of them."""
+    beside = frame[frame["published"].notna()]
+    shown = set(beside["task"]) if "task" in frame.columns else {AVERAGE} if len(beside) else set()
     known = [(s, facts) for s in searches if (facts := known_task(s.task.name)) is not None]
-    return tuple(_other_size(s, facts) for s, facts in known if not _whole(s, facts))
+    return tuple(_other_size(s, f) for s, f in known if not _whole(s, f) and shown & {s.task.name, AVERAGE})
 
 
 def _whole(search: TaskSearch, facts: PirFacts) -> bool:

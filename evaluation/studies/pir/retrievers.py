@@ -29,7 +29,7 @@ def retrievers(setting: Setting) -> Part:
             figures = with_average({s.task.name: _other(setting, s, name, kind) for s in searches})
             recalls += [cell(estimate, pipeline=name, task=t, figure=kind) for t, estimate in figures.items()]
     frame = pd.DataFrame(cells)
-    notes = comparison_notes(searches) if frame["published"].notna().any() else ()
+    notes = comparison_notes(searches, frame)
     tables = (
         Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", frame, ("pipeline",), ("task",), notes=notes),
         Table(
