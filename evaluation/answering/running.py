@@ -25,7 +25,7 @@ from evaluation.answering.styles import STYLES, Style
 from retrieval.protocol import Judge, Surroundings
 from retrieval.registry import parse_pipeline
 
-_LONGEST_NAME = 64
+_LONGEST_NAME, _LONGEST_MODEL = 64, 20
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _took(written: Sequence[Written]) -> dict[str, Any]:
 
 def _name(dataset: str, model: str, plan: Plan, decided: Mapping[str, Any]) -> str:
     digest = hashlib.blake2b(json.dumps([model, decided], sort_keys=True).encode(), digest_size=4).hexdigest()
-    bare = model.partition("(")[2].rstrip(')"').rpartition("/")[2] or model
+    bare = model.partition("(")[2].rstrip(')"').rpartition("/")[2].removesuffix(".gguf")[:_LONGEST_MODEL]
     parts = [dataset, bare, plan.style.name, plan.strategy, *([plan.corpus] if plan.corpus else [])]
-    stem = re.sub(r"[^a-z0-9._]+", "-", "-".join(parts).lower())
+    stem = re.sub(r"[^a-z0-9._]+", "-", "-".join(parts).lower()).lstrip("-._")
     return f"{stem[: _LONGEST_NAME - len(digest) - 1]}-{digest}"
