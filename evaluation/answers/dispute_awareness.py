@@ -5,26 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from data.language_models.cache import CompletionCache
 from data.language_models.choosing import MAX_TOKENS, MAX_TOKENS_AGAIN, choose_where_possible, stricter
-from data.language_models.local import LocalModel
 from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import LanguageModel, Message
 from data.language_models.verdicts import Choice
 from data.progress import Progress, silent
 from data.workspace import Workspace
-from evaluation.answering.window import Window
-from evaluation.answers.perspective_diversity import Measured, Variant
+from evaluation.answers.fitting import ANSWER, QUESTION, counted, fitted, said
+from evaluation.answers.items import Answered, Measured
+from evaluation.answers.perspective_diversity import Variant
 from evaluation.answers.released_prompts import released_prompt
 
-QUESTION, ANSWER = "Question", "Answer"
 ONE_OR_ZERO = Choice("1", "0")
 _DIGIT = re.compile("[01]")
-_SHOWN = 60
 
 OUR_PROMPT = PromptTemplate(
     "dispute-awareness",
@@ -60,13 +57,6 @@ OUR_PROMPT = PromptTemplate(
 ZERO_SHOT = PromptTemplate("dispute-awareness-zero-shot", (OUR_PROMPT.messages[0], OUR_PROMPT.messages[-1]))
 
 
-class Asked(NamedTuple):
-    """A question and an answer to it."""
-
-    question: str
-    answer: str
-
-
 @dataclass(frozen=True)
 class DisputeAwarenessScorer:
     """D.A. of answers by one language model: 1 where it says that the dispute is named, else 0; higher is better.
@@ -86,11 +76,11 @@ class DisputeAwarenessScorer:
     def version(self) -> str:
         return f"{self.model.version} {self.template.version}"
 
-    def values(self, workspace: Workspace, items: Sequence[Asked], *, progress: Progress = silent) -> Measured:
+    def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """D.A. of each item; what the model wrote is kept in the workspace, so that a killed run goes on."""
         if self.variant == "released":
             return self._released(workspace, items, progress)
-        given, cut = self._fitting(items)
+        given, cut = fitted(self.model, stricter(self.template, ONE_OR_ZERO), items, MAX_TOKENS_AGAIN)
         places = [n for n, item in enumerate(items) if item.answer.strip()]
         found = choose_where_possible(
             self.model,
@@ -102,11 +92,11 @@ class DisputeAwarenessScorer:
         )
         values = np.zeros(len(items))
         values[places] = [nan if c.probability is None else float(c.probability >= 0.5) for c in found]
-        unread = [" ".join(c.text.split())[:_SHOWN] for c in found if c.probability is None]
-        return Measured(values, _notes(self.model.name, len(items), len(items) - len(places), cut, unread))
+        unread = [c.text for c in found if c.probability is None]
+        return Measured(values, self._notes(len(items), len(items) - len(places), cut, unread))
 
-    def _released(self, workspace: Workspace, items: Sequence[Asked], progress: Progress) -> Measured:
-        given, cut = self._fitting(items)
+    def _released(self, workspace: Workspace, items: Sequence[Answered], progress: Progress) -> Measured:
+        given, cut = fitted(self.model, stricter(self.template, ONE_OR_ZERO), items, MAX_TOKENS_AGAIN)
         prompts = ["\n".join(m.content for m in self.template.fill(slots)) for slots in given]
         digits = [_DIGIT.search(prompt) for prompt in prompts]
         ask = [n for n, digit in enumerate(digits) if digit is None]
@@ -115,30 +105,23 @@ class DisputeAwarenessScorer:
         )
         for place, completion in zip(ask, written, strict=True):
             digits[place] = _DIGIT.search(completion.text)
-        unread = [" ".join(c.text.split())[:_SHOWN] for n, c in zip(ask, written, strict=True) if digits[n] is None]
+        unread = [c.text for n, c in zip(ask, written, strict=True) if digits[n] is None]
         values = np.array([nan if digit is None else float(digit[0]) for digit in digits], dtype=np.float64)
         told = len(items) - len(ask)
         quirk = f"{told} of {len(items)} values are the first digit of the prompt itself, as in the released script."
-        return Measured(values, ((quirk,) if told else ()) + _notes(self.model.name, len(items), 0, cut, unread))
+        return Measured(values, ((quirk,) if told else ()) + self._notes(len(items), 0, cut, unread))
 
-    def _fitting(self, items: Sequence[Asked]) -> tuple[list[dict[str, str]], int]:
-        """The slots of each item, answers shortened to the model's window, and how many were."""
-        window = Window(self.model)
-        strict = stricter(self.template, ONE_OR_ZERO)
-
-        def fits(question: str, answer: str) -> bool:
-            return window.fits(strict.fill({QUESTION: question, ANSWER: answer}), MAX_TOKENS_AGAIN)
-
-        known = isinstance(self.model, LocalModel)
-        given, cut = [], 0
-        for question, answer in items:
-            kept = answer
-            while known and kept and not fits(question, kept):
-                words = kept.split()
-                kept = " ".join(words[: len(words) * 4 // 5])
-            cut += kept != answer
-            given.append({QUESTION: question, ANSWER: kept})
-        return given, cut
+    def _notes(self, items: int, empty: int, cut: int, unread: Sequence[str]) -> tuple[str, ...]:
+        name = self.model.name
+        return counted(
+            items,
+            (empty, "answers are empty: their D.A. is 0"),
+            (cut, f"answers were longer than the window of {name} and lost their ends"),
+            (
+                len(unread),
+                f"replies of {name} say neither 1 nor 0: their D.A. is missing{said(unread[0]) if unread else ''}",
+            ),
+        )
 
 
 def dispute_prompt(name: str | None) -> PromptTemplate:
@@ -146,13 +129,3 @@ def dispute_prompt(name: str | None) -> PromptTemplate:
     if name is None:
         return OUR_PROMPT
     return ZERO_SHOT if name == "zero-shot" else released_prompt(Path(name), (QUESTION, ANSWER))
-
-
-def _notes(model: str, items: int, empty: int, cut: int, unread: Sequence[str]) -> tuple[str, ...]:
-    begins = f"; one begins '{unread[0]}'" if unread and unread[0] else ""
-    told = (
-        (empty, "answers are empty: their D.A. is 0"),
-        (cut, f"answers were longer than the window of {model} and lost their ends"),
-        (len(unread), f"replies of {model} say neither 1 nor 0, in two tries: their D.A. is missing{begins}"),
-    )
-    return tuple(f"{count} of {items} {what}." for count, what in told if count)

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from data.errors import UnavailableError
+from evaluation.answers.items import Doubles
 
 Ids = list[int]
-Doubles = npt.NDArray[np.float64]
 
 _LOGITS_AT_ONCE = 1 << 26  # numbers; a token has as many as the vocabulary
 _ON_AN_ACCELERATOR = 1 << 29

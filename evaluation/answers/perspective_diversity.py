@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import exp, isfinite, nan
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from data.language_models.local import LocalModel
 from data.progress import Progress, silent
 from data.records import Perspective
 from data.workspace import Workspace
+from evaluation.answers.fitting import counted
+from evaluation.answers.items import Answered, Doubles, Measured
 from evaluation.answers.kept_values import Kept, KeptValues
-from evaluation.answers.losses import Doubles, Ids, shared_losses
+from evaluation.answers.losses import Ids, shared_losses
 from evaluation.answers.reading import Reader
 from evaluation.answers.wraps import DEFAULT_WRAP, wrap_text
 
@@ -21,20 +23,6 @@ VARIANTS: tuple[Variant, ...] = ("paper", "released")
 LayOut = Callable[[object, Sequence[Ids], Sequence[int]], Doubles]
 
 _LARGEST_EXPONENT = 700.0
-
-
-class Item(NamedTuple):
-    """An answer and the partial answers of its question."""
-
-    answer: str
-    partial_answers: tuple[Perspective, ...]
-
-
-class Measured(NamedTuple):
-    """A value an item, float64[n_items], NaN where there is none, and what was left out or cut."""
-
-    values: Doubles
-    notes: tuple[str, ...] = ()
 
 
 class PerspectiveDiversityScorer:
@@ -55,10 +43,10 @@ class PerspectiveDiversityScorer:
         """The weights and the wording of what is read."""
         return f"{self.model.version} {self.wrap if self.variant == 'paper' else ''}".strip()
 
-    def perplexities(self, item: Item, losses: LayOut = shared_losses) -> tuple[Doubles, bool]:
+    def perplexities(self, item: Answered, losses: LayOut = shared_losses) -> tuple[Doubles, bool]:
         """exp of the mean loss of each partial answer, float64[n_partial_answers], and whether a text lost its end."""
         reader = Reader(self.model)
-        answer, partial_answers = _readable(item.answer), [_readable_perspective(p) for p in item.partial_answers]
+        answer, partial_answers = _readable(item.answer), [_readable_perspective(p) for p in item.question.perspectives]
         if self.variant == "released":
             reading = reader.released(answer, partial_answers)
         else:
@@ -67,7 +55,7 @@ class PerspectiveDiversityScorer:
         means = sums / np.maximum(reading.counts, 1)
         return np.exp(np.minimum(means, _LARGEST_EXPONENT)), reading.cut
 
-    def value(self, item: Item) -> Kept:
+    def value(self, item: Answered) -> Kept:
         """P.D. of one answer; raises `BadInputError` where the model tells no numbers."""
         found, cut = self.perplexities(item)
         total = float(found.sum() if self.variant == "paper" else found.mean())
@@ -75,12 +63,12 @@ class PerspectiveDiversityScorer:
             raise BadInputError(f"{self.model.name} gave a P.D. that is no number.", hint="Its weights may be damaged.")
         return Kept(total, cut)
 
-    def values(self, workspace: Workspace, items: Sequence[Item], *, progress: Progress = silent) -> Measured:
+    def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """P.D. of each item; each is kept in the workspace as soon as it is known, so that a killed run goes on."""
         store = KeptValues(workspace, f"PD {self.variant}", self.version)
-        keys = [store.key(i.answer, [_as_kept(p) for p in i.partial_answers]) for i in items]
+        keys = [store.key(i.answer, [_as_kept(p) for p in i.question.perspectives]) for i in items]
         known = store.get(keys)
-        places = {key: place for place, key in enumerate(keys) if items[place].partial_answers}
+        places = {key: place for place, key in enumerate(keys) if items[place].question.perspectives}
         for done, (key, place) in enumerate(places.items(), start=1):
             if key not in known:
                 known[key] = self.value(items[place])
@@ -89,15 +77,16 @@ class PerspectiveDiversityScorer:
         values = np.array([known[key].value if key in places else nan for key in keys], dtype=np.float64)
         return Measured(values, self._notes(items, sum(known[k].cut for k in keys if k in places)))
 
-    def _notes(self, items: Sequence[Item], cut: int) -> tuple[str, ...]:
-        without = sum(not i.partial_answers for i in items)
-        empty = sum(not i.answer.strip() for i in items)
-        told = (
-            (without, "questions have no partial answers: their P.D. is missing"),
-            (empty, "answers are empty: scored as a wrap with nothing in it"),
+    def _notes(self, items: Sequence[Answered], cut: int) -> tuple[str, ...]:
+        return counted(
+            len(items),
+            (
+                sum(not i.question.perspectives for i in items),
+                "questions have no partial answers: their P.D. is missing",
+            ),
+            (sum(not i.answer.strip() for i in items), "answers are empty: scored as a wrap with nothing in it"),
             (cut, f"answers or partial answers were longer than the window of {self.model.name} and lost their ends"),
         )
-        return tuple(f"{count} of {len(items)} {what}." for count, what in told if count)
 
 
 def recovery_ratio(change: float, partial_answers: float) -> float:

@@ -8,7 +8,8 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from data.language_models.local import LocalModel
-from data.records import Perspective
+from data.records import Perspective, Question
+from evaluation.answers.items import Answered
 from tests.data.language_models.small_models import TEMPLATE, WORDS, save_small_model
 
 TEXTS = ("a b c", "zoo yes", "no d e f g h", "i")
@@ -37,3 +38,7 @@ def smollm_model() -> LocalModel:
 
 def partial_answers(*texts: str) -> tuple[Perspective, ...]:
     return tuple(Perspective(view, None, "a zoo b") for view in (texts or TEXTS))
+
+
+def item(answer: str, perspectives: tuple[Perspective, ...] = (), question: str = "zoo ?") -> Answered:
+    return Answered(Question("1", "made", question, perspectives), answer)

@@ -15,10 +15,11 @@ from data.errors import BadInputError, UnknownNameError
 from data.language_models.local import LocalModel
 from data.records import Perspective
 from data.workspace import Workspace
+from evaluation.answers.items import Answered
 from evaluation.answers.losses import shared_beginning, shared_losses, whole_losses
-from evaluation.answers.perspective_diversity import Item, PerspectiveDiversityScorer, recovery_ratio
+from evaluation.answers.perspective_diversity import PerspectiveDiversityScorer, recovery_ratio
 from evaluation.answers.reading import Reader, joined
-from tests.evaluation.answers.answer_models import TEXTS, partial_answers, smollm_model, tiny_model
+from tests.evaluation.answers.answer_models import TEXTS, item, partial_answers, smollm_model, tiny_model
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_pd_sums_perplexities_and_the_released_one_takes_their_mean(plain: LocalModel, workspace: Workspace) -> None:
-    items = [Item("a b", partial_answers("c", "d"))]
+    items = [item("a b", partial_answers("c", "d"))]
     for variant, combine in (("paper", np.sum), ("released", np.mean)):
         scorer = PerspectiveDiversityScorer(plain, variant)  # type: ignore[arg-type]
         each, _ = scorer.perplexities(items[0])
@@ -66,12 +67,12 @@ def naive_perplexity(model: LocalModel, before: str, after: str) -> float:
 
 
 def test_the_paper_scores_only_the_partial_answer_after_the_wrapped_answer(chat: LocalModel, plain: LocalModel) -> None:
-    item = Item("yes zoo no", partial_answers())
-    found, cut = PerspectiveDiversityScorer(chat).perplexities(item)
+    one = item("yes zoo no", partial_answers())
+    found, cut = PerspectiveDiversityScorer(chat).perplexities(one)
     before = "<s> user yes zoo no\n\nPlease restate. </s><s> assistant"
     assert found == pytest.approx([naive_perplexity(chat, before, f"{t}. a zoo b") for t in TEXTS], abs=1e-3)
     assert not cut
-    found, _ = PerspectiveDiversityScorer(plain).perplexities(item)
+    found, _ = PerspectiveDiversityScorer(plain).perplexities(one)
     before = "yes zoo no\n\nPlease restate.\n\n"
     assert found == pytest.approx([naive_perplexity(plain, before, f"{t}. a zoo b") for t in TEXTS], abs=1e-3)
 
@@ -88,10 +89,10 @@ def released_by_hand(model: LocalModel, chat: str, text: str, masked: int) -> fl
 
 def test_the_released_variant_divides_by_the_answers_tokens_too(plain: LocalModel) -> None:
     # Without a chat template: 'yes zoo no' and </s> are 4 tokens.
-    found, _ = PerspectiveDiversityScorer(plain, "released").perplexities(Item("yes zoo no", partial_answers()))
+    found, _ = PerspectiveDiversityScorer(plain, "released").perplexities(item("yes zoo no", partial_answers()))
     by_hand = [released_by_hand(plain, "yes zoo no</s>", f"{t}. a zoo b", 4) for t in TEXTS]
     assert found == pytest.approx(by_hand, abs=1e-3)
-    longer, _ = PerspectiveDiversityScorer(plain, "released").perplexities(Item("yes zoo no " * 9, partial_answers()))
+    longer, _ = PerspectiveDiversityScorer(plain, "released").perplexities(item("yes zoo no " * 9, partial_answers()))
     assert (longer < found).all(), "the longer answer has the same words, and is rewarded for its length"
 
 
@@ -107,11 +108,11 @@ def test_padding_on_the_left_lets_the_released_mask_slip(tmp_path: Path) -> None
 
 
 def test_sharing_changes_nothing(chat: LocalModel, plain: LocalModel) -> None:
-    item = Item("yes zoo no a b c d", partial_answers(*TEXTS, *TEXTS))
+    one = item("yes zoo no a b c d", partial_answers(*TEXTS, *TEXTS))
     for model in (chat, plain):
         for variant in ("paper", "released"):
             scorer = PerspectiveDiversityScorer(model, variant)  # type: ignore[arg-type]
-            shared, naive = (scorer.perplexities(item, losses)[0] for losses in (shared_losses, whole_losses))
+            shared, naive = (scorer.perplexities(one, losses)[0] for losses in (shared_losses, whole_losses))
             assert shared == pytest.approx(naive, abs=1e-3)
             assert len(set(np.round(shared, 6))) == len(TEXTS)
 
@@ -136,8 +137,8 @@ def test_what_is_shared() -> None:
 
 def test_a_long_answer_loses_its_end_and_that_is_said(chat: LocalModel, workspace: Workspace) -> None:
     long = "a b c d e f g h " * 20  # 160 tokens for a window of 64
-    items = [Item(long, partial_answers()), Item("a", partial_answers())]
-    reading = Reader(chat).paper(long, items[0].partial_answers, "[Answer] x")
+    items = [item(long, partial_answers()), item("a", partial_answers())]
+    reading = Reader(chat).paper(long, items[0].question.perspectives, "[Answer] x")
     assert reading.cut
     assert max(map(len, reading.sequences)) == 64, "what fits is used"
     assert (
@@ -159,7 +160,7 @@ def test_a_partial_answer_as_long_as_the_window_is_cut_to_half_of_it(chat: Local
 
 
 def test_empty_answers_and_questions_without_partial_answers(chat: LocalModel, workspace: Workspace) -> None:
-    items = [Item("", partial_answers()), Item("a", ()), Item("a", partial_answers())]
+    items = [item("", partial_answers()), item("a", ()), item("a", partial_answers())]
     for variant in ("paper", "released"):
         found = PerspectiveDiversityScorer(chat, variant).values(workspace, items)  # type: ignore[arg-type]
         assert np.isnan(found.values).tolist() == [False, True, False]
@@ -170,16 +171,16 @@ def test_empty_answers_and_questions_without_partial_answers(chat: LocalModel, w
 
 
 def test_a_killed_run_goes_on(chat: LocalModel, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    items = [Item(text, partial_answers()) for text in ("a", "b", "a", "c")]
+    items = [item(text, partial_answers()) for text in ("a", "b", "a", "c")]
     whole = PerspectiveDiversityScorer(chat).values(Workspace.create(workspace.folder / "other"), items).values
     scorer, asked = PerspectiveDiversityScorer(chat), []
     compute = scorer.value
 
-    def dies(item: Item) -> Any:
-        asked.append(item.answer)
-        if item.answer == "b" and len(asked) == 2:
+    def dies(asking: Answered) -> Any:
+        asked.append(asking.answer)
+        if asking.answer == "b" and len(asked) == 2:
             raise KeyboardInterrupt
-        return compute(item)
+        return compute(asking)
 
     monkeypatch.setattr(scorer, "value", dies)
     with pytest.raises(KeyboardInterrupt):
@@ -192,11 +193,11 @@ def test_a_killed_run_goes_on(chat: LocalModel, workspace: Workspace, monkeypatc
 
 
 def test_another_wrap_variant_or_partial_answer_is_another_value(chat: LocalModel, workspace: Workspace) -> None:
-    def value(item: Item, *settings: Any) -> float:
-        return float(PerspectiveDiversityScorer(chat, *settings).values(workspace, [item]).values[0])
+    def value(asking: Answered, *settings: Any) -> float:
+        return float(PerspectiveDiversityScorer(chat, *settings).values(workspace, [asking]).values[0])
 
-    item, other = Item("a", partial_answers()), Item("a", partial_answers("a", "b"))
-    assert len({value(item), value(item, "released"), value(item, "paper", "views"), value(other)}) == 4
+    one, other = item("a", partial_answers()), item("a", partial_answers("a", "b"))
+    assert len({value(one), value(one, "released"), value(one, "paper", "views"), value(other)}) == 4
 
 
 def test_wraps(chat: LocalModel, tmp_path: Path) -> None:
@@ -235,8 +236,8 @@ def test_real_weights_prefer_the_answer_that_holds_the_views() -> None:
     )
     answer = "Some say that zoos protect species by breeding them. Others hold that a cage is a prison."
     scorer = PerspectiveDiversityScorer(smollm_model())
-    shared, _ = scorer.perplexities(Item(answer, views))
-    naive, _ = scorer.perplexities(Item(answer, views), whole_losses)
+    shared, _ = scorer.perplexities(item(answer, views))
+    naive, _ = scorer.perplexities(item(answer, views), whole_losses)
     assert shared == pytest.approx(naive, abs=1e-3)
-    empty, _ = scorer.perplexities(Item("", views))
+    empty, _ = scorer.perplexities(item("", views))
     assert (shared < empty).all()

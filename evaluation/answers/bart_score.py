@@ -1,0 +1,95 @@
+"""BARTScore (Yuan et al., 2021): how probable an encoder-decoder model finds a text after it has read another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from data.devices import chosen_device
+from data.model_files import find_model, hub_commit, loading, model_version
+from data.progress import Progress, silent
+from data.workspace import Workspace
+from evaluation.answers.fitting import counted
+from evaluation.answers.items import Answered, Measured
+from evaluation.answers.kept_values import Kept, KeptValues
+from evaluation.answers.reading import joined
+
+_PLAUSIBLE = 1_000_000
+
+
+@dataclass(frozen=True)
+class BartScorer:
+    """Mean over the partial answers of the mean log P of their tokens (nats) after the answer: its recall; higher is better.
+
+    Any encoder-decoder model of transformers serves. What is longer than the model reads is cut at its end.
+    """
+
+    name: str
+
+    @cached_property
+    def found(self) -> str | Path:
+        return find_model(self.name)
+
+    @cached_property
+    def version(self) -> str:
+        return model_version(self.found)
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        from retrieval.encoders.running import quietly
+
+        with loading(self.name), quietly():
+            import torch
+            from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+            options: dict[str, Any] = {"revision": hub_commit(self.found)} if isinstance(self.found, str) else {}
+            model: Any = AutoModelForSeq2SeqLM.from_pretrained(self.found, dtype=torch.float32, **options)
+            return AutoTokenizer.from_pretrained(self.found, **options), model.eval().to(chosen_device())
+
+    def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
+        """BARTScore of each item, kept as soon as it is known; NaN where the question has no partial answers."""
+        store = KeptValues(workspace, "BARTScore", self.version)
+        keys = [store.key(i.answer, [joined(p) for p in i.question.perspectives]) for i in items]
+        known = store.get(keys)
+        for done, (key, item) in enumerate(zip(keys, items, strict=True), start=1):
+            if item.question.perspectives and key not in known:
+                known[key] = self._value(item)
+                store.put(key, known[key])
+            progress(done, "answers", len(items))
+        values = [known[k].value if i.question.perspectives else nan for k, i in zip(keys, items, strict=True)]
+        cut = sum(known[k].cut for k, i in zip(keys, items, strict=True) if i.question.perspectives)
+        return Measured(
+            np.array(values, dtype=np.float64),
+            counted(
+                len(items),
+                (
+                    sum(not i.question.perspectives for i in items),
+                    "questions have no partial answers: BARTScore is missing",
+                ),
+                (cut, f"answers or partial answers were longer than the window of {self.name} and lost their ends"),
+            ),
+        )
+
+    def _value(self, item: Answered) -> Kept:
+        import torch
+
+        tokenizer, model = self._loaded
+        known = (getattr(model.config, "max_position_embeddings", None), tokenizer.model_max_length)
+        window = min((n for n in known if n and n < _PLAUSIBLE), default=_PLAUSIBLE)
+        texts = [joined(partial) for partial in item.question.perspectives]
+        with torch.inference_mode():
+            source = tokenizer([item.answer], return_tensors="pt", truncation=True, max_length=window).to(model.device)
+            # The answer is encoded once for all its partial answers.
+            read = model.get_encoder()(**{k: v for k, v in source.items() if k in ("input_ids", "attention_mask")})
+            means, longest = [], len(tokenizer(item.answer, verbose=False)["input_ids"])
+            for text in texts:
+                ids = tokenizer(text_target=text, verbose=False)["input_ids"]
+                longest = max(longest, len(ids))
+                labels = torch.tensor([ids[:window]], device=model.device)
+                loss = model(encoder_outputs=read, attention_mask=source["attention_mask"], labels=labels).loss
+                means.append(-float(loss))
+        return Kept(float(np.mean(means)), longest > window)

@@ -1,0 +1,163 @@
+"""The measures of answers, by the names they are written with: `PD(gpt2)`, `DA(api(gpt-4o))`, `BLEU`.
+
+A model's bare name is one on this machine; `api(NAME)` and `llm` are asked for replies, where a measure needs no more.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from data.errors import BadInputError, UnknownNameError
+from data.grammar import Call, parse
+from data.language_models.local import LocalModel
+from data.language_models.protocol import LanguageModel
+from data.language_models.registry import open_language_model
+from data.workspace import Workspace
+from evaluation.answers.bart_score import BartScorer
+from evaluation.answers.dispute_awareness import DisputeAwarenessScorer, dispute_prompt
+from evaluation.answers.items import Scorer
+from evaluation.answers.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
+from evaluation.answers.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
+from evaluation.answers.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
+from evaluation.answers.wraps import DEFAULT_WRAP, wrap_text
+
+_NAMES = re.compile(r'(?:"[^"]*"|\([^()]*(?:\([^()]*\)[^()]*)*\)|\S)+')
+_MOST_POINTS = 100
+
+
+@dataclass(frozen=True)
+class AnswerMeasure:
+    """A measure of answers; `str()` is its canonical name. `model` is empty where it needs none."""
+
+    name: str
+    model: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        args = tuple(_named(self.model)) if self.model else ()
+        return str(Call(self.name, args, dict(self.settings)))
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.name == "PD"
+
+    def with_setting(self, key: str, value: str) -> "AnswerMeasure":
+        """The same with one setting changed; raises `BadInputError` where it has no such setting."""
+        return _checked(self.name, self.model, {**self.settings, key: value})
+
+    def with_model(self, model: str) -> "AnswerMeasure":
+        """The same by another model."""
+        return _checked(self.name, model, self.settings)
+
+    def open(self, workspace: Workspace) -> Scorer:
+        """What computes it; nothing is loaded or asked yet. Raises `UnavailableError` where the model is not there."""
+        return KINDS[self.name].open(workspace, self.model, self.settings)
+
+
+class Kind(NamedTuple):
+    """What a measure takes: its usual model (None where one must be named, empty where there is none), its settings'
+    usual values, and how it is opened."""
+
+    model: str | None
+    settings: Mapping[str, str]
+    open: Callable[[Workspace, str, Mapping[str, str]], Scorer]
+
+
+def _perspective_diversity(workspace: Workspace, model: str, settings: Mapping[str, str]) -> Scorer:
+    del workspace
+    variant = cast(Variant, settings.get("variant", "paper"))
+    return PerspectiveDiversityScorer(LocalModel(model), variant, settings.get("wrap", DEFAULT_WRAP))
+
+
+def _dispute_awareness(workspace: Workspace, model: str, settings: Mapping[str, str]) -> Scorer:
+    variant = cast(Variant, settings.get("variant", "paper"))
+    return DisputeAwarenessScorer(_asked(model, workspace), variant, dispute_prompt(settings.get("prompt") or None))
+
+
+def _direct(workspace: Workspace, model: str, _: Mapping[str, str]) -> Scorer:
+    return RatingScorer(_asked(model, workspace), DIRECT, 1, 10)
+
+
+def _g_eval(workspace: Workspace, model: str, _: Mapping[str, str]) -> Scorer:
+    return RatingScorer(_asked(model, workspace), G_EVAL, 1, 5, weighted=True)
+
+
+def _points_of_view(workspace: Workspace, model: str, _: Mapping[str, str]) -> Scorer:
+    return RatingScorer(_asked(model, workspace), POINTS_OF_VIEW, 0, _MOST_POINTS)
+
+
+KINDS: Mapping[str, Kind] = {
+    "PD": Kind(None, {"variant": "paper", "wrap": DEFAULT_WRAP}, _perspective_diversity),
+    "DA": Kind(None, {"variant": "paper", "prompt": ""}, _dispute_awareness),
+    "Direct-Score": Kind(None, {}, _direct),
+    "G-Eval": Kind(None, {}, _g_eval),
+    "Num-of-POVs": Kind(None, {}, _points_of_view),
+    "BLEU": Kind("", {}, lambda *_: LikenessScorer(library_version("sacrebleu"), bleu)),
+    "ROUGE-L": Kind("", {}, lambda *_: LikenessScorer(library_version("rouge_score"), rouge_l)),
+    "BARTScore": Kind("facebook/bart-large", {}, lambda _, model, __: BartScorer(model)),
+    "SemScore": Kind("sentence-transformers/all-mpnet-base-v2", {}, lambda _, model, __: sem_score(model)),
+}
+
+
+def parse_answer_measures(text: str) -> list[AnswerMeasure]:
+    """Measures from their names, separated by spaces; raises `UnknownNameError` with the nearest right names."""
+    measures = [_measure(parse(name), name) for name in _NAMES.findall(text)]
+    if not measures:
+        raise BadInputError("No measure was named.", hint="Name some, such as PD(gpt2) DA(api(NAME)).")
+    return measures
+
+
+def _measure(calls: list[Call], name: str) -> AnswerMeasure:
+    call = calls[0]
+    if len(calls) > 1 or call.name not in KINDS:
+        raise UnknownNameError("measure of answers", call.name if len(calls) == 1 else name, KINDS)
+    usual = KINDS[call.name].model
+    if len(call.args) > 1 or call.cutoff is not None or call.keep is not None:
+        raise BadInputError(f"'{name}' does not name one model.", hint=f"Write it like {call.name}(NAME).")
+    if call.args and usual == "":
+        raise BadInputError(f"{call.name} takes no model.", hint=f"Write {call.name}.")
+    if not call.args and usual is None:
+        raise BadInputError(f"{call.name} needs a model.", hint=f"Write it like {call.name}(NAME).")
+    return _checked(call.name, _model(call.args[0]) if call.args else str(usual), call.kwargs)
+
+
+def _checked(name: str, model: str, settings: Mapping[str, Any]) -> AnswerMeasure:
+    """The measure with its unusual settings, in the order of their declaration."""
+    usual = KINDS[name].settings
+    for key, value in settings.items():
+        if key not in usual:
+            raise UnknownNameError(f"setting of {name}", key, usual)
+        if key == "variant" and str(value) not in VARIANTS:
+            raise UnknownNameError("variant", str(value), VARIANTS)
+        if key == "wrap":
+            wrap_text(str(value))
+    if name == "PD" and model.startswith(("api(", "llm")):
+        raise BadInputError(
+            "P.D. needs the probability of every token of a text, which servers do not tell.",
+            hint="Name a model on this machine, like PD(gpt2).",
+        )
+    given = {key: str(settings[key]) for key in usual if key in settings and str(settings[key]) != usual[key]}
+    return AnswerMeasure(name, model, given)
+
+
+def _model(argument: Any) -> str:
+    """A model's name; `local(NAME)` is NAME."""
+    if isinstance(argument, Call) and argument.name == "local" and len(argument.args) == 1:
+        return str(argument.args[0])
+    return str(argument)
+
+
+def _named(model: str) -> list[Any]:
+    """The model as an argument: a call as it is, and a name quoted where it must be."""
+    if model.endswith(")"):
+        return [parse(model)[0]]
+    return [model]
+
+
+def _asked(model: str, workspace: Workspace) -> LanguageModel:
+    known = model.startswith("api(") or model == "llm"
+    return open_language_model(model, workspace) if known else LocalModel(model)

@@ -1,0 +1,92 @@
+"""Likeness of an answer to all partial answers of its question together: BLEU, ROUGE-L and SemScore."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from data.errors import UnavailableError
+from data.model_files import find_model, loading, model_version
+from data.progress import Progress, silent
+from data.workspace import Workspace
+from evaluation.answers.fitting import counted
+from evaluation.answers.items import Answered, Doubles, Measured
+from evaluation.answers.reading import joined
+
+Likeness = Callable[[Sequence[str], Sequence[str]], Doubles]
+"""A value for each answer and its reference."""
+
+
+def reference(item: Answered) -> str:
+    """All partial answers of the question, one after the other."""
+    return "\n".join(joined(partial) for partial in item.question.perspectives)
+
+
+@dataclass(frozen=True)
+class LikenessScorer:
+    """How like an answer is to the reference; higher is better. An empty answer is 0."""
+
+    version: str
+    likeness: Likeness
+
+    def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
+        """A value an item, NaN where the question has no partial answers."""
+        del workspace
+        places = [n for n, item in enumerate(items) if item.question.perspectives and item.answer.strip()]
+        values = np.array([0.0 if item.question.perspectives else nan for item in items], dtype=np.float64)
+        values[places] = self.likeness([items[n].answer for n in places], [reference(items[n]) for n in places])
+        progress(len(items), "answers", len(items))
+        without = sum(not item.question.perspectives for item in items)
+        return Measured(
+            values, counted(len(items), (without, "questions have no partial answers: their value is missing"))
+        )
+
+
+def bleu(answers: Sequence[str], references: Sequence[str]) -> Doubles:
+    """Sentence BLEU (Papineni et al., 2002) by sacrebleu, 0 to 100: exponential smoothing, effective order."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    metric = BLEU(effective_order=True)
+    return np.array([metric.sentence_score(a, [r]).score for a, r in zip(answers, references, strict=True)])
+
+
+def rouge_l(answers: Sequence[str], references: Sequence[str]) -> Doubles:
+    """F of ROUGE-L (Lin, 2004) by rouge-score, 0 to 1, with stemming."""
+    from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    return np.array([scorer.score(r, a)["rougeL"].fmeasure for a, r in zip(answers, references, strict=True)])
+
+
+def library_version(name: str) -> str:
+    """A library and its version, as the version of what it computes."""
+    from importlib.metadata import version
+
+    return f"{name} {version(name)}"
+
+
+def sem_score(name: str) -> LikenessScorer:
+    """SemScore (Aynetdinov and Akbik, 2024): cosine of sentence embeddings, -1 to 1, by any sentence-transformers model."""
+    found = find_model(name)
+
+    def likeness(answers: Sequence[str], references: Sequence[str]) -> Doubles:
+        from sentence_transformers import SentenceTransformer
+        from torch import OutOfMemoryError
+
+        from retrieval.encoders.running import batch_size, placed, quietly
+
+        with loading(name), quietly():
+            model = placed(SentenceTransformer(str(found)))
+        try:
+            given, wanted = (
+                model.encode(
+                    list(texts), batch_size=batch_size(model), normalize_embeddings=True, show_progress_bar=False
+                )
+                for texts in (answers, references)
+            )
+        except OutOfMemoryError as error:
+            raise UnavailableError("The accelerator has too little memory.", hint="Set BERDSEYE_DEVICE=cpu.") from error
+        return np.asarray((np.asarray(given) * np.asarray(wanted)).sum(axis=1), dtype=np.float64)
+
+    return LikenessScorer(model_version(found), likeness)
