@@ -61,6 +61,7 @@ def fetch(
         raise BadInputError(
             f"No file of '{name}' is there.", where=source, hint=f"Looked for {looked_for}, or the like."
         )
+    yield from missing
 
 
 def _from_home(workspace: Workspace, part: Part, folder: Path, progress: Progress) -> Report:
