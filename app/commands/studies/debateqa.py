@@ -1,0 +1,164 @@
+"""`study debateqa` and its company: how well answers show the views, and how well measures of that agree with people."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands.options import WorkspaceOption, opened
+from app.commands.studies.results import Form, FormOption, finish
+from app.console import counting
+
+if TYPE_CHECKING:
+    from data.answers import AnswerSet
+    from data.records import Question
+    from data.workspace import Workspace
+    from evaluation.answers.measures import AnswerMeasure
+
+DatasetOption = Annotated[str, typer.Option(help="The data set: its questions, with partial answers as perspectives.")]
+AnswersOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A stored set of answers, or a JSONL file of id and answer (or generation); may be given again. "
+                      "Else all that are stored for the data set."),
+]  # fmt: skip
+MeasuresOption = Annotated[
+    str, typer.Option(help="Measures: PD(MODEL), DA(MODEL), Direct-Score(MODEL), G-Eval(MODEL), Num-of-POVs(MODEL), BLEU, "
+                           "ROUGE-L, BARTScore, SemScore; PD(MODEL,variant=released).")
+]  # fmt: skip
+LimitOption = Annotated[int | None, typer.Option(help="Only the first questions.", min=1)]
+PromptsOption = Annotated[
+    Path | None, typer.Option(help="The prompt of D.A.: a text with [Question] and [Answer], or the released script.")
+]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the commands."""
+    group.command("debateqa")(debateqa)
+    group.command("debateqa-meta")(meta)
+    group.command("debateqa-stability")(stability)
+
+
+def debateqa(
+    dataset: DatasetOption = "debateqa-test",
+    answers: AnswersOption = None,
+    measures: MeasuresOption = "PD(gpt2) DA(llm)",
+    by: Annotated[
+        str, typer.Option(help="A setting of the sets to lay out by: style (table 3), strategy (4), trusted_only (5).")
+    ] = "",
+    prompts: PromptsOption = None,
+    limit: LimitOption = None,
+    paper: Annotated[bool, typer.Option(help="Rows of the paper's own models.")] = True,
+    workspace: WorkspaceOption = None,
+    form: FormOption = Form.TEXT,
+) -> None:
+    """DebateQA's table 2 (or 3, 4, 5 with --by), the paired tests between systems, and figures 2 and 3.
+
+    P.D. asks how well an answer lets a local model foresee the partial answers (lower is better), D.A. whether it names the
+    dispute. Every value is kept as soon as it is known: the same command goes on after a stop.
+
+    Example: `berdseye study debateqa --answers mine.jsonl --measures "PD(gpt2,variant=released) DA(llm)"`
+    """
+    from evaluation.studies import debateqa as study
+
+    held, chosen = opened(workspace), _measures(measures, prompts)
+    questions = _questions(held, dataset, limit)
+    with counting("debateqa") as progress:
+        result = study.debateqa(
+            held, dataset, _sets(held, dataset, answers), questions, chosen, by=by, paper_rows=paper, progress=progress
+        )
+    finish(held, result, form)
+
+
+def meta(
+    dataset: DatasetOption = "debateqa-test",
+    preferences: Annotated[
+        Path | None, typer.Option(help='JSONL: {"id", "a", "b", "winner": "a", "b" or "tie", "annotator"}.')
+    ] = None,
+    labels: Annotated[Path | None, typer.Option(help='JSONL: {"id", "system", "label": 0 or 1, "annotator"}.')] = None,
+    answers: AnswersOption = None,
+    measures: MeasuresOption = "PD(gpt2) BLEU ROUGE-L SemScore",
+    prompts: PromptsOption = None,
+    limit: LimitOption = None,
+    seed: Annotated[int, typer.Option(help="Seed of the orders that Elo is averaged over.")] = 0,
+    workspace: WorkspaceOption = None,
+    form: FormOption = Form.TEXT,
+) -> None:
+    """DebateQA's tables 14 and 15: how well measures agree with people's preferences, and D.A. with their labels.
+
+    Systems in both files are named as the sets of answers are.
+
+    Example: `berdseye study debateqa-meta --preferences people.jsonl --measures "PD(gpt2) G-Eval(llm) BLEU"`
+    """
+    from evaluation.answers.people_on_dispute import read_dispute_labels
+    from evaluation.answers.preferences import read_preferences
+    from evaluation.studies.debateqa_meta import debateqa_meta
+
+    held, chosen = opened(workspace), _measures(measures, prompts)
+    preferred = read_preferences(preferences) if preferences else []
+    labelled = read_dispute_labels(labels) if labels else []
+    questions = _questions(held, dataset, limit)
+    with counting("debateqa-meta") as progress:
+        result = debateqa_meta(
+            held, dataset, _sets(held, dataset, answers), questions, chosen,
+            preferences=preferred, labels=labelled, seed=seed, progress=progress,
+        )  # fmt: skip
+    finish(held, result, form)
+
+
+def stability(
+    dataset: DatasetOption = "debateqa-test",
+    answers: AnswersOption = None,
+    measures: MeasuresOption = "PD(gpt2)",
+    wraps: Annotated[
+        bool,
+        typer.Option("--wraps", help="Every P.D. with each of the five wraps: restate, again, views, summary, quote."),
+    ] = False,
+    limit: LimitOption = None,
+    workspace: WorkspaceOption = None,
+    form: FormOption = Form.TEXT,
+) -> None:
+    """Whether the order of systems stays the same under other evaluators and other prompts: Kendall's tau of each two.
+
+    Example: `berdseye study debateqa-stability --measures "PD(gpt2) PD(Qwen/Qwen2-0.5B)" --wraps`
+    """
+    from evaluation.answers.wraps import WRAPS
+    from evaluation.studies.debateqa_meta import debateqa_stability
+
+    held, chosen = opened(workspace), _measures(measures, None)
+    if wraps:
+        chosen = [
+            m.with_setting("wrap", wrap) if wrap else m for m in chosen for wrap in (WRAPS if m.name == "PD" else ("",))
+        ]
+    questions = _questions(held, dataset, limit)
+    with counting("debateqa-stability") as progress:
+        result = debateqa_stability(held, dataset, _sets(held, dataset, answers), questions, chosen, progress=progress)
+    finish(held, result, form)
+
+
+def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
+    from evaluation.answers.measures import parse_answer_measures
+
+    measures = parse_answer_measures(text)
+    if prompts is None:
+        return measures
+    return [m.with_setting("prompt", str(prompts)) if m.name == "DA" else m for m in measures]
+
+
+def _questions(workspace: "Workspace", dataset: str, limit: int | None) -> list["Question"]:
+    from data.datasets import load_dataset
+
+    return load_dataset(workspace, dataset)[:limit]
+
+
+def _sets(workspace: "Workspace", dataset: str, names: list[str] | None) -> list["AnswerSet"]:
+    """The sets of the option: those that are stored, by name, and files."""
+    from data.answers import AnswerSet, list_answers, load_answers, read_answer_file
+
+    if not names:
+        return [load_answers(workspace, m.name) for m in list_answers(workspace) if m.dataset == dataset]
+    return [
+        AnswerSet(Path(name).stem, dataset, Path(name).stem, {}, read_answer_file(Path(name)))
+        if Path(name).suffix in (".jsonl", ".json")
+        else load_answers(workspace, name)
+        for name in names
+    ]
