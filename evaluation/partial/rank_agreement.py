@@ -24,8 +24,8 @@ def kendall_tau(partial: Values, full: Values, *, variant: Variant = "b") -> Val
     """Tau between the scores of systems under partial labels, float64[..., n_systems], and under all, float64[n_systems].
 
     Variant "b" is scipy's (Kendall, 1945): pairs tied on one side shrink what the agreement is divided by. It is the one behind
-    D-MERIT's table 9, where .462, .585 and .687 are no multiple of 1/66, but 30, 38 and 45 over the root of 66 x 64 or 66 x 65:
-    two systems tied (.687: one pair). Variant "a" divides by all pairs, as the formula of section 3.1 says. NaN where all
+    D-MERIT's table 9, whose .462, .585 and .687 are no multiple of 1/66 but 30, 38 and 45 over the root of 66 times 64 (or 65)
+    untied pairs. Variant "a" divides by all pairs, as the formula of section 3.1 says. NaN where all
     systems of a side are tied ("b") or there are fewer than two.
     """
     ours, theirs = signs(partial).astype(np.float64), signs(full).astype(np.float64)
