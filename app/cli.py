@@ -8,6 +8,7 @@ from app.commands import (
     agreement,
     answer,
     app_command,
+    bundles,
     corpora,
     datasets,
     detect,
@@ -16,6 +17,7 @@ from app.commands import (
     indexes,
     judgments,
     models,
+    runs,
     search,
     studies,
     tuning,
@@ -45,6 +47,8 @@ detect.register(cli)
 answer.register(cli)
 detectors.register(cli)
 evaluate.register(cli)
+runs.register(cli)
+bundles.register(cli)
 tuning.register(cli)
 studies.register(cli)
 models.register(cli)

@@ -1,7 +1,7 @@
 """What is known of the passages of each question, in a run or not: the ground that recall is measured against."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from data.runs import Run, list_runs, load_run
 from data.workspace import Workspace
 from evaluation.label_sources import LabelSource, labels_of
 from evaluation.support import Support
+
+_NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -64,26 +66,44 @@ def pooled_qrels(
     A detector in `source` labels what it has not labelled yet. Passages that no run found are not in the pool, and count as
     not relevant, as in every pooled collection: recall is recall of what the pool knows.
     """
-    questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
-    asked = [q.id for q in questions]
+    asked, current = [q.id for q in load_dataset(workspace, dataset)], open_corpus(workspace, corpus).manifest.hash
     pooled, left_out = list(others), []
+    named = {run.manifest.name for run in others}
     for manifest in list_runs(workspace):
-        named = manifest.name in {run.manifest.name for run in others}
-        if (manifest.dataset, manifest.corpus) == (dataset, corpus) and not named:
+        if (manifest.dataset, manifest.corpus) == (dataset, corpus) and manifest.name not in named:
             run = load_run(workspace, manifest.name)
-            fits = run.question_ids == asked and manifest.corpus_hash == opened.manifest.hash
-            if fits:
+            if run.question_ids == asked and manifest.corpus_hash == current:
                 pooled.append(run)
             else:
                 left_out.append(manifest.name)
-    passages = (
-        [np.unique(np.concatenate([run.ids[q] for run in pooled])) for q in range(len(questions))] if pooled else []
-    )
-    passages = [p[p >= 0] for p in passages] or [np.zeros(0, np.int64) for _ in questions]
-    ids = np.full((len(questions), max((len(p) for p in passages), default=0)), -1, dtype=np.int64)
-    for row, held in zip(ids, passages, strict=True):
+    held = qrels_of(workspace, judgments, dataset, corpus, source, pooled, progress=progress)
+    return replace(held, left_out=tuple(left_out))
+
+
+def qrels_of(
+    workspace: Workspace,
+    judgments: Judgments,
+    dataset: str,
+    corpus: str,
+    source: LabelSource,
+    runs: Sequence[Run],
+    *,
+    depth: int | None = None,
+    progress: Progress = silent,
+) -> Qrels:
+    """The labels of the first `depth` passages (None: all) of runs that fit the data set and the corpus."""
+    questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
+    cut = [run.ids[:, :depth] for run in runs]
+    found = [np.unique(np.concatenate([ids[q] for ids in cut])) if cut else _NOTHING for q in range(len(questions))]
+    passages = [ids[ids >= 0] for ids in found]
+    block = np.full((len(questions), max(map(len, passages), default=0)), -1, dtype=np.int64)
+    for row, held in zip(block, passages, strict=True):
         row[: len(held)] = held
-    found = ranked_pairs(opened, ids, questions)
-    labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-    blocks = [block[: len(p)] for block, p in zip(found.by_question(labels, questions), passages, strict=True)]
-    return Qrels(asked, passages, blocks, tuple(r.manifest.name for r in pooled), tuple(left_out))
+    pairs = ranked_pairs(opened, block, questions)
+    labels = pairs.by_question(labels_of(workspace, judgments, source, pairs.pairs, progress=progress), questions)
+    return Qrels(
+        [q.id for q in questions],
+        passages,
+        [values[: len(held)] for values, held in zip(labels, passages, strict=True)],
+        tuple(run.manifest.name for run in runs),
+    )

@@ -45,7 +45,7 @@ class LabelRows:
     @property
     def plain(self) -> bool:
         """Whether no row is of a perspective."""
-        return set(self.subtopics) <= {PLAIN}
+        return set(self.subtopics) == {PLAIN}
 
 
 def read_lines(path: Path) -> Iterator[Line]:

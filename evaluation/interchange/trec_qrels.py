@@ -27,7 +27,7 @@ def read_trec_qrels(path: Path) -> LabelRows:
     return parse_trec_qrels(read_lines(path), path)
 
 
-def parse_trec_qrels(lines: Iterable[Line], where: str | Path) -> LabelRows:
+def parse_trec_qrels(lines: Iterable[Line], where: str | Path, *, may_be_empty: bool = False) -> LabelRows:
     """The same from lines."""
     rows: list[tuple[str, str, str]] = []
     labels: list[bool] = []
@@ -49,11 +49,11 @@ def parse_trec_qrels(lines: Iterable[Line], where: str | Path) -> LabelRows:
         rows.append((question, PLAIN if subtopic in _NO_SUBTOPIC else subtopic, passage))
         labels.append(int(relevance) > 0)
         numbers.append(number)
-    if not rows:
+    if not rows and not may_be_empty:
         raise BadInputError("The file holds no label.", where=where, hint="Is it the right file?")
     held = np.array(numbers, dtype=np.int64)
     refuse_repeated(rows, where, held, "Question '{0}', subtopic {1}: passage '{2}' is labelled")
-    questions, subtopics, passages = (list(column) for column in zip(*rows, strict=True))
+    questions, subtopics, passages = ([row[field] for row in rows] for field in range(3))
     return LabelRows(where, questions, subtopics, passages, np.array(labels, dtype=bool), held)
 
 

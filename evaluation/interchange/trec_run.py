@@ -22,7 +22,7 @@ def read_trec_run(path: Path) -> RunRows:
     return parse_trec_run(read_lines(path), path)
 
 
-def parse_trec_run(lines: Iterable[Line], where: str | Path) -> RunRows:
+def parse_trec_run(lines: Iterable[Line], where: str | Path, *, may_be_empty: bool = False) -> RunRows:
     """The same from lines."""
     questions: list[str] = []
     passages: list[str] = []
@@ -45,7 +45,7 @@ def parse_trec_run(lines: Iterable[Line], where: str | Path) -> RunRows:
         ranks.append(_rank(rank, where, number))
         scores.append(_score(score, where, number))
         numbers.append(number)
-    if not questions:
+    if not questions and not may_be_empty:
         raise BadInputError("The run is empty.", where=where, hint="Is it the right file?")
     held = np.array(numbers, dtype=np.int64)
     refuse_repeated(zip(questions, passages, strict=True), where, held, "Question '{0}' has passage '{1}'")

@@ -1,0 +1,186 @@
+"""`runs`: what is stored, and runs and labels in the formats of other programs."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.console import counting, note, print_json
+from data.errors import BadInputError
+from evaluation.interchange.made_elsewhere import Missing, RunFormat
+
+if TYPE_CHECKING:
+    from data.runs import Run
+    from data.workspace import Workspace
+
+runs = typer.Typer(no_args_is_help=True, help="Stored runs; runs and labels in the formats of other programs.")
+
+
+class LabelFormat(StrEnum):
+    """The formats of labels."""
+
+    DIVERSITY = "diversity"
+    TREC = "trec"
+    JSONL = "jsonl"
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    runs.command("list")(list_all)
+    runs.command("export")(export_run)
+    runs.command("import")(import_run)
+    runs.command("labels")(export_labels)
+    cli.add_typer(runs, name="runs")
+
+
+def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """List the stored runs.
+
+    Example: `berdseye runs list`
+    """
+    from data.runs import list_runs
+
+    held = list_runs(opened(workspace))
+    if json:
+        rows = [(r.name, r.dataset, r.corpus, r.pipeline, r.k, r.questions, r.created) for r in held]
+        fields = ("name", "dataset", "corpus", "pipeline", "k", "questions", "created")
+        print_json([dict(zip(fields, row, strict=True)) for row in rows])
+        return
+    for r in held:
+        print(f"{r.name}\t{r.questions} questions\t{r.k} deep\t{r.created}")
+
+
+def export_run(
+    name: Annotated[str, typer.Argument(help="A stored run.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    form: Annotated[RunFormat, typer.Option("--format", help="The format.", show_choices=True)] = RunFormat.TREC,
+    labels: Annotated[str | None, typer.Option(help="For the BERDS form: labels from this source too.")] = None,
+    model: Annotated[
+        str, typer.Option(help="For the BERDS form: write the labels as this model's predictions too, such as mistral.")
+    ] = "",
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Write a stored run as a TREC run file, in the form BERDS releases, or as JSONL.
+
+    Passages go by their ids in the corpus: in TREC files with ten digits, so that ties break alike everywhere.
+
+    Example: `berdseye runs export debate--web--bm25 bm25.run`
+    """
+    from data.atomic import write_bytes
+    from data.runs import load_run
+    from evaluation.interchange.jsonl import jsonl_run
+    from evaluation.interchange.trec_run import trec_run
+
+    if form is not RunFormat.BERDS and (labels is not None or model):
+        raise BadInputError("--labels and --model are for --format berds.", hint="See `berdseye runs labels`.")
+    if model and labels is None:
+        raise BadInputError("A model's predictions need labels.", hint="Give --labels SOURCE.")
+    held = opened(workspace)
+    run = load_run(held, name)
+    match form:
+        case RunFormat.TREC:
+            written = trec_run(run.question_ids, run.ids, run.scores, name)
+        case RunFormat.JSONL:
+            written = jsonl_run(run.question_ids, run.ids, run.scores)
+        case RunFormat.BERDS:
+            written = _released(held, run, labels, model)
+    write_bytes(file, written)
+    note(f"{file}: {len(run.question_ids)} questions")
+
+
+def import_run(
+    file: Annotated[Path, typer.Argument(help="A TREC run file or our JSONL, over a corpus here.")],
+    dataset: Annotated[str, typer.Option(help="The data set its questions are of.")],
+    corpus: Annotated[str, typer.Option(help="The corpus its passages are of.")],
+    name: Annotated[str, typer.Option(help="What stands for the pipeline; else imported(TAG).")] = "",
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Store a run that was made elsewhere, so that every page and command sees it.
+
+    Example: `berdseye runs import colbert.run --dataset debate --corpus web --name "imported(colbert)"`
+    """
+    from data.runs import save_run
+    from evaluation.interchange.made_elsewhere import as_run, missing_note, read_run
+
+    held = opened(workspace)
+    made, absent = as_run(held, read_run(file), dataset, corpus, name)
+    if absent:
+        note(missing_note(absent, len(made.question_ids), str(file), Missing.ZERO))
+    manifest = save_run(
+        held,
+        dataset=dataset,
+        corpus=corpus,
+        corpus_hash=made.manifest.corpus_hash,
+        pipeline=made.manifest.pipeline,
+        question_ids=made.question_ids,
+        ids=made.ids,
+        scores=made.scores,
+        milliseconds_per_question=0.0,
+        versions=made.manifest.versions,
+    )
+    note(f"{manifest.name}: {manifest.questions} questions, {manifest.k} deep")
+
+
+def export_labels(
+    dataset: Annotated[str, typer.Argument(help="A data set.")],
+    corpus: Annotated[str, typer.Argument(help="A corpus.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    labels: Annotated[str | None, typer.Option(help="The label source; else the adopted detector.")] = None,
+    form: Annotated[
+        LabelFormat, typer.Option("--format", show_choices=True, help="diversity: a label a perspective.")
+    ] = (LabelFormat.DIVERSITY),
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Write the labels of every pair of the stored runs of a data set over a corpus, as TREC qrels or JSONL.
+
+    In the diversity flavour the second field is the perspective's number, which alpha-nDCG and ERR-IA of ir_measures take for
+    a subtopic. In the plain one a passage is relevant where it supports any.
+
+    Example: `berdseye runs labels debate web debate.qrels --labels gold`
+    """
+    from annotation.judgments import Judgments
+    from data.atomic import write_bytes
+    from detectors.trained import adopted_detector
+    from evaluation.interchange.jsonl import jsonl_labels
+    from evaluation.interchange.trec_qrels import diversity_qrels, trec_qrels
+    from evaluation.label_sources import parse_label_source
+    from evaluation.qrels import pooled_qrels
+
+    held = opened(workspace)
+    source = parse_label_source(labels or adopted_detector(held))
+    if source.corrected:
+        raise BadInputError(f"{source} corrects means, and has no labels of its own.", hint=f"Choose {source.plain}.")
+    judgments = Judgments.open(held.judgments_url)
+    with counting(f"labels of {dataset} over {corpus}") as progress:
+        pool = pooled_qrels(held, judgments, dataset, corpus, source, progress=progress)
+    writer = {LabelFormat.DIVERSITY: diversity_qrels, LabelFormat.TREC: trec_qrels, LabelFormat.JSONL: jsonl_labels}[
+        form
+    ]
+    write_bytes(file, writer(pool.question_ids, pool.passages, pool.labels))
+    if pool.left_out:
+        note(f"Left out, since they fit no more: {', '.join(pool.left_out)}.")
+    note(f"{file}: labels by {source} of {sum(map(len, pool.passages)):,} passages in {len(pool.runs)} runs")
+
+
+def _released(workspace: "Workspace", run: "Run", labels: str | None, model: str) -> bytes:
+    from annotation.judgments import Judgments
+    from data.datasets import load_dataset
+    from data.run_pairs import run_pairs
+    from evaluation.interchange.berds import released_run
+    from evaluation.label_sources import labels_of, parse_label_source
+
+    questions = load_dataset(workspace, run.manifest.dataset)
+    found = run_pairs(workspace, run, questions, run.manifest.k)
+    said = None
+    if labels is not None:
+        with counting(run.manifest.name) as progress:
+            source = parse_label_source(labels).plain
+            values = labels_of(
+                workspace, Judgments.open(workspace.judgments_url), source, found.pairs, progress=progress
+            )
+        said = found.by_question(values, questions)
+    rankings = [[found.passages[i] for i in row[row >= 0].tolist()] for row in run.ids]
+    scores = [row[: len(held)].tolist() for row, held in zip(run.scores, rankings, strict=True)]
+    return released_run(questions, rankings, scores, said, model=model)

@@ -1,0 +1,79 @@
+"""The zip file of a bundle: the same files give the same bytes, and a hostile one is refused before anything is read."""
+
+import io
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from data.errors import BadInputError
+
+LARGEST = 4 << 30
+_MOST_FILES = 10_000
+_HIGHEST_RATIO = 500
+_SMALL = 32 << 20
+_NAME = re.compile(r"manifest\.json|(tables|runs|labels|questions|passages|studies)(/[^/\\\x00-\x1f]{1,250}){1,2}")
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip of files, in the order of their names, without times or owners."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name)  # of 1 January 1980
+            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()
+
+
+def unzipped(path: Path) -> dict[str, bytes]:
+    """The files of a bundle, in memory; nothing is written to the disk.
+
+    Raises `BadInputError` for a file that is no zip or is damaged, for names that point elsewhere, links, repeated or encrypted
+    files, and for contents that are too large or unpack to far more than they take.
+    """
+    if not path.is_file():
+        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            _check(entries, path)
+            return {entry.filename: _read(archive, entry, path) for entry in entries}
+    except (
+        zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError
+    ) as error:  # fmt: skip
+        raise BadInputError(f"Cannot be unpacked: {error}.", where=path, hint="Get the bundle again.") from error
+
+
+def _check(entries: list[zipfile.ZipInfo], path: Path) -> None:
+    wrong = ""
+    names = [entry.filename for entry in entries]
+    unpacked, packed = sum(e.file_size for e in entries), sum(e.compress_size for e in entries)
+    if len(entries) > _MOST_FILES:
+        wrong = f"it holds {len(entries):,} files"
+    elif len(set(names)) < len(names):
+        wrong = f"'{next(n for n in names if names.count(n) > 1)}' is in it twice"
+    elif unpacked > LARGEST or packed > path.stat().st_size:
+        wrong = f"it unpacks to {unpacked >> 20:,} MiB"
+    elif unpacked > max(_SMALL, _HIGHEST_RATIO * packed):
+        wrong = f"it unpacks to {unpacked // max(packed, 1):,} times its size"
+    for entry in entries:
+        mode = entry.external_attr >> 16
+        if not _NAME.fullmatch(entry.filename) or {".", ".."} & set(entry.filename.split("/")):
+            wrong = wrong or f"'{entry.filename[:80]!a}' is no file of a bundle"
+        elif entry.flag_bits & 1:
+            wrong = wrong or f"'{entry.filename}' is encrypted"
+        elif mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
+            wrong = wrong or f"'{entry.filename}' is no plain file"
+    if wrong:
+        raise BadInputError(f"Not read: {wrong}.", where=path, hint="Is it a bundle of `berdseye bundle`?")
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> bytes:
+    with archive.open(entry) as file:
+        content = file.read(entry.file_size + 1)
+    if len(content) != entry.file_size:
+        raise BadInputError(f"'{entry.filename}' is not as long as it says.", where=path, hint="Get the bundle again.")
+    return content

@@ -1,0 +1,170 @@
+"""Making a bundle of stored runs, and of stored results of studies."""
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from annotation.export import to_csv
+from annotation.judgments import Judgments
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from data.run_pairs import fitting_corpus
+from data.runs import Run
+from data.workspace import Workspace
+from evaluation.bundle.archive import zipped
+from evaluation.bundle.contents import (
+    FORMAT,
+    MANIFEST,
+    TIE_RULE,
+    hashes,
+    labels_file,
+    questions_file,
+    questions_jsonl,
+    run_file,
+)
+from evaluation.bundle.tables import rows_of, table_files
+from evaluation.interchange.trec_qrels import diversity_qrels
+from evaluation.interchange.trec_run import trec_run
+from evaluation.label_sources import HUMAN, LabelSource
+from evaluation.measures import Measure
+from evaluation.qrels import Qrels, pooled_qrels, qrels_of
+from evaluation.scoring import Score, macro_average, scores_of
+from evaluation.studies.store import Stored
+
+_LIBRARIES = ("berdseye", "ir-measures", "numpy", "pandas", "pyndeval", "pytrec-eval-terrier", "statsmodels")
+
+
+def bundle_of(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: Sequence[Run],
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    results: Sequence[Stored] = (),
+    with_passages: bool = False,
+    progress: Progress = silent,
+) -> bytes:
+    """The zip file: tables, runs, labels, questions, versions and the SHA-256 of every file.
+
+    The same workspace gives the same bytes. Measures that need it have the labels of all stored runs of the same data set and
+    corpus (`pooled_qrels`); others those of the bundle's runs, to the depth of the deepest measure. `with_passages` adds the
+    texts of all passages that have labels: mind their licences.
+    """
+    if any(m.pooled for m in measures) and source.corrected:
+        raise BadInputError("People's sample cannot correct measures of a pool.", hint="Choose another label source.")
+    files: dict[str, bytes] = {}
+    scores: list[Score] = []
+    detector = source.detector(workspace)
+    detector_version = detector.version if detector is not None else ""
+    known: dict[tuple[str, str], Qrels] = {}
+    for place in sorted({(r.manifest.dataset, r.manifest.corpus) for r in runs}):
+        here = [r for r in runs if (r.manifest.dataset, r.manifest.corpus) == place]
+        questions = load_dataset(workspace, place[0])
+        for run in here:
+            fitting_corpus(workspace, run, questions)
+        files[questions_file(place[0])] = questions_jsonl(questions)
+        known[place] = _labels(workspace, judgments, place, here, source.plain, measures, progress)
+        files[labels_file(*place)] = _qrels(known[place])
+        people = None
+        if source.corrected:
+            people = _labels(workspace, judgments, place, here, LabelSource((HUMAN,)), measures, progress)
+            files[labels_file(*place, "people")] = _qrels(people)
+        depth = max(m.k for m in measures)
+        for run in here:
+            top = run.ids[:, :depth]
+            said = people.support(top) if people is not None else None
+            scores += scores_of(
+                measures, known[place].support(top), said, dataset=place[0], corpus=place[1],
+                pipeline=run.manifest.pipeline, labels=str(source), detector_version=detector_version,
+            )  # fmt: skip
+            files[run_file(run.manifest.name)] = trec_run(run.question_ids, run.ids, run.scores, run.manifest.name)
+        if with_passages:
+            files[f"passages/{place[0]}--{place[1]}.jsonl"] = _passages(workspace, place[1], known[place])
+    rows = rows_of(with_averages(scores))
+    if rows:
+        files |= table_files(rows)
+    for result in results:
+        files |= _study_files(result)
+    manifest: dict[str, Any] = {
+        "format": FORMAT,
+        "settings": {
+            "measures": [str(m) for m in measures],
+            "labels": str(source),
+            "tie_rule": TIE_RULE,
+            "confidence": 0.95,
+            "passages": with_passages,
+        },
+        "detector": {"name": detector.name if detector is not None else "", "version": detector_version},
+        "versions": {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()},
+        "runs": [asdict(run.manifest) for run in runs],
+        "pools": {labels_file(*place): list(held.runs) for place, held in known.items()},
+        "studies": [r.name for r in results],
+        "files": hashes(files),
+    }
+    files[MANIFEST] = (json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    return zipped(files)
+
+
+def with_averages(scores: Sequence[Score]) -> list[Score]:
+    """Scores followed by their macro-averages, where there is more than one data set to average."""
+    several = len({s.dataset for s in scores}) > 1
+    return [*scores, *(macro_average(scores) if several else [])]
+
+
+def _labels(
+    workspace: Workspace,
+    judgments: Judgments,
+    place: tuple[str, str],
+    runs: Sequence[Run],
+    source: LabelSource,
+    measures: Sequence[Measure],
+    progress: Progress,
+) -> Qrels:
+    if any(m.pooled for m in measures):
+        return pooled_qrels(workspace, judgments, *place, source, others=runs, progress=progress)
+    depth = max(m.k for m in measures)
+    return qrels_of(workspace, judgments, *place, source, runs, depth=depth, progress=progress)
+
+
+def _qrels(held: Qrels) -> bytes:
+    return diversity_qrels(held.question_ids, held.passages, held.labels)
+
+
+def _passages(workspace: Workspace, corpus: str, held: Qrels) -> bytes:
+    ids = sorted({int(p) for passages in held.passages for p in passages})
+    rows = (p._asdict() for p in open_corpus(workspace, corpus).passages(ids))
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
+
+
+def _study_files(result: Stored) -> dict[str, bytes]:
+    """A result's tables and what made them; its charts stay in the workspace."""
+    folder = f"studies/{result.name}"
+    files = {
+        f"{folder}/study.json": (
+            json.dumps(
+                {
+                    "study": result.study,
+                    "created": result.created,
+                    "settings": result.settings,
+                    "versions": result.versions,
+                    "notes": result.notes,
+                },
+                indent=1,
+                ensure_ascii=False,
+                sort_keys=True,
+            )
+            + "\n"
+        ).encode()
+    }
+    for table in result.tables:
+        cells = table.cells.to_json(orient="records", indent=1, force_ascii=False, double_precision=15) or "[]"
+        files[f"{folder}/{table.name}.json"] = (cells + "\n").encode()
+        files[f"{folder}/{table.name}.csv"] = to_csv(table.cells)
+        files[f"{folder}/{table.name}.tex"] = table.latex().encode()
+    return files
