@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -20,11 +19,13 @@ from retrieval.search import search_passages
 
 
 class TaskSearch:
-    """A task with the indexes made for it so far; several pipelines share what they can."""
+    """A task with the indexes and rankings made for it so far; several pipelines share what they can."""
 
     def __init__(self, task: PirTask, workspace: Workspace | None = None) -> None:
-        self.task, self._workspace = task, workspace
+        self.task = task
+        self._folder = workspace.studies_folder / ".pir_rankings" if workspace else None
         self._passages = Loose(task.passages)
+        self._held: dict[str, Ids] = {}
         self.digest = _digest([p.text for p in task.passages], [[*q[:4], sorted(q.relevant)] for q in task.queries])
 
     def asked(self) -> list[Query]:
@@ -37,22 +38,22 @@ class TaskSearch:
 
     def ranked(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress = silent) -> Ids:
         """Places of the best k passages, int64[n_queries, k], -1 pads; taken from the workspace where they were found before."""
-        kept = self._kept(pipeline, queries, k)
+        made_by = _digest(self.digest, str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
+        if made_by not in self._held:
+            self._held[made_by] = self._found(made_by, pipeline, queries, k, progress)
+        return self._held[made_by]
+
+    def _found(self, made_by: str, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress) -> Ids:
+        kept = self._folder / f"{made_by}.npy" if self._folder else None
         if kept is not None and kept.exists():
-            found: Ids = np.load(kept)
-            return found
+            ids: Ids = np.load(kept)
+            return ids
         ids, _ = search_passages(self._passages, pipeline, queries, k, progress=progress)
         if kept is not None:
             buffer = io.BytesIO()
             np.save(buffer, ids)
             write_bytes(kept, buffer.getvalue())
         return ids
-
-    def _kept(self, pipeline: Pipeline, queries: Sequence[Query], k: int) -> Path | None:
-        if self._workspace is None:
-            return None
-        made_by = _digest(self.digest, str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
-        return self._workspace.studies_folder / ".pir_rankings" / f"{made_by}.npy"
 
 
 def _digest(*parts: object) -> str:
