@@ -85,7 +85,7 @@ class ChunkSource:
         depth = min(LARGEST_K, max(_LEAST_DEPTH, _DEPTH_A_CHUNK * count + max(map(len, seen), default=0)))
         if self._sifting:
             depth = LARGEST_K  # since most hits may stand on other sites
-        places = self._answerable(asked)
+        places = self._answerable(asked, progress)
         tuned = self.pipeline.tuned(self._cut)
         ids, _ = search(self._cut, tuned, [asked[n] for n in places], depth, day=self.day, progress=progress)
         found: list[list[Chunk]] = [[] for _ in asked]
@@ -101,20 +101,22 @@ class ChunkSource:
             return self.corpus
         web = dict(self.corpus.manifest.web)
         if self.trusted_only and self.corpus.manifest.kind == "web":
-            web["trusted"] = list(self._endings)
+            web["trusted"] = list(self.endings)
         corpus = Corpus(self.corpus.folder)
         corpus.manifest = replace(corpus.manifest, chunker=str(Characters(self.characters)), web=web)
         return corpus
 
     @property
-    def _endings(self) -> tuple[str, ...]:
-        return tuple(self.corpus.manifest.web.get("trusted", ())) or TRUSTED
+    def endings(self) -> tuple[str, ...]:
+        """The domain endings that are trusted; none where every site is."""
+        own = tuple(self.corpus.manifest.web.get("trusted", ()))
+        return own or (TRUSTED if self.trusted_only else ())
 
     @property
     def _sifting(self) -> bool:
         return self.trusted_only and self.corpus.manifest.kind != "web"
 
-    def _answerable(self, asked: Sequence[Query]) -> list[int]:
+    def _answerable(self, asked: Sequence[Query], progress: Progress) -> list[int]:
         """The queries for which there is anything to rank: of the web, those that find a page."""
         if self.corpus.manifest.kind != "web":
             return list(range(len(asked)))
@@ -124,7 +126,7 @@ class ChunkSource:
         pages, places = web_pages(self._cut.folder, self._cut.manifest), []
         for place, query in enumerate(asked):
             try:
-                pages.pages_for(query.root or query.text, self.day)
+                pages.pages_for(query.root or query.text, self.day, progress)
             except NothingFoundError:
                 continue
             places.append(place)
@@ -136,7 +138,7 @@ class ChunkSource:
         for hit in hits:
             if given == count:
                 return
-            if hit in taken or (self._sifting and not is_trusted(passages[hit].url, self._endings)):
+            if hit in taken or (self._sifting and not is_trusted(passages[hit].url, self.endings)):
                 continue
             held = [passages[hit]] if self._cut is not self.corpus else self._grown(hit, taken)
             taken.update(p.id for p in held)

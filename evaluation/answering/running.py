@@ -146,6 +146,7 @@ def _decided(asker: Asker, plan: Plan, source: ChunkSource | None) -> dict[str, 
         "chunks": _chunks(plan),
         "characters": plan.characters,
         "trusted_only": plan.trusted_only,
+        "trusted": list(source.endings),
         "day": source.day,
     }
     return settings | ({"retrievals": plan.retrievals} if plan.strategy == "react" else {})

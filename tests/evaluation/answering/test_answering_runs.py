@@ -213,6 +213,7 @@ def test_of_the_web_only_trusted_sites_are_fetched(
     made = answer_dataset(workspace, "made", MODEL, Plan("vanilla", corpus="net", trusted_only=True))
     assert made.settings["answers_without_chunks"] == 2, "loopback addresses stand under no trusted ending"
     engine, site = web
+    assert "ac.*" in made.settings["trusted"]
     assert engine.requests
     assert site.requests == []
     assert open_corpus(workspace, "net").manifest.web["trusted"] == [], "the corpus itself still trusts everybody"
