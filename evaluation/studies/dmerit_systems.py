@@ -50,7 +50,11 @@ def systems_study(ranked: RankedSet) -> StudyResult:
                     published=paper.get((system.lower(), measure, k)) if ranked.released else None,
                 )
             )
-    if not ranked.released:
+    if ranked.released:
+        notes.append(
+            "Published figures beside ours are of the system of the same name, as the paper ran it with Pyserini."
+        )
+    else:
         rows += [
             {"set": PAPER, "system": s, "measure": _NAMES.get(m, "R-precision"), "k": k, "value": None, "published": v}
             for (s, m, k), v in paper.items()

@@ -154,15 +154,28 @@ def _figures(
             _figure("flip-margins", "unsettled labels", free.size),
             _figure("flip-margins", "labels in all", float(_labels_of(lists, first, second))),
         ]
-    if not np.isnan(described.gold).any():
-        truth = lists.values(measure, described.gold == 1)
-        followed = follow(plan, truth[first] - truth[second])
-        right = followed.order == int(np.sign(np.round(np.nansum(truth[first] - truth[second]), 9)))
-        found += [
-            _figure("judgments", "made, with gold labels", float(followed.judgments)),
-            _figure("judgments", "order then right", float(right)),
-        ]
-    return found
+    return found + _checked_on_gold(described, measure, drawn, first, second)
+
+
+def _checked_on_gold(
+    described: Described, measure: Measure, drawn: npt.NDArray[np.float64], first: int, second: int
+) -> Cells:
+    """The stopping rule followed on gold labels, over the questions of which every label of both lists has one."""
+    lists = described.lists
+    places = lists.places[[first, second]]
+    known = ~np.isnan(np.append(described.gold, 0.0))[places].transpose(1, 0, 2, 3).reshape(len(lists.questions), -1)
+    within = known.all(axis=1) & (lists.counts > 0)
+    if not within.any() or np.isnan(described.gold).all():
+        return []
+    truth = lists.values(measure, described.gold == 1)
+    difference = np.where(within, np.nan_to_num(truth[first] - truth[second]), 0.0)
+    followed = follow(judging_plan(lists, measure, drawn, first, second, within=within), difference)
+    right = followed.order == int(np.sign(np.round(difference.sum(), 9)))
+    return [
+        _figure("judgments", "questions with gold", float(within.sum())),
+        _figure("judgments", "made, with gold labels", float(followed.judgments)),
+        _figure("judgments", "order then right", float(right)),
+    ]
 
 
 def _figure(table: str, name: str, value: float | None, low: float = np.nan, high: float = np.nan) -> dict[str, Any]:
@@ -227,7 +240,7 @@ def _notes(described: Described, source: LabelSource, measure: Measure) -> list[
     if recurring:
         notes.append(f"{recurring} pairs stand under several questions; each is counted and drawn once a question.")
     if np.isnan(described.gold).any():
-        notes.append("The stopping rule is not checked on gold labels here: some pairs have none.")
+        notes.append("The stopping rule is checked on gold labels only over questions whose labels all have one.")
     if measure.name not in FLIPPABLE:
         notes.append(f"Flip margins are worked out for {' and '.join(FLIPPABLE)}, not for {measure.name}.")
     notes.append(f"At most {_LISTED} labels of a flip margin are listed.")

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.measures import Measure
-from evaluation.trust.labelled_lists import LabelledLists
+from evaluation.trust.labelled_lists import Bools, LabelledLists
 
 Doubles = npt.NDArray[np.float64]
 RISK = 0.05
@@ -53,9 +53,16 @@ class Followed(NamedTuple):
     order: int
 
 
-def judging_plan(lists: LabelledLists, measure: Measure, drawn: Doubles, first: int, second: int) -> JudgingPlan:
-    """The plan for two systems, from the measure under labels drawn, float64[n_draws, n_systems, n_questions]."""
+def judging_plan(
+    lists: LabelledLists, measure: Measure, drawn: Doubles, first: int, second: int, *, within: Bools | None = None
+) -> JudgingPlan:
+    """The plan for two systems, from the measure under labels drawn, float64[n_draws, n_systems, n_questions].
+
+    `within` bool[n_questions] keeps to some of the questions.
+    """
     deltas = np.nan_to_num(drawn[:, first] - drawn[:, second])
+    if within is not None:
+        deltas = np.where(within, deltas, 0.0)
     costs = _costs(lists, measure, first, second)
     variances = deltas.var(axis=0)
     open_ones = np.flatnonzero((variances > 0) & (costs > 0))
