@@ -105,12 +105,19 @@ def _chart(ranked: RankedSet, scores: np.ndarray[Any, np.dtype[np.float64]], k: 
         ]
     )
     chart: alt.Chart = (
-        alt.Chart(points, title=f"One passage annotated a query, recall@{k}")
+        alt.Chart(points, title=f"One passage annotated a query, recall@{k}", width=520)
         .mark_line(point=True)
         .encode(
-            x=alt.X("chosen by:N", sort=names, title="system that chose the annotated passage"),
-            y=alt.Y("recall:Q", title=f"recall@{k} (%)"),
-            color=alt.Color("system:N", sort=names),
+            x=alt.X(
+                "chosen by:N",
+                sort=names,
+                title="system that chose the annotated passage",
+                axis=alt.Axis(labelLimit=240),
+            ),
+            y=alt.Y("recall:Q", title=f"recall@{k} (%)", scale=alt.Scale(zero=False)),
+            color=alt.Color(
+                "system:N", sort=names, scale=alt.Scale(scheme="tableau20"), legend=alt.Legend(labelLimit=300)
+            ),
             tooltip=["chosen by:N", "system:N", alt.Tooltip("recall:Q", format=".1f")],
         )
     )

@@ -254,7 +254,7 @@ def _chart(pairs: pd.DataFrame) -> alt.Chart:
         alt.Chart(shown, title="Chance of a wrong order")
         .mark_point(filled=True, size=70)
         .encode(
-            x=alt.X("value:Q", title="chance", scale=alt.Scale(domain=[0, 0.5], clamp=True)),
+            x=alt.X("value:Q", title="chance", scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=400)),
             color=alt.Color("source:N", title="because of", sort=["questions", "labels", "both"]),
             tooltip=["pair:N", "source:N", alt.Tooltip("value:Q", format=".3f")],
