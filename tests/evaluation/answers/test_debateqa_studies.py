@@ -1,0 +1,193 @@
+"""DebateQA's studies over answer sets made here, by a tiny model and by texts alone."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from data.answers import Answer, AnswerSet, save_answers
+from data.datasets import save_dataset
+from data.errors import BadInputError, UnknownNameError
+from data.records import Perspective, Question
+from data.workspace import Workspace
+from evaluation.answers.measures import AnswerMeasure, parse_answer_measures
+from evaluation.answers.people_on_dispute import DisputeLabel
+from evaluation.answers.preferences import Preference
+from evaluation.published import published
+from evaluation.studies.debateqa import debateqa
+from evaluation.studies.debateqa_figures import group_figure, printed_column, same_model
+from evaluation.studies.debateqa_meta import debateqa_meta, debateqa_stability
+from evaluation.studies.result import StudyResult
+from evaluation.studies.store import list_results, load_result, save_result
+from tests.app.command_line import output
+from tests.data.language_models.scripted import ScriptedModel
+from tests.evaluation.answers.answer_models import tiny_model
+
+VIEWS = (Perspective("a b c", None, "zoo d"), Perspective("e f", None, "g h yes"))
+QUESTIONS = [Question(str(n), "debate", f"zoo {n}?", VIEWS) for n in range(6)]
+TEXTS = {"whole": "a b c zoo d e f g h yes debated", "half": "a b c zoo d", "none": "x y"}
+
+
+def answer_set(name: str, **settings: str) -> AnswerSet:
+    answers = [Answer(q.id, f"{TEXTS[name]} {'z ' * int(q.id)}".strip()) for q in QUESTIONS]
+    return AnswerSet(name, "debate", f"api({name})", settings, answers)
+
+
+SETS = [answer_set(name) for name in TEXTS]
+
+
+def cells(result: StudyResult, table: str) -> pd.DataFrame:
+    return next(t for t in result.tables if t.name == table).cells
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    tiny_model(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that finds a dispute where the word stands."""
+
+    def opened(*_: object) -> ScriptedModel:
+        return ScriptedModel(lambda prompt: "1" if "debated" in prompt else "0")
+
+    monkeypatch.setattr("evaluation.answers.measures.open_language_model", opened)
+
+
+@pytest.mark.usefixtures("judge")
+def test_table_2_and_the_figures(workspace: Workspace, model: str) -> None:
+    measures = parse_answer_measures(f'PD("{model}") DA(llm) ROUGE-L')
+    result = debateqa(workspace, "debate", SETS, QUESTIONS, measures)
+    systems = cells(result, "debateqa-systems")
+    da = systems[(systems["figure"] == "DA(llm)") & systems["value"].notna()].set_index("system")["value"]
+    assert da.to_dict() == {"whole": 1.0, "half": 0.0, "none": 0.0}
+    ranks = systems[(systems["figure"] == "rank D.A.") & systems["value"].notna()].set_index("system")["value"]
+    assert ranks.to_dict() == {"whole": 1, "half": 2, "none": 2}
+    paper = systems[(systems["system"] == "gpt-4o (paper)") & (systems["figure"] == "PD(gpt2)")].iloc[0]
+    assert (np.isnan(paper["value"]), paper["published"]) == (True, 4.03)
+    assert len(cells(result, "debateqa-comparisons")) == 3 * 3 * 2
+    weighted = cells(result, "debateqa-weighted-ranks").query("system == 'whole' and k == '0'")
+    assert weighted["value"].tolist() == [1]
+    assert sorted(result.charts) == ["correlation", "weighted-ranks"]
+    save_result(workspace, result)
+    assert load_result(workspace, list_results(workspace)[0]).settings["measures"] == [str(m) for m in measures]
+
+
+def test_the_papers_own_means_give_its_weighted_ranks_as_a_study(workspace: Workspace) -> None:
+    """Figure 3, k = 0.5, through the study: systems named as in the paper, with its table 2 as their values."""
+    main = published("debateqa_main")
+    sets = [AnswerSet(f"s{n}", "debate", f"api({m})", {}, [Answer("0", "x")]) for n, m in enumerate(main["model"])]
+    held = {f"s{n}": row for n, row in enumerate(main.to_dict("records"))}
+
+    class Printed:
+        version = "paper"
+
+        def __init__(self, column: str) -> None:
+            self.column, self.turn = column, 0
+
+        def values(self, *_: object, **__: object) -> object:
+            from evaluation.answers.items import Measured
+
+            self.turn += 1
+            return Measured(np.array([held[f"s{self.turn - 1}"][self.column]]))
+
+    pd_column, da_column = Printed("pd_qwen2_05b"), Printed("da_phi3_medium")
+    measures = parse_answer_measures("PD(qwen2-0.5b,variant=released) DA(api(phi-3-medium))")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(AnswerMeasure, "open", lambda self, _: pd_column if self.name == "PD" else da_column)
+        found = cells(debateqa(workspace, "debate", sets, QUESTIONS[:1], measures), "debateqa-weighted-ranks")
+    assert len(found) == 12 * 5
+    assert found["value"].tolist() == found["published"].tolist()
+
+
+def test_groups_by_a_setting(workspace: Workspace) -> None:
+    sets = [
+        AnswerSet(f"gpt-{style}", "debate", "api(gpt-4o-mini)", {"style": style}, SETS[n].answers)
+        for n, style in enumerate(("detailed", "basic", "comprehensive"))
+    ]
+    measures = parse_answer_measures("ROUGE-L")
+    result = debateqa(workspace, "debate", sets, QUESTIONS, measures, by="style", paper_rows=False)
+    laid = next(t for t in result.tables if t.name == "debateqa-by-style").laid_out()
+    assert [column[1] for column in laid.columns] == ["basic", "comprehensive", "detailed"]
+    assert laid.index.tolist() == ["api(gpt-4o-mini)"]
+    with pytest.raises(BadInputError, match=r"No set of answers says its 'strategy'. Their settings are style"):
+        debateqa(workspace, "debate", sets, QUESTIONS, measures, by="strategy")
+    twice = [sets[1], AnswerSet("other", "debate", sets[1].model, {"style": "basic"}, sets[0].answers)]
+    with pytest.raises(BadInputError, match=r"Two sets of api\(gpt-4o-mini\) have style basic"):
+        debateqa(workspace, "debate", twice, QUESTIONS, measures, by="style")
+
+
+def test_which_printed_figure_is_of_what() -> None:
+    def column(name: str) -> str | None:
+        return printed_column(parse_answer_measures(name)[0])
+
+    assert column("PD(openai-community/gpt2,variant=released)") == "pd_gpt2"
+    assert column("PD(gpt2)") is None
+    assert column("PD(gpt2,variant=released)") == "pd_gpt2"
+    assert column("DA(microsoft/Phi-3-medium-4k-instruct)") == "da_phi3_medium"
+    assert column("DA(Qwen/Qwen2-1.5B-Instruct,prompt=zero-shot)") is None
+    assert same_model("api(gpt-4o-mini)", "gpt-4o mini")
+    assert not same_model("api(gpt-4o)", "gpt-4o mini")
+    pd_measure, da_measure = parse_answer_measures("PD(Qwen/Qwen2-0.5B,variant=released) DA(llm)")
+    # Tables 4, 5 and 3; of table 3 only what is legible.
+    assert group_figure("strategy", "react", "api(gpt-4o-mini)", pd_measure) == 3.70
+    assert group_figure("strategy", "plain", "api(gpt-4o-mini)", pd_measure) == 4.02
+    assert group_figure("trusted_only", "True", "api(gpt-4o-mini)", pd_measure) == 3.63
+    assert group_figure("style", "comprehensive", "api(gpt-4o-mini)", da_measure) == 0.955
+    assert group_figure("style", "basic", "api(claude-3.5-sonnet)", pd_measure) is None
+
+
+@pytest.mark.usefixtures("judge")
+def test_agreement_with_people(workspace: Workspace) -> None:
+    order = ["whole", "half", "none"]
+    preferences = [
+        Preference(q.id, a, b, "a", "p") for q in QUESTIONS for n, a in enumerate(order) for b in order[n + 1 :]
+    ]
+    labels = [DisputeLabel(q.id, s, s != "none", who) for q in QUESTIONS for s in order for who in ("p", "q")]
+    result = debateqa_meta(
+        workspace, "debate", SETS, QUESTIONS, parse_answer_measures("ROUGE-L BLEU DA(llm)"),
+        preferences=[*preferences, Preference("0", "whole", "other", "a", "p")], labels=labels,
+    )  # fmt: skip
+    alignment = cells(result, "debateqa-alignment").set_index(["metric", "figure"])
+    assert alignment.loc[("ROUGE-L", "rho"), "value"] == pytest.approx(1.0)
+    assert alignment.loc[("ROUGE-L", "pairs"), "value"] == 1.0
+    assert alignment.loc[("BLEU", "tau"), "published"] == 0.565
+    # D.A. is 1 for 'whole' alone: 12 of 18 right; F1 = 2*6/(2*6+6) = 2/3; AUROC = 0.75; MCC = (6*6-0)/sqrt(6*12*6*12) = 1/2.
+    dispute = cells(result, "debateqa-dispute").set_index("figure")["value"]
+    assert dispute.to_dict() == pytest.approx({"accuracy": 2 / 3, "f1": 2 / 3, "auroc": 0.75, "mcc": 0.5})
+    assert "Fleiss' kappa among people: 1.000 on the 18 answers that all of them labelled." in result.notes
+    assert "1 of 19 preferences are on other systems: left out." in result.notes
+    with pytest.raises(BadInputError, match="nobody's word"):
+        debateqa_meta(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("BLEU"))
+    with pytest.raises(BadInputError, match=r"no D.A. is named"):
+        debateqa_meta(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("BLEU"), labels=labels)
+
+
+def test_stability(workspace: Workspace) -> None:
+    result = debateqa_stability(workspace, "debate", SETS, QUESTIONS, parse_answer_measures("ROUGE-L BLEU"))
+    taus = cells(result, "debateqa-stability")
+    assert taus["value"].tolist() == pytest.approx([1.0, 1.0])  # both put whole before half before none
+    with pytest.raises(BadInputError, match="three sets"):
+        debateqa_stability(workspace, "debate", SETS[:2], QUESTIONS, parse_answer_measures("ROUGE-L BLEU"))
+
+
+def test_the_command_takes_files_and_stored_sets(workspace: Workspace, tmp_path: Path, model: str) -> None:
+    save_dataset(workspace, "debate", QUESTIONS)
+    save_answers(workspace, SETS[0])
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"generation": "a b", "id": 0}\n{"generation": "", "id": 1}\n')
+    asked = ["study", "debateqa", "--dataset", "debate", "--workspace", str(workspace.folder), "--no-paper"]
+    shown = output(
+        *asked, "--answers", "whole", "--answers", path, "--measures", f'PD("{model}") BLEU', "--form", "json"
+    )
+    systems = json.loads(shown)["debateqa-systems"]
+    assert [c["n"] for c in systems if c["figure"] == "BLEU"] == [6, 2]
+    (kept,) = list_results(workspace)
+    assert "mine: 4 of 6 questions have no answer: missing." in load_result(workspace, kept).notes
+    with pytest.raises(UnknownNameError, match="Did you mean whole"):
+        output(*asked, "--answers", "hole", "--measures", "BLEU")
