@@ -36,6 +36,9 @@ def read_dataset(source: Path) -> Imported:
         raise BadInputError("A data set is a .jsonl, .json or .parquet file.", where=source, hint=_HINT)
     value = read_json(source)
     if is_pir(value):
+        if "source_queries" not in value and len(value) > 1:
+            hint = "Add them all: berdseye dataset fetch pir --from FOLDER."
+            raise BadInputError("The file holds several PIR tasks.", where=source, hint=hint)
         return questions_of(read_pir_task(source))
     try:
         if is_debates(value):

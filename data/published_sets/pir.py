@@ -40,5 +40,5 @@ def _part(facts: PirFacts) -> Part:
         )
         for name in _FILES
     )
-    demo = RemoteFile(f"{facts.name}.json", "")
+    demo = RemoteFile(f"{facts.name}.json", "", also=("demo_pir_dataset.json",))
     return Part(f"pir-{facts.name}", files, partial(_read, facts=facts), local=(demo,))

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from app.cli import cli
 from data.errors import BadInputError, BerdseyeError, UnknownNameError
+from data.pir_catalogue import TASKS
 from data.workspace import Workspace
 
 TASK = {
@@ -73,7 +74,7 @@ def test_tables_are_printed_and_kept(nowhere: Path, workspace: Workspace) -> Non
     asked = ("study", "pir", "task.json", "--pipeline", "bm25", "-w", workspace.folder)
     assert "p-Recall@5 (PIR, table 2)" in output(*asked)
     assert output(*asked, "--form", "csv").startswith("pipeline,task,value,low,high,n,labels,published")
-    assert "\\begin{table}" in output(*asked, "--part", "methods", "--form", "latex")
+    assert "\\begin{table}" in output(*asked, "--part", "bias", "--form", "latex")
     assert output("study", "list", "-w", workspace.folder).count("pir-") == 2
 
 
@@ -111,6 +112,21 @@ def test_a_fetched_task_is_studied_by_its_name(nowhere: Path, workspace: Workspa
     asked = ("study", "pir", "pir-ambigqa", "--pipeline", "bm25", "--k", 1, "--json", "-w", workspace.folder)
     assert json.loads(output(*asked))["n_queries"] == 3
     assert "pir-ambigqa\t2\t3" in output("dataset", "list", "-w", workspace.folder)
+
+
+def test_the_released_demo_of_all_tasks_is_fetched_at_once(nowhere: Path, workspace: Workspace) -> None:
+    (nowhere / "demo_pir_dataset.json").write_text(
+        json.dumps({"exfever": TASK, "story": {**TASK, "queries": ["x"] * 3}})
+    )
+    with pytest.raises(BadInputError, match=r"several PIR tasks\. Add them all"):
+        output("dataset", "add", "demo", "demo_pir_dataset.json", "-w", workspace.folder)
+    (nowhere / "demo_pir_dataset.json").write_text(json.dumps(dict.fromkeys(TASKS, TASK)))
+    fetched = output("dataset", "fetch", "pir", "--from", ".", "-w", workspace.folder)
+    assert fetched.count("3 queries") == 6
+    rows = json.loads(
+        output("study", "pir", "pir-exfever", "pir-story", "--pipeline", "bm25", "--json", "-w", workspace.folder)
+    )
+    assert [row["task"] for row in rows] == ["exfever", "story"]
 
 
 def test_what_was_left_out_is_told(nowhere: Path, workspace: Workspace) -> None:

@@ -94,17 +94,21 @@ def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list
             f"{len(names)} names for {len(files)} files.", hint="Give --task once a file, in their order."
         )
     padded = [*names, *[""] * (len(files) - len(names))]
-    return [read_pir_task(_found(path, workspace), name) for path, name in zip(files, padded, strict=True)]
+    return [read_pir_task(*_found(path, name, workspace)) for path, name in zip(files, padded, strict=True)]
 
 
-def _found(path: Path, workspace: Path | None) -> Path:
-    """The file itself, or what `dataset fetch` keeps under this name."""
+def _found(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
+    """The file itself, or what `dataset fetch` keeps under this name, and the task's name."""
+    if path.exists():
+        return path, name
     held = _workspace(workspace)
-    kept = held.downloads_folder / path if held is not None and not path.exists() else path
-    if kept.exists():
-        demo = sorted(kept.glob("*.json")) if kept.is_dir() else []
-        return demo[0] if len(demo) == 1 else kept
-    raise BadInputError("There is no such task file.", where=path, hint="Check the path, or fetch it: dataset fetch.")
+    kept = held.downloads_folder / path if held is not None else path
+    if not kept.is_dir():
+        raise BadInputError(
+            "There is no such task file.", where=path, hint="Check the path, or fetch it: dataset fetch."
+        )
+    demo = sorted(kept.glob("*.json"))
+    return demo[0] if len(demo) == 1 else kept, name or path.name.removeprefix("pir-")
 
 
 def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: Path | None) -> None:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from data.pir_catalogue import known_task
 from evaluation.pir.task_search import TaskSearch
+from evaluation.published import published
 from evaluation.studies.pir.paper import comparison_notes, figure, paper_column, paper_retriever
 from evaluation.studies.pir.recall_cells import cell, p_recall_estimate, with_average
 from evaluation.studies.pir.setting import AVERAGE, Part, Setting
@@ -21,7 +22,7 @@ def methods(setting: Setting) -> Part:
     """p-Recall@k of every method on the first encoder, by task and on average."""
     encoder, searches, cells = setting.encoders[0], list(setting.searches), []
     simcse = paper_retriever(encoder) == "simcse-sup" and setting.k == 5
-    for method in (BASELINE, *FORMS):
+    for method in _in_order():
         held = with_average(
             {s.task.name: p_recall_estimate(setting, s, method_pipeline(encoder, method, s)) for s in searches}
         )
@@ -39,6 +40,12 @@ def methods(setting: Setting) -> Part:
         )
     told = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
     return Part(tuple(tables), notes=told)
+
+
+def _in_order() -> list[str]:
+    """The methods as Table 8 lists them, and then any that it does not know."""
+    listed = [m for m in published("pir_methods_by_task")["method"].unique() if m == BASELINE or m in FORMS]
+    return list(dict.fromkeys([*listed, *FORMS]))
 
 
 def method_pipeline(encoder: str, method: str, search: TaskSearch) -> str:
