@@ -14,6 +14,7 @@ PAGES = [
     st.Page("views/annotate.py", title="Annotate", icon=":material/rule:"),
     st.Page("views/agreement.py", title="Agreement", icon=":material/handshake:"),
     st.Page("views/runs.py", title="Runs", icon=":material/leaderboard:"),
+    st.Page("views/studies.py", title="Studies", icon=":material/science:"),
     st.Page("views/detectors.py", title="Detectors", icon=":material/psychology:"),
     st.Page("views/label_studio.py", title="Label Studio", icon=":material/sync:"),
 ]

@@ -6,9 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from app.components.charts import dots_with_intervals, learning_curves
+from app.components.job_box import job_box
 from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
-from app.training_jobs import Job, forget, jobs, start, stop
+from app.training_jobs import TrainingJob, jobs, start
 from data.errors import BerdseyeError
 from detectors.registry import parse_detector
 from detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
@@ -112,28 +113,20 @@ def progress() -> None:
     st.session_state["jobs"] = [job.name for job in held]
     if before is not None and set(before) - {job.name for job in held}:
         st.rerun()  # one has finished: the table above has a new row
-    for job in held:
-        with st.container(border=True, key=f"job-{job.name}"):
-            _job(job)
+    for training in held:
+        with st.container(border=True, key=f"job-{training.name}"):
+            _job(training)
 
 
-def _job(job: Job) -> None:
-    runs = job.runs
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{escaped(job.name)}** {'is being trained' if runs else 'has stopped'}")
-        if runs and st.button("Stop", icon=":material/stop:", key=f"stop-{job.name}"):
-            stop(job)
-            st.rerun()
-        if not runs and st.button("Go on", icon=":material/play_arrow:", key=f"go-{job.name}"):
-            start(workspace(), job.name, job.arguments)
-            st.rerun()
-        if not runs and st.button("Delete", icon=":material/delete:", key=f"forget-{job.name}"):
-            forget(job)
-            st.rerun()
-    if job.points:
-        st.altair_chart(learning_curves(pd.DataFrame([asdict(p) for p in job.points])))
-    if job.said and not runs:
-        st.code(job.said, language=None, wrap_lines=True)
+def _job(training: TrainingJob) -> None:
+    job_box(
+        training.job,
+        training.name,
+        doing="is being trained",
+        again=lambda: start(workspace(), training.name, training.options),
+    )
+    if training.points:
+        st.altair_chart(learning_curves(pd.DataFrame([asdict(p) for p in training.points])))
 
 
 def page() -> None:

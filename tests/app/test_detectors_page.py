@@ -7,6 +7,7 @@ import pytest
 from test_pages import again, at_hand, demo, drawn, texts
 
 from app import training_jobs
+from app.jobs import stop_job
 from data.errors import BadInputError
 from data.workspace import Workspace
 from detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
@@ -64,9 +65,9 @@ def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace)
     with pytest.raises(BadInputError, match="is being trained"):
         training_jobs.start(demo, "mine", ("--kind", "head"))
     until = time.monotonic() + WITHIN
-    while (held := training_jobs.jobs(demo)) and held[0].runs and time.monotonic() < until:
+    while (held := training_jobs.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
         time.sleep(0.2)
-    assert held == [], held[0].said
+    assert held == [], held[0].job.said
     (trained,) = list_trained(demo)
     assert trained.detector == "embedded(mine)"
     with pytest.raises(BadInputError, match="already"):
@@ -76,7 +77,7 @@ def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace)
 def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Workspace) -> None:
     training_jobs.start(demo, "mine", ("--kind", "head", "--base", "random"))
     until = time.monotonic() + WITHIN
-    while (job := training_jobs.jobs(demo)[0]).runs and time.monotonic() < until:
+    while (job := training_jobs.jobs(demo)[0].job).runs and time.monotonic() < until:
         time.sleep(0.2)
     assert "cannot start from 'random'" in job.said
     at = drawn("detectors")
@@ -89,8 +90,8 @@ def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Work
 
 def test_a_training_is_stopped_at_once(demo: Workspace) -> None:
     training_jobs.start(demo, "mine", ("--kind", "head"))
-    (job,) = training_jobs.jobs(demo)
+    job = training_jobs.jobs(demo)[0].job
     assert job.runs
-    training_jobs.stop(job)
+    stop_job(job)
     assert not job.runs
     assert not replace(job, pid=1).runs, "a process of another command is none of ours"

@@ -15,7 +15,7 @@ from app.session import judgments as shared_judgments
 from data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"
-PAGES = ("explore", "annotate", "agreement", "runs", "detectors", "label_studio")
+PAGES = ("explore", "annotate", "agreement", "runs", "studies", "detectors", "label_studio")
 CARS = "Should cities ban private cars from their centres?"
 
 

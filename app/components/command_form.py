@@ -1,0 +1,65 @@
+"""A form for a command of the command line, made from the command itself: each option is the widget that fits it."""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import streamlit as st
+
+_HIDDEN = ("workspace", "form", "json", "help")
+
+
+def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Every command below a group, as Typer holds them, by the words it is called with."""
+    children: Mapping[str, Any] = getattr(group, "commands", {})
+    if not children:
+        return {before: group}
+    return {
+        words: command
+        for name, child in children.items()
+        for words, command in leaf_commands(child, (*before, name)).items()
+    }
+
+
+def command_form(command: Any, choices: Mapping[str, Sequence[str]], key: str) -> list[str] | None:
+    """Draw the form; gives the arguments when it is sent, None before. `choices` are what options can be chosen from, by the
+    name of the option."""
+    with st.form(key, border=False):
+        columns = st.columns(3)
+        values: list[str] = []
+        shown = [p for p in command.params if p.name not in _HIDDEN]
+        for place, parameter in enumerate(shown):
+            with columns[place % 3]:
+                values += _argument(parameter, choices, key)
+        sent = st.form_submit_button("Run the study", type="primary", icon=":material/play_arrow:")
+    return values if sent else None
+
+
+def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) -> list[str]:
+    name = parameter.name or ""
+    label = name.replace("_", " ").capitalize()
+    told = getattr(parameter, "help", None) or None
+    option = max((o for o in parameter.opts if o.startswith("--")), key=len, default="")
+    kind = parameter.type_descriptor.annotation
+    words = [str(member.value) for member in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    offered = choices.get(name) or words
+    own, default = f"{key}-{name}", getattr(parameter.default, "value", parameter.default)
+    if getattr(parameter, "is_flag", False):
+        return [option] if st.toggle(label, bool(default), help=told, key=own) else []
+    if parameter.multiple or parameter.nargs != 1:
+        chosen = st.multiselect(label, offered, help=told, key=own, accept_new_options=True,
+                                placeholder="all" if offered else "type and press Enter")  # fmt: skip
+        return [part for value in chosen for part in ((option, str(value)) if option else (str(value),))]
+    if offered:
+        place = list(offered).index(str(default)) if str(default) in offered else None
+        chosen_one = st.selectbox(label, offered, index=place, help=told, key=own, accept_new_options=True,
+                                  placeholder="as usual")  # fmt: skip
+        return _given(option, chosen_one)
+    return _given(option, st.text_input(label, "" if default is None else str(default), help=told, key=own))
+
+
+def _given(option: str, value: str | None) -> list[str]:
+    text = (value or "").strip()
+    if not text:
+        return []
+    return [option, text] if option else [text]

@@ -1,0 +1,68 @@
+"""The page Studies: a form for every command, studies that run beside the app, and their results."""
+
+import time
+
+import pytest
+import typer.main
+from test_pages import again, at_hand, demo, drawn, texts
+
+from app import study_jobs
+from app.cli import cli
+from app.components.command_form import leaf_commands
+from data.workspace import Workspace
+from evaluation.studies.store import list_results
+
+__all__ = ["at_hand", "demo"]
+WITHIN = 120.0
+COMMANDS = [
+    " ".join(words)
+    for words in leaf_commands(vars(typer.main.get_command(cli))["commands"]["study"])
+    if words[0] not in ("list", "show")
+]
+
+
+def finished(workspace: Workspace) -> list[str]:
+    """The names of the results of what was started, once nothing runs any more."""
+    until = time.monotonic() + WITHIN
+    while time.monotonic() < until:
+        held, done = study_jobs.jobs(workspace)
+        if done or not any(job.runs for job in held):
+            return done
+        time.sleep(0.2)
+    raise AssertionError("The study did not end.")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_study_has_a_form_and_an_example(demo: Workspace, command: str) -> None:
+    at = drawn("studies", study=command)
+    assert next(b for b in at.button if b.label == "Run the study")
+    assert f"berdseye study {command}" in at.code[0].value
+    assert list_results(demo) == []
+
+
+def test_a_study_is_started_and_its_result_is_shown(demo: Workspace) -> None:
+    at = drawn("studies", study="berds union")
+    next(w for w in at.multiselect if w.label == "Pipeline").set_value(["bm25"])
+    next(w for w in at.multiselect if w.label == "Corpus").set_value(["web"])
+    next(w for w in at.text_input if w.label == "Depth").set_value("10")
+    next(b for b in at.button if b.label == "Run the study").click()
+    again(at)
+    [name] = finished(demo)
+    assert list_results(demo) == [name]
+    at = drawn("studies", result=name)
+    table = at.dataframe[0].value
+    assert table["corpus"].tolist() == ["web"]  # the published unions are of the top 100, not of the top 10
+    assert "labels: embedded" in texts(at)
+    assert "depth: 10" in texts(at)
+    assert len(at.get("vega_lite_chart")) == 1
+
+
+def test_a_study_that_fails_says_why_and_is_forgotten(demo: Workspace) -> None:
+    study_jobs.start(demo, ("berds", "base", "--pipeline", "bm26"))
+    assert finished(demo) == []
+    at = drawn("studies")
+    assert "berds base --pipeline bm26" in texts(at).replace("\\", "")
+    assert "bm25" in at.code[-1].value
+    next(b for b in at.button if b.label == "Delete").click()
+    again(at)
+    assert study_jobs.jobs(demo) == ([], [])
