@@ -101,11 +101,16 @@ def import_run(
 
     Example: `berdseye runs import colbert.run --dataset debate --corpus web --name "imported(colbert)"`
     """
-    from data.runs import save_run
-    from evaluation.interchange.made_elsewhere import as_run, missing_note, read_run
+    from data.runs import list_runs, save_run
+    from evaluation.interchange.made_elsewhere import IMPORTED, as_run, missing_note, read_run
 
     held = opened(workspace)
     made, absent = as_run(held, read_run(file), dataset, corpus, name)
+    stands = next((r for r in list_runs(held) if r.name == made.manifest.name), None)
+    if stands is not None and IMPORTED not in stands.versions:
+        raise BadInputError(
+            f"'{stands.name}' was ranked here, and is not replaced.", hint="Give the import another --name."
+        )
     if absent:
         note(missing_note(absent, len(made.question_ids), str(file), Missing.ZERO))
     manifest = save_run(

@@ -26,6 +26,8 @@ from evaluation.interchange.trec_run import read_trec_run
 from evaluation.qrels import Qrels
 
 _TOLD = 5
+IMPORTED = "imported from"
+"""Among the versions of a run: the file that it came from."""
 
 
 class RunFormat(StrEnum):
@@ -121,7 +123,7 @@ def as_run(workspace: Workspace, rows: RunRows, dataset: str, corpus: str, name:
     pipeline = name or f"imported({file_name(rows.tag)})"
     manifest = RunManifest(
         run_name(dataset, corpus, pipeline), dataset, corpus, opened.manifest.hash, pipeline, int(found.ids.shape[1]),
-        len(asked), 0.0, "", {"file": Path(rows.where).name},
+        len(asked), 0.0, "", {IMPORTED: Path(rows.where).name},
     )  # fmt: skip
     return Run(manifest, asked, found.ids, found.scores), found.missing
 

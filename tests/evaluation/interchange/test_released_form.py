@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from data.errors import BadInputError
-from evaluation.measures import parse_measures
 from evaluation.interchange.berds import read_released_run
+from evaluation.measures import parse_measures
 
 
 def row(*labels: list[Any], perspectives: Any = ("yes", "no")) -> dict[str, Any]:
