@@ -1,4 +1,4 @@
-"""What the D-MERIT studies are given: systems' lists and relevant passages, from stored runs, TREC files or an evidence set."""
+"""What the D-MERIT studies are given: systems' lists and relevant passages, from stored runs, files or an evidence set."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from data.workspace import Workspace
 from detectors.labelling import judge
 from evaluation.label_sources import LabelSource, labels_of
 from evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
-from evaluation.partial.trec_files import read_qrels_file, read_run_files
+from evaluation.partial.ranked_files import read_qrels_file, read_run_files
 from evaluation.scoring import support_of
 from retrieval.passage_collections import Loose
 from retrieval.protocol import Surroundings
@@ -51,8 +51,10 @@ class RankedSet:
     notes: tuple[str, ...] = ()
 
 
-def from_trec(runs: Sequence[Path], qrels: Path, *, depth: int | None = None, missing: Missing = "refuse") -> RankedSet:
-    """From TREC run files and a qrels file; passages have no texts, so that their lengths are unknown."""
+def from_files(
+    runs: Sequence[Path], qrels: Path, *, depth: int | None = None, missing: Missing = "refuse"
+) -> RankedSet:
+    """From run files and qrels, in TREC format or our JSONL; passages have no texts, so that their lengths are unknown."""
     relevant = read_qrels_file(qrels)
     matrices = rank_matrices(read_run_files(runs), relevant, depth=depth, missing=missing)
     return RankedSet(qrels.name, matrices, None, None, "qrels", released=is_released(relevant), notes=_notes(matrices))

@@ -54,8 +54,10 @@ def register(group: typer.Typer) -> None:
 
 
 def dmerit(
-    run: Annotated[list[Path] | None, typer.Option(help="A TREC run file, a system each; with --qrels.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="A TREC qrels file: all relevant passages.")] = None,
+    run: Annotated[
+        list[Path] | None, typer.Option(help="A run file (TREC or JSONL), a system each; with --qrels.")
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option(help="All relevant passages, as qrels.")] = None,
     evidence: Annotated[
         Path | None,
         typer.Option(help="A folder of queries.jsonl and corpus.jsonl, D-MERIT's release, or Perspectrum's."),
@@ -87,7 +89,7 @@ def dmerit(
     Example: `berdseye study dmerit --evidence perspectrum --pipeline bm25 --pipeline "dense(static)" --part selection`
     """
     from data.errors import BadInputError
-    from evaluation.partial.trec_files import read_qrels_file
+    from evaluation.partial.ranked_files import read_qrels_file
     from evaluation.studies.dmerit import dmerit_study
 
     held = opened(workspace)
@@ -117,11 +119,11 @@ def dmerit(
 
 def _from_files(runs: list[Path] | None, qrels: Path | None, depth: int | None, missing: Absent) -> "RankedSet":
     from data.errors import BadInputError
-    from evaluation.partial.ranked_sets import from_trec
+    from evaluation.partial.ranked_sets import from_files
 
     if not runs or qrels is None:
         raise BadInputError("--run and --qrels belong together.", hint="Give two or more run files and one qrels file.")
-    return from_trec(runs, qrels, depth=depth, missing=missing.value)
+    return from_files(runs, qrels, depth=depth, missing=missing.value)
 
 
 def _from_runs(held: "Workspace", dataset: str | None, corpus: str | None, labels: str | None) -> "RankedSet":

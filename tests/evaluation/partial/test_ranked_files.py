@@ -1,4 +1,4 @@
-"""TREC run and qrels files as systems and relevant passages, and what is refused."""
+"""Run and qrels files as systems and relevant passages, and what is refused."""
 
 import gzip
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from data.errors import BadInputError
-from evaluation.partial.ranked_sets import from_trec
-from evaluation.partial.trec_files import read_qrels_file, read_run_file, read_run_files
+from evaluation.partial.ranked_files import read_qrels_file, read_run_file, read_run_files
+from evaluation.partial.ranked_sets import from_files
 
 
 def written(path: Path, text: str) -> Path:
@@ -26,10 +26,10 @@ def test_a_run_is_ordered_by_score_then_by_id_whatever_ranks_it_states(tmp_path:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("q1 Q0 d1 1\n", "Not a TREC run"),
-        ("q1 Q0 d1 1 high x\n", "Not a TREC run"),
+        ("q1 Q0 d1 1\n", "has 6 fields"),
+        ("q1 Q0 d1 1 high x\n", "not a number"),
         ("q1 Q0 d1 1 nan x\n", "not a number"),
-        ("q1 Q0 d1 1 2 x\nq1 Q0 d1 2 1 x\n", "ranks passage 'd1' twice"),
+        ("q1 Q0 d1 1 2 x\nq1 Q0 d1 2 1 x\n", "passage 'd1' twice"),
         ("\n", "empty"),
     ],
 )
@@ -46,11 +46,16 @@ def test_two_systems_need_two_names(tmp_path: Path) -> None:
         read_run_files(runs)
 
 
+def test_labels_by_perspective_make_relevant_what_supports_any(tmp_path: Path) -> None:
+    qrels = written(tmp_path / "q", "q1 1 a 0\nq1 2 a 1\nq1 1 b 0\nq1 2 b 0\n")
+    assert read_qrels_file(qrels) == {"q1": ("a",)}
+
+
 def test_qrels_keep_what_is_relevant(tmp_path: Path) -> None:
     assert read_qrels_file(written(tmp_path / "q", "q1 0 a 1\nq1 0 b 0\nq2 0 a 0\n")) == {"q1": ("a",), "q2": ()}
     with pytest.raises(BadInputError, match="No passage is relevant"):
         read_qrels_file(written(tmp_path / "none", "q1 0 a 0\n"))
-    with pytest.raises(BadInputError, match="Not a TREC qrels file"):
+    with pytest.raises(BadInputError, match="has 4 fields"):
         read_qrels_file(written(tmp_path / "bad", "q1 0 a\n"))
 
 
@@ -61,8 +66,8 @@ def test_a_set_of_files_says_what_it_left_out(tmp_path: Path) -> None:
         written(tmp_path / "b.run", "q1 Q0 d9 1 2 x\nq1 Q0 d1 2 1 x\n"),
     ]
     with pytest.raises(BadInputError, match="Run 'b' has no list for 1 of 2 queries"):
-        from_trec(runs, qrels)
-    found = from_trec(runs, qrels, missing="zero")
+        from_files(runs, qrels)
+    found = from_files(runs, qrels, missing="zero")
     assert found.matrices.depth == 2
     assert found.matrices.ranks[:, 0, 0].tolist() == [1, 2]
     assert found.words is None
