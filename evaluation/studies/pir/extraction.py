@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.errors import BadInputError
 from evaluation.intervals import mean_with_interval
 from evaluation.pir.extraction import Extractions, extractions, with_perspectives
 from evaluation.pir.task_search import TaskSearch
@@ -23,8 +22,8 @@ def extraction(setting: Setting) -> Part:
 
     Both are asked as perspective and root query together. A query in which the model names nothing counts as not found.
     """
-    if setting.model is None or setting.cache is None:
-        raise BadInputError("Extraction needs a language model.", hint="Name one: --model llm, or --model 'api(NAME)'.")
+    assert setting.model is not None
+    assert setting.cache is not None
     cells, notes = list[dict[str, Any]](), list[str]()
     same = _PAPERS_MODEL in setting.model.name and setting.k == 5
     for search in setting.searches:

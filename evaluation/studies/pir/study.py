@@ -32,6 +32,8 @@ def pir_study(setting: Setting, parts: Sequence[str] = USUAL) -> StudyResult:
     for part in parts:
         if part not in PARTS:
             raise UnknownNameError("part of the study", part, PARTS)
+    if "extraction" in parts and setting.model is None:  # told before the other parts are computed
+        raise BadInputError("Extraction needs a language model.", hint="Name one: --model llm, or --model 'api(NAME)'.")
     made = [PARTS[part](setting) for part in dict.fromkeys(parts)]
     left_out = tuple(
         f"{s.task.name}: {s.task.left_out} queries without a relevant passage were left out."
