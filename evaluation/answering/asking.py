@@ -10,7 +10,7 @@ from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import Completion, LanguageModel
 from data.progress import Progress, silent
 from evaluation.answering.chunks import Chunk
-from evaluation.answering.styles import NEXT_SEARCH, PASSAGES, QUESTION, SEARCHES, STYLES, Style
+from evaluation.answering.styles import NEXT_SEARCH, PASSAGES, QUESTION, SEARCH_PLACEHOLDER, SEARCHES, STYLES, Style
 from evaluation.answering.window import Window
 
 _THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)\s*", re.DOTALL | re.IGNORECASE)
@@ -107,8 +107,8 @@ class Asker:
     ) -> list[tuple[str, Spending]]:
         """What to search for next, given the searches so far and what they found.
 
-        A model that keeps to no form is taken by its last line; one that writes nothing searches for the question again,
-        which then finds what comes next in the ranking.
+        A model that keeps to no form is taken by its last line; one that writes nothing of its own searches for the
+        question again, which then finds what comes next in the ranking.
         """
         asked = [
             _Prompt({QUESTION: q, SEARCHES: "\n".join(done)}, tuple(read))
@@ -157,10 +157,14 @@ class _Prompt(NamedTuple):
 
 
 def parse_search(text: str) -> str:
-    """What a model wants to search for: its first `Search:` line, else its last line; empty where it wrote nothing."""
+    """What a model wants to search for: its first `Search:` line, else its last line.
+
+    Empty where it wrote nothing, or repeats the words of the instruction, as small models do.
+    """
     said = _THOUGHTS.sub("", text, count=1)
     lines = _SEARCH.findall(said) or [line for line in reversed(said.splitlines()) if any(map(str.isalnum, line))]
-    return " ".join(lines[0].strip(" \t\"'*`“”").split())[:_LONGEST_SEARCH] if lines else ""
+    found = " ".join(lines[0].strip(" \t\"'*`“”").split())[:_LONGEST_SEARCH] if lines else ""
+    return "" if SEARCH_PLACEHOLDER.startswith(found.casefold().rstrip(".")) else found
 
 
 def spending(completion: Completion) -> Spending:

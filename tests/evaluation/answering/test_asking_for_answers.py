@@ -125,6 +125,9 @@ def test_a_local_model_s_own_tokens_are_counted(
         ("I would look for costs.\n\n", "I would look for costs."),
         ("", ""),
         ("...\n", ""),
+        ("Search: The words to search for next.", ""),
+        ("Thought: x\nSearch: The words", ""),
+        ("Search: the words of the treaty", "the words of the treaty"),
         ("Search: " + "long " * 200, ("long " * 200)[:300]),
     ],
 )
