@@ -46,11 +46,11 @@ class Scored:
             raise BadInputError("Two sets of answers have the same name.", hint="Rename one of the files.")
         self.sets, self.questions, self.measures = list(sets), list(questions), list(measures)
         self.scores: dict[tuple[str, str], AnswerScore] = {}
+        total = len(measures) * len(sets)
         for measure in measures:  # so that each model is loaded once
             for held in sets:
-                self.scores[held.name, str(measure)] = score_answers(
-                    workspace, held, questions, measure, progress=progress
-                )
+                told = _part(progress, len(self.scores), total)
+                self.scores[held.name, str(measure)] = score_answers(workspace, held, questions, measure, progress=told)
 
     def of(self, held: AnswerSet, measure: AnswerMeasure) -> AnswerScore:
         return self.scores[held.name, str(measure)]
@@ -71,6 +71,16 @@ class Scored:
     @property
     def notes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(note for score in self.scores.values() for note in score.notes))
+
+
+def _part(progress: Progress, done: int, parts: int) -> Progress:
+    """Progress of one of equal parts, as progress of the whole."""
+
+    def told(count: int, what: str, total: int | None = None, /) -> None:
+        if total:
+            progress(done * total + count, what, parts * total)
+
+    return told
 
 
 def debateqa(
