@@ -31,7 +31,7 @@ class PerspectiveDiversityScorer:
     `paper`: the *sum* over partial answers of exp(mean -log P of its tokens, given the answer and 'Please restate.').
     `released`: the *mean* over them of what the released script computes (`Reader.released`); it uses no wrap.
 
-    An empty answer is scored like any other, as a wrap with nothing in it. A question without partial answers has no value.
+    An empty answer is scored like any other, as a turn with nothing in it. A question without partial answers has no value.
     """
 
     def __init__(self, model: LocalModel, variant: Variant = "paper", wrap: str = DEFAULT_WRAP) -> None:
@@ -84,7 +84,7 @@ class PerspectiveDiversityScorer:
                 sum(not i.question.perspectives for i in items),
                 "questions have no partial answers: their P.D. is missing",
             ),
-            (sum(not i.answer.strip() for i in items), "answers are empty: scored as a wrap with nothing in it"),
+            (sum(not i.answer.strip() for i in items), "answers are empty: scored as a turn with nothing in it"),
             (cut, f"answers or partial answers were longer than the window of {self.model.name} and lost their ends"),
         )
 
