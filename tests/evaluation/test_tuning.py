@@ -17,7 +17,7 @@ from data.runs import load_run
 from data.tuned_weights import TunedWeight, read_tuned
 from data.workspace import Workspace
 from evaluation.label_sources import parse_label_source
-from evaluation.measures import Measure, parse_measures
+from evaluation.measures import Definition, Measure, parse_measures
 from evaluation.tuning import tune
 from retrieval.registry import parse_pipeline
 from retrieval.rerank.mmr import GRID
@@ -185,7 +185,7 @@ def test_a_stage_that_follows_does_not_matter(workspace: Workspace, corpus: Corp
 def test_means_that_differ_by_rounding_are_equal(workspace: Workspace, corpus: Corpus, judgments: Judgments) -> None:
     """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
     values = iter([[0.1, 0.2, 0.3]] * 4 + [[0.3, 0.2, 0.1]])
-    measure = Measure("Made", 2, lambda *_: np.array(next(values)))
+    measure = Measure("Made", 2, Definition(lambda *_: np.array(next(values))))
     tuned = tune(workspace, judgments, ["one"], "c", PIPELINE, parse_label_source(GOLD), measure)
     assert len(set(tuned.scores.values())) == 2
     assert tuned.weight == read_tuned(corpus.folder)[PIPELINE].weight == 0.99
