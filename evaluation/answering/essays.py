@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from data.errors import BadInputError
 from data.labels import LabelStore
 from data.language_models.cache import CompletionCache
 from data.language_models.choosing import choose
@@ -65,9 +66,24 @@ Floats = npt.NDArray[np.float64]
 def polarities_by_model(
     model: LanguageModel, cache: CompletionCache, essays: Sequence[Pair], *, progress: Progress = silent
 ) -> Floats:
-    """How much each essay (as passage) speaks for its statement (as perspective), float64[n_essays] within [-1, 1]."""
+    """How much each essay (as passage) speaks for its statement (as perspective), float64[n_essays] within [-1, 1].
+
+    NaN where the model names no side in two tries.
+    """
     values = [{"Statement": e.perspective, "Essay": e.passage} for e in essays]
-    found = choose(model, cache, POLARITY, values, choice=_SIDE, what="essays", progress=progress)
+
+    def told(asked: Sequence[dict[str, str]]) -> list[float]:
+        return choose(model, cache, POLARITY, asked, choice=_SIDE, what="essays", progress=progress)
+
+    try:
+        found = told(values)
+    except BadInputError:
+        found = []
+        for value in values:  # one by one, from what is kept, to find those that have no side
+            try:
+                found += told([value])
+            except BadInputError:
+                found.append(np.nan)
     return 2 * np.array(found, dtype=np.float64) - 1
 
 

@@ -43,7 +43,8 @@ _FEWEST = 4
 class Downstream:
     """What the study is asked for: the two tasks (either may be missing), accepted answers by question, and who judges.
 
-    `polarity` tells how much essays (as passages) speak for statements (as perspectives), float64[n]; `judge` is its name.
+    `polarity` tells how much essays (as passages) speak for statements (as perspectives), float64[n], NaN
+    where it cannot; `judge` is its name.
     """
 
     asker: Asker
@@ -151,10 +152,15 @@ def _correlation(asked: Downstream, search: TaskSearch) -> _Made:
         if len(said) < len(places):
             notes.append(f"{name}: {len(places) - len(said)} of {len(places)} essays are empty; left out.")
         polarity = asked.polarity([Pair(written[n].text, roots[n]) for n in said])
-        r, low, high, p = _pearson(stances[said], polarity)
+        told = np.flatnonzero(~np.isnan(polarity))
+        if len(told) < len(said):
+            notes.append(
+                f"{name}: {asked.judge} names no side of {len(said) - len(told)} of {len(said)} essays; left out."
+            )
+        r, low, high, p = _pearson(stances[said][told], polarity[told])
         if np.isnan(r):
             notes.append(f"{name}: the essays all take one side, or too few have one; no correlation.")
-        cell = _cell(name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(said), asked.judge)
+        cell = _cell(name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(told), asked.judge)
         cells.append({**cell, "p": p, "detector_version": asked.judge_version})
     return _Made(cells, notes, spent)
 

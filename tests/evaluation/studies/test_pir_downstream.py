@@ -122,6 +122,15 @@ def test_a_language_model_tells_an_essay_s_side(workspace: Workspace) -> None:
     assert model.asked[1].count("</essay>") == 1
 
 
+def test_a_model_that_names_no_side_leaves_that_essay_out(workspace: Workspace) -> None:
+    essays = [Pair("Zoos are good.", "Zoos should exist."), Pair("Hm.", "Zoos should exist.")]
+    model = ScriptedModel(lambda text: "For" if "good" in text else "Who knows?")
+    first, second = polarities_by_model(model, CompletionCache(workspace), essays).tolist()
+    assert first == 1.0
+    assert np.isnan(second)
+    assert len(model.asked) == 3, "the second essay is asked about twice, and nothing again"
+
+
 def test_a_detector_tells_it_too(workspace: Workspace) -> None:
     essays = [Pair("Zoos are good.", "Zoos should exist."), Pair("Trams.", "Zoos should exist.")]
     detector = parse_detector("embedded")
