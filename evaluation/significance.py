@@ -56,7 +56,8 @@ def compare(
     difference, the three that Smucker, Allan and Carterette (CIKM 2007) compare; two-sided, 9,999 resamples. Corrections are
     those of statsmodels' `multipletests`. Two systems with equal values everywhere differ with p = 1.
     """
-    test = checked_test(test)
+    if test not in TESTS:
+        raise UnknownNameError("test", test, TESTS)
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", correction, CORRECTIONS)
     if len({len(v) for v in values.values()}) > 1:
@@ -69,14 +70,6 @@ def compare(
         p = np.array([c.p for c in found])[known]
         adjusted[known] = p if correction == "none" else multipletests(p, method=correction)[1]
     return [c._replace(adjusted=float(value)) for c, value in zip(found, adjusted, strict=True)]
-
-
-def checked_test(name: str) -> Test:
-    """The test of a name; raises `UnknownNameError`."""
-    for test in TESTS:
-        if test == name:
-            return test
-    raise UnknownNameError("test", name, TESTS)
 
 
 def aligned(

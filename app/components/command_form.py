@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -42,6 +42,7 @@ def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) ->
     option = max((o for o in parameter.opts if o.startswith("--")), key=len, default="")
     kind = parameter.type_descriptor.annotation
     words = [str(member.value) for member in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    words = words or [word for word in get_args(kind) if isinstance(word, str)]
     offered = choices.get(name) or words
     own, default = f"{key}-{name}", getattr(parameter.default, "value", parameter.default)
     if getattr(parameter, "is_flag", False):

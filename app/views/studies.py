@@ -1,6 +1,6 @@
 """Studies: the papers' tables and figures from this workspace, each stored with what made it, and starting new ones."""
 
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -20,6 +20,7 @@ from evaluation.studies.store import Stored, list_results, load_result
 from retrieval.registry import DEFAULT_PIPELINES
 
 _READING = ("list", "show")
+_WHOLE = 30
 
 
 def chosen_result(names: list[str]) -> None:
@@ -34,7 +35,7 @@ def chosen_result(names: list[str]) -> None:
     for table in held.tables:
         draw_table(held, table)
     for chart, specification in held.charts.items():
-        st.vega_lite_chart(specification, width="content")
+        st.vega_lite_chart(specification)
         picture = held.folder / f"{chart}.svg"
         st.download_button(
             f"{chart}.svg",
@@ -51,7 +52,8 @@ def draw_table(held: Stored, table: Table) -> None:
     st.subheader(escaped(table.caption), anchor=False, divider="gray")
     laid = table.laid_out()
     laid.columns = [" · ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in laid.columns]
-    st.dataframe(laid.reset_index(), hide_index=True, key=f"table-{table.name}")
+    height: Literal["content", "auto"] = "content" if len(laid) <= _WHOLE else "auto"
+    st.dataframe(laid.reset_index(), hide_index=True, key=f"table-{table.name}", height=height)
     told = provenance(table.cells)
     for text in (*table.notes, *((told,) if told else ())):
         st.caption(escaped(text))

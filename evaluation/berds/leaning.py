@@ -31,7 +31,7 @@ def supporting_places(questions: Sequence[Question]) -> npt.NDArray[np.int64]:
 
 def leanings(support: Support, supporting: npt.NDArray[np.int64], k: int) -> list[Leaning | None]:
     """The leaning of each question's top k; None where `supporting` int64[n_questions] is -1: it has not two known sides."""
-    found = support.top(k).any(axis=1)
+    found = np.asarray(support.top(k).any(axis=1))
     names = {(True, False): Leaning.SUPPORTING, (False, True): Leaning.OPPOSING, (True, True): Leaning.BOTH}
     return [
         names.get((bool(row[place]), bool(row[1 - place])), Leaning.NEITHER) if place >= 0 else None

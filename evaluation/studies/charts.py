@@ -1,17 +1,21 @@
 """Charts that several studies draw."""
 
+from collections.abc import Mapping
 from typing import cast
 
 import altair as alt
 import pandas as pd
 
 _ROW, _WIDTH, _HEIGHT = 22, 460, 280
+_NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
 
 
 def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None) -> alt.LayerChart:
     """A dot at `value` and a line from `low` to `high`, one a row and, where there is a colour, one a colour in it."""
     base = alt.Chart(_plain(cells)).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
-    if colour is not None:
+    if colour is None:
+        base = base.encode(color=alt.value(_NEUTRAL))
+    else:
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N", sort=None))
     scale = alt.Scale(zero=False)
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q")
@@ -32,15 +36,17 @@ def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: s
     return cast(alt.LayerChart, alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT))
 
 
-def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, order: list[str]) -> alt.Chart:
-    """Shares that add up to the whole, as one bar a row."""
+def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, colours: Mapping[str, str]) -> alt.Chart:
+    """Shares that add up to the whole, as one bar a row; `colours` names the parts in their order."""
     chart = (
         alt.Chart(_plain(cells))
         .mark_bar()
         .encode(
             y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
             x=alt.X("value:Q", title=title, stack="zero"),
-            color=alt.Color(f"{colour}:N", title=None, sort=order),
+            color=alt.Color(
+                f"{colour}:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
+            ),
             order=alt.Order("place:Q"),
             tooltip=_told(cells),
         )

@@ -1,12 +1,15 @@
 """`study compare`, `study curves` and `study corrected`: systems against each other, by k, and by whose labels."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from app.commands.options import WorkspaceOption
 from app.commands.studies.options import CorporaOption, DatasetsOption, LabelsOption, PipelinesOption, gathering
 from app.commands.studies.results import Form, FormOption, finish
+
+Test = Literal["t", "randomisation", "bootstrap"]
+Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
 
 
 def register(group: typer.Typer) -> None:
@@ -21,8 +24,8 @@ def compare(
     pipeline: PipelinesOption = None,
     labels: LabelsOption = None,
     measure: Annotated[str, typer.Option(help="What is compared.")] = "MRecall@5",
-    test: Annotated[str, typer.Option(help="t, randomisation or bootstrap.")] = "randomisation",
-    correction: Annotated[str, typer.Option(help="holm, bonferroni, fdr_bh or none.")] = "holm",
+    test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
+    correction: Annotated[Correction, typer.Option(help="For the number of comparisons.")] = "holm",
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -32,11 +35,10 @@ def compare(
 
     Example: `berdseye study compare --measure Precision@5 --test t`
     """
-    from evaluation.significance import checked_test
     from evaluation.studies.comparing import comparisons
 
     with gathering("compare", workspace, dataset, corpus, pipeline, labels) as (gatherer, selection):
-        result = comparisons(gatherer, selection, measure, test=checked_test(test), correction=correction)
+        result = comparisons(gatherer, selection, measure, test=test, correction=correction)
     finish(gatherer.workspace, result, form)
 
 

@@ -29,6 +29,7 @@ from retrieval.queries import Query
 from retrieval.registry import parse_pipeline
 from retrieval.search import search
 
+_COLOURS = {"only supporting": "#2a78b8", "only opposing": "#e07b39", "both": "#3f9c78", "neither": "#8a94a0"}
 _ASKED = ("question", "supporting", "opposing")
 
 
@@ -53,7 +54,7 @@ def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: Lang
     caption = f"Sides that the top {k} hold, percent of questions with two sides"
     table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
     shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
-    chart = stacked(shown, "percent of questions", row="row", colour="leaning", order=[str(kind) for kind in Leaning])
+    chart = stacked(shown, "percent of questions", row="row", colour="leaning", colours=_COLOURS)
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
     return StudyResult("berds-leaning", settings, [table], {"leaning": chart}, _left_out(unsided))
 
