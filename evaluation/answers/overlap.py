@@ -53,7 +53,7 @@ def bleu(answers: Sequence[str], references: Sequence[str]) -> Doubles:
 
 def rouge_l(answers: Sequence[str], references: Sequence[str]) -> Doubles:
     """F of ROUGE-L (Lin, 2004) by rouge-score, 0 to 1, with stemming."""
-    from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]
+    from rouge_score.rouge_scorer import RougeScorer
 
     scorer = RougeScorer(["rougeL"], use_stemmer=True)
     return np.array([scorer.score(r, a)["rougeL"].fmeasure for a, r in zip(answers, references, strict=True)])
