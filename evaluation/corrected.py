@@ -23,27 +23,37 @@ class Corrected(NamedTuple):
 
     estimate: Estimate
     weight: float
+    centre: float
     standard_error: float
+    freedom: int
 
     @property
     def p(self) -> float:
-        """Two-sided p of a mean of 0, for differences between systems."""
+        """Two-sided p of a mean of 0, for differences between systems: below .05 where the 95% interval leaves 0 out."""
         if not np.isfinite(self.standard_error):
             return float("nan")
-        if self.standard_error == 0:
-            return float(self.estimate.value == 0)
-        t = abs(self.estimate.value) / self.standard_error
-        return float(2 * stats.t.sf(t, self.estimate.n - 1))
+        return float(2 * stats.t.sf(abs(self.centre) / self.standard_error, self.freedom))
 
 
 def corrected_mean(
-    people: Values, detector: Values, *, weight: float | None = None, confidence: float = 0.95
+    people: Values,
+    detector: Values,
+    *,
+    weight: float | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    confidence: float = 0.95,
 ) -> Corrected:
     """The mean that people would give if they judged all questions.
 
     `people` float64[n_questions] is NaN where people did not judge, `detector` float64[n_questions] NaN only where a question
     has no value at all. `weight` None takes the one that PPI++ calls best, between 0 (people alone) and 1 (plain PPI, unbiased
-    for every sample size; with a tuned weight the bias is of order 1/n). The interval is Student's, n - 1 degrees of freedom.
+    for every sample size; with a tuned weight the bias is of order 1/n).
+
+    An unbiased estimate can lie outside `bounds`, the least and largest value of a question, by a little. The interval is
+    Student's; where all values are `bounds` or 0, and where the judged questions do not differ, two more are added that went as
+    far off as the bounds let them, one to each side: the idea of Agresti and Coull (1998), without which rare values are covered
+    too seldom, and a sample in which all agree has an interval of no width.
+
     Fewer than two judged questions give no interval, none gives NaN throughout.
     """
     known = ~np.isnan(detector)
@@ -51,22 +61,27 @@ def corrected_mean(
     said, guessed, elsewhere = people[judged], detector[judged], detector[known & ~judged]
     n, others = len(said), len(elsewhere)
     if n == 0:
-        return Corrected(Estimate(np.nan, np.nan, np.nan, 0), 0.0, np.nan)
+        return Corrected(Estimate(np.nan, np.nan, np.nan, 0), 0.0, np.nan, np.nan, 0)
     if others == 0:
         used = 0.0
     elif weight is not None:
         used = weight
     else:
         used = _best_weight(said, guessed, elsewhere)
-    value = float((said - used * guessed).mean() + (used * elsewhere.mean() if others else 0.0))
+    off, filled_in = said - used * guessed, used * float(elsewhere.mean()) if others else 0.0
+    value = float(off.mean()) + filled_in
     if n == 1:
-        return Corrected(Estimate(value, np.nan, np.nan, 1), used, np.nan)
-    variance = (said - used * guessed).var(ddof=1) / n
+        return Corrected(Estimate(value, np.nan, np.nan, 1), used, value, np.nan, 0)
+    lowest, highest = bounds
+    coarse = np.isin(np.concatenate([said, guessed]), (lowest, 0.0, highest)).all() or np.ptp(off) == 0
+    widened = np.append(off, [lowest - used * highest, highest - used * lowest]) if coarse else off
+    variance = widened.var(ddof=1) / len(widened)
     if others > 1:
         variance += used**2 * elsewhere.var(ddof=1) / others
-    error = float(np.sqrt(variance))
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
-    return Corrected(Estimate(value, value - half, value + half, n), used, error)
+    error, centre = float(np.sqrt(variance)), float(widened.mean()) + filled_in
+    half = float(stats.t.ppf((1 + confidence) / 2, len(widened) - 1)) * error
+    low, high = min(max(centre - half, lowest), value), max(min(centre + half, highest), value)
+    return Corrected(Estimate(value, low, high, n), used, centre, error, len(widened) - 1)
 
 
 def _best_weight(said: Values, guessed: Values, elsewhere: Values) -> float:

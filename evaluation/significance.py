@@ -1,6 +1,6 @@
 """Is one system better than another, or is it chance? Paired tests over questions, corrected for their number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -58,18 +58,22 @@ def compare(
     """
     if test not in TESTS:
         raise UnknownNameError("test", test, TESTS)
-    if correction not in CORRECTIONS:
-        raise UnknownNameError("correction", correction, CORRECTIONS)
     if len({len(v) for v in values.values()}) > 1:
         raise BadInputError("The systems have values for different questions.", hint="Align them by question first.")
     pairs = list(combinations(values, 2))
     found = [_pair(a, b, values[a] - values[b], test, seed) for a, b in pairs]
-    known = np.array([not np.isnan(c.p) for c in found], dtype=bool)
-    adjusted = np.full(len(found), np.nan)
-    if known.any():
-        p = np.array([c.p for c in found])[known]
-        adjusted[known] = p if correction == "none" else multipletests(p, method=correction)[1]
-    return [c._replace(adjusted=float(value)) for c, value in zip(found, adjusted, strict=True)]
+    return adjusted(found, correction)
+
+
+def adjusted(comparisons: Sequence[Comparison], correction: str) -> list[Comparison]:
+    """The comparisons with their p corrected for how many of them have one; raises `UnknownNameError`."""
+    if correction not in CORRECTIONS:
+        raise UnknownNameError("correction", correction, CORRECTIONS)
+    p = np.array([c.p for c in comparisons])
+    known = ~np.isnan(p)
+    if known.sum() > 1 and correction != "none":
+        p[known] = multipletests(p[known], method=correction)[1]
+    return [c._replace(adjusted=float(value)) for c, value in zip(comparisons, p, strict=True)]
 
 
 def aligned(

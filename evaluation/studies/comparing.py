@@ -1,12 +1,12 @@
 """Which systems differ beyond chance, how measures grow with k, and what people's judgments make of a detector's numbers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
 from data.errors import BadInputError
 from evaluation.corrected import corrected_mean
@@ -14,7 +14,7 @@ from evaluation.intervals import mean_with_interval
 from evaluation.label_sources import LabelSource
 from evaluation.measures import parse_measures
 from evaluation.scoring import Score
-from evaluation.significance import Comparison, Test, compare
+from evaluation.significance import Comparison, Test, adjusted, compare
 from evaluation.studies.charts import curves, dots
 from evaluation.studies.gathering import Gatherer, Selection
 from evaluation.studies.result import StudyResult, Table
@@ -69,22 +69,17 @@ def corrected_comparisons(
     found = []
     for a, b in combinations(detector, 2):
         guessed = detector[a] - detector[b]
-        mean = corrected_mean(people[a] - people[b], guessed)
+        mean = corrected_mean(people[a] - people[b], guessed, bounds=(-1.0, 1.0))
         value, low, high, n = mean.estimate
         found.append(Comparison(a, b, value, low, high, n, int(np.isnan(guessed).sum()), "t", mean.p, mean.p))
-    known = [i for i, c in enumerate(found) if not np.isnan(c.p)]
-    if known and correction != "none":
-        adjusted = multipletests([found[i].p for i in known], method=correction)[1]
-        for i, p in zip(known, adjusted.tolist(), strict=True):
-            found[i] = found[i]._replace(adjusted=p)
-    return found
+    return adjusted(found, correction)
 
 
 def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest: int = 20) -> StudyResult:
     """A measure at growing k, a line a system, over all questions of the data sets."""
     ks = [k for k in _KS if k <= deepest]
     parsed = parse_measures(" ".join(f"{measure}@{k}" for k in ks))
-    rows = []
+    gatherer, rows = replace(gatherer, source=gatherer.source.plain), []
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         one = Selection(selection.datasets, (corpus,), (pipeline,))
         scores = [s for s in gatherer.scores(one, parsed) if s.dataset != "average"]
@@ -116,7 +111,7 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
         corrected = corrected_mean(said, guessed)
         estimates = {
             "detector": mean_with_interval(guessed),
-            "people": corrected_mean(said, guessed, weight=0.0).estimate,
+            "people": mean_with_interval(said),
             "corrected": corrected.estimate,
         }
         for by, (value, low, high, n) in estimates.items():
