@@ -58,4 +58,4 @@ def stop_job(job: Job) -> None:
 
 def forget_job(job: Job) -> None:
     """Delete what a stopped one left behind in its folder."""
-    shutil.rmtree(job.folder)
+    shutil.rmtree(job.folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 """Studies that the app started; each keeps its result in the workspace when it is done."""
 
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -12,8 +13,7 @@ KEPT = "Kept in "
 
 def start(workspace: Workspace, arguments: tuple[str, ...]) -> None:
     """Run `berdseye study ARGUMENTS` in the background."""
-    folder = next(f for n in count(1) if not (f := _folder(workspace) / f"{n:04d}").exists())
-    start_job(workspace, folder, ("study", *arguments))
+    start_job(workspace, _new_folder(workspace), ("study", *arguments))
 
 
 def resume(workspace: Workspace, job: Job) -> None:
@@ -25,7 +25,10 @@ def jobs(workspace: Workspace) -> tuple[list[Job], list[str]]:
     """The studies that run or have stopped, and the names of the results of those that are done, which are forgotten."""
     held, done = [], []
     for path in sorted(_folder(workspace).glob(f"*/{PROCESS}")):
-        job = read_job(path.parent)
+        try:
+            job = read_job(path.parent)
+        except FileNotFoundError:  # another session has just told its person and forgotten it
+            continue
         *_, last = job.said.splitlines() or [""]
         if not job.runs and KEPT in job.said:
             done.append(Path((job.said.rpartition(KEPT)[2].splitlines() or [last])[0].strip()).name)
@@ -33,6 +36,15 @@ def jobs(workspace: Workspace) -> tuple[list[Job], list[str]]:
         else:
             held.append(job)
     return held, done
+
+
+def _new_folder(workspace: Workspace) -> Path:
+    for number in count(1):
+        folder = _folder(workspace) / f"{number:04d}"
+        with suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+    raise AssertionError("Numbers do not end.")
 
 
 def _folder(workspace: Workspace) -> Path:

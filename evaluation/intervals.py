@@ -19,11 +19,13 @@ class Estimate(NamedTuple):
     n: int
 
 
-def mean_with_interval(values: npt.NDArray[np.float64], *, confidence: float = 0.95, seed: int = 0) -> Estimate:
+def mean_with_interval(
+    values: npt.NDArray[np.float64], *, shares: bool = True, confidence: float = 0.95, seed: int = 0
+) -> Estimate:
     """Mean of the values that are numbers, with an interval over questions.
 
-    Values that are all 0 or 1 get Wilson's score interval (1927), which stays honest when all are equal; others a
-    percentile bootstrap (2,000 resamples, seeded).
+    Values that are all 0 or 1 get Wilson's score interval (1927), which stays honest when all are equal, unless they are no
+    `shares`: a count that happens to be 1 everywhere is none. Others get a percentile bootstrap (2,000 resamples, seeded).
 
     One question gives no interval: `low` and `high` are NaN; none gives NaN throughout.
     """
@@ -33,7 +35,7 @@ def mean_with_interval(values: npt.NDArray[np.float64], *, confidence: float = 0
     mean = float(known.mean())
     if len(known) == 1:
         return Estimate(mean, np.nan, np.nan, 1)
-    if np.isin(known, (0.0, 1.0)).all():
+    if shares and np.isin(known, (0.0, 1.0)).all():
         low, high = proportion_confint(int(known.sum()), len(known), alpha=1 - confidence, method="wilson")
         return Estimate(mean, float(low), float(high), len(known))
     # The mean of a resample depends on how often each value is drawn; few distinct values make this a multinomial.

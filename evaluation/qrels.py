@@ -11,7 +11,7 @@ from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.records import Ids
-from data.run_pairs import ranked_pairs
+from data.run_pairs import fitting_corpus, ranked_pairs
 from data.runs import Run, list_runs, load_run
 from data.workspace import Workspace
 from evaluation.label_sources import LabelSource, labels_of
@@ -67,6 +67,8 @@ def pooled_qrels(
     not relevant, as in every pooled collection: recall is recall of what the pool knows.
     """
     asked, current = [q.id for q in load_dataset(workspace, dataset)], open_corpus(workspace, corpus).manifest.hash
+    for run in others:
+        fitting_corpus(workspace, run, load_dataset(workspace, dataset))
     pooled, left_out = list(others), []
     named = {run.manifest.name for run in others}
     for manifest in list_runs(workspace):

@@ -17,7 +17,7 @@ from data.workspace import Workspace
 from evaluation.corrected import corrected_mean
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
 from evaluation.label_sources import HUMAN, LabelSource, labels_of
-from evaluation.measures import Measure, values_of
+from evaluation.measures import Measure, Unit, values_of
 from evaluation.qrels import Qrels, pooled_qrels
 from evaluation.support import Support
 
@@ -39,6 +39,14 @@ class Score:
     estimate: Estimate
     values: npt.NDArray[np.float64]
     people: npt.NDArray[np.float64] | None = None
+    unit: Unit = "share"
+
+    @property
+    def shown(self) -> Estimate:
+        """The estimate as tables show it: shares in percent."""
+        factor = 100 if self.unit == "share" else 1
+        value, low, high = (factor * x for x in self.estimate[:3])
+        return Estimate(value, low, high, self.estimate.n)
 
 
 def score_run(
@@ -117,7 +125,11 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
     for score in scores:
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
-        estimate = mean_with_interval(values) if people is None else corrected_mean(people, values).estimate
+        estimate = (
+            mean_with_interval(values, shares=score.unit == "share")
+            if people is None
+            else corrected_mean(people, values).estimate
+        )
         found.append(replace(score, values=values, people=people, estimate=estimate))
     return found
 
@@ -137,12 +149,26 @@ def scores_of(
     scores = []
     for measure, raw in zip(measures, values_of(measures, support), strict=True):
         values, said = _where_judged(raw, measure, support), None
-        estimate, judged = mean_with_interval(values), support.judged_at(measure.k)
+        estimate = mean_with_interval(values, shares=measure.unit == "share")
+        judged = support.judged_at(measure.k)
         if people is not None:
             said = wholly_judged_values(measure, people)
-            estimate, judged = corrected_mean(said, values).estimate, people.judged_at(measure.k)
+            bounds = (0.0, 1.0) if measure.unit == "share" else (0.0, float(measure.k))
+            estimate, judged = corrected_mean(said, values, bounds=bounds).estimate, people.judged_at(measure.k)
         scores.append(
-            Score(dataset, corpus, pipeline, str(measure), labels, detector_version, judged, estimate, values, said)
+            Score(
+                dataset,
+                corpus,
+                pipeline,
+                str(measure),
+                labels,
+                detector_version,
+                judged,
+                estimate,
+                values,
+                said,
+                measure.unit,
+            )
         )
     return scores
 
@@ -154,7 +180,7 @@ def judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]
 
 def _where_judged(values: npt.NDArray[np.float64], measure: Measure, support: Support) -> npt.NDArray[np.float64]:
     values = values.copy()
-    values[(support.depths > 0) & ~support.judged[:, : measure.k].any(axis=(1, 2))] = np.nan
+    values[~support.labelled(measure.k)] = np.nan
     return values
 
 
@@ -177,7 +203,10 @@ def support_of(found: RunPairs, labels: npt.NDArray[np.float64], ids: Ids, quest
 
 
 def macro_average(scores: Sequence[Score]) -> list[Score]:
-    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'."""
+    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
+
+    NaN where one of the data sets has no value: the mean of the others is another figure.
+    """
     groups: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.corpus, score.pipeline, score.measure, score.labels), []).append(score)
@@ -186,6 +215,9 @@ def macro_average(scores: Sequence[Score]) -> list[Score]:
         known = [s for s in members if s.estimate.n > 0]
         if not known:
             continue
+        estimate = mean_of_means([s.estimate for s in known])
+        if len(known) < len(members):
+            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
         averages.append(
             Score(
                 "average",
@@ -195,8 +227,9 @@ def macro_average(scores: Sequence[Score]) -> list[Score]:
                 labels,
                 known[0].detector_version,
                 float(np.mean([s.judged for s in known])),
-                mean_of_means([s.estimate for s in known]),
+                estimate,
                 np.concatenate([s.values for s in known]),
+                unit=known[0].unit,
             )
         )
     return averages

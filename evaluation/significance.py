@@ -39,6 +39,11 @@ class Comparison(NamedTuple):
     adjusted: float
 
     @property
+    def reversed(self) -> "Comparison":
+        """The same seen from the other system."""
+        return self._replace(a=self.b, b=self.a, difference=-self.difference, low=-self.high, high=-self.low)
+
+    @property
     def significant(self) -> bool:
         return self.adjusted < _LEVEL
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
+import numpy.typing as npt
 
 from annotation.judgments import Judgments
 from data.corpora import open_corpus
@@ -42,8 +43,8 @@ def tune(
 ) -> TunedWeight:
     """Try the weights of the grid where the pipeline ends in `mmr(tuned)`, and store the best for this corpus.
 
-    The best has the highest mean over the data sets of the mean over questions; of equals the one nearest to 1, which
-    changes the ranking least. Raises `BadInputError` for a pipeline that does not end so.
+    The best has the highest mean over the data sets of the mean over the questions that have labels under every weight; of
+    equals the one nearest to 1, which changes the ranking least. Raises `BadInputError` for a pipeline that does not end so.
     """
     opened = open_corpus(workspace, corpus)
     parsed = parse_pipeline(pipeline, Surroundings(workspace, judge(workspace)))
@@ -56,13 +57,22 @@ def tune(
         questions = load_dataset(workspace, dataset)
         queries = [query_of(q) for q in questions]
         ids, scores = search(opened, before, queries, parsed.depth, progress=progress)
+        by_weight: list[npt.NDArray[np.float64]] = []
         for weight in grid:
             chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
             top = chosen[:, : measure.k]
             found = ranked_pairs(opened, top, questions)
             labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-            values = judged_values(measure, support_of(found, labels, top, questions))
-            totals[weight].append(float(np.nanmean(values)))
+            by_weight.append(judged_values(measure, support_of(found, labels, top, questions)))
+        together = np.stack(by_weight)
+        together = together[:, ~np.isnan(together).any(axis=0)]
+        if not together.size:
+            raise BadInputError(
+                f"No question of '{dataset}' has labels from '{source}' under every weight.",
+                hint="Judge more, or let a detector label: --labels human>embedded.",
+            )
+        for weight, mean in zip(grid, together.mean(axis=1).tolist(), strict=True):
+            totals[weight].append(mean)
     means = {weight: float(np.mean(values)) for weight, values in totals.items()}
     # Rounded, since sums of the same values in another order differ by a little.
     best = max(grid, key=lambda weight: (round(means[weight], _DIGITS), weight))

@@ -1,11 +1,15 @@
 """Running a pipeline over a whole data set, and storing the run."""
 
+import hashlib
+import json
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.progress import Progress, silent
+from data.records import Question
 from data.runs import RunManifest, save_run
 from data.workspace import Workspace
 from retrieval.protocol import Judge, Searchable, Surroundings
@@ -49,5 +53,13 @@ def run_pipeline(
         ids=ids,
         scores=scores,
         milliseconds_per_question=1000 * (time.perf_counter() - started) / max(len(queries), 1),
-        versions=parsed.versions | ({"web": day} if day else {}),
+        versions=parsed.versions | questions_version(questions) | ({"web": day} if day else {}),
     )
+
+
+def questions_version(questions: Sequence[Question]) -> dict[str, str]:
+    """What was asked, as a part of the versions of a run: the same ids may come to stand for other texts."""
+    digest = hashlib.blake2b(digest_size=8)
+    for question in questions:
+        digest.update(json.dumps([question.id, *query_of(question)]).encode())
+    return {"questions": digest.hexdigest()}

@@ -86,6 +86,8 @@ def evaluate(
 
 
 def _released(path: Path, model: str | None, measures: "Sequence[Measure]") -> dict[str, dict[str, Any]]:
+    import numpy as np
+
     from evaluation.interchange.berds import read_released_run
     from evaluation.interchange.made_elsewhere import RunFormat, run_format
     from evaluation.intervals import mean_with_interval
@@ -95,8 +97,13 @@ def _released(path: Path, model: str | None, measures: "Sequence[Measure]") -> d
         raise BadInputError("The file holds no labels.", where=path, hint="Give --qrels, or --dataset and --corpus.")
     held = read_released_run(path, model)
     _say_depth(measures, int(held.support.depths.max(initial=0)), str(path))
-    found = zip(measures, values_of(measures, held.support), strict=True)
-    return {str(m): {**mean_with_interval(v)._asdict(), "judged": held.support.judged_at(m.k)} for m, v in found}
+    return {
+        str(m): {
+            **mean_with_interval(np.where(held.support.labelled(m.k), v, np.nan))._asdict(),
+            "judged": held.support.judged_at(m.k),
+        }
+        for m, v in zip(measures, values_of(measures, held.support), strict=True)
+    }
 
 
 def _against_qrels(

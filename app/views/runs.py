@@ -5,7 +5,6 @@ import pandas as pd
 import streamlit as st
 
 from annotation.export import to_csv
-from app.components.charts import dots_with_intervals
 from app.components.detector_line import detector_line
 from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
@@ -14,7 +13,8 @@ from data.runs import list_runs, load_run
 from detectors.labelling import judge
 from evaluation.label_sources import default_sources, parse_label_source
 from evaluation.measures import DEFAULT_MEASURES, parse_measures
-from evaluation.scoring import Score, macro_average, score_run
+from evaluation.scoring import Score, macro_average, score_runs
+from evaluation.studies.charts import dots
 from retrieval.registry import DEFAULT_PIPELINES
 from retrieval.running import run_pipeline
 
@@ -26,13 +26,8 @@ def scores(runs: tuple[tuple[str, str], ...], source: str, measures: str, versio
     """Scores of runs (name, created); `version` is that of the judgments."""
     del version
     parsed = parse_measures(measures)
-    found = [
-        score
-        for name, _ in runs
-        for score in score_run(
-            workspace(), judgments(), load_run(workspace(), name), parse_label_source(source), parsed
-        )
-    ]
+    held = [load_run(workspace(), name) for name, _ in runs]
+    found = score_runs(workspace(), judgments(), held, parse_label_source(source), parsed)
     return [*found, *macro_average(found)]
 
 
@@ -42,7 +37,7 @@ def as_frame(found: list[Score]) -> pd.DataFrame:
     for s in found:
         # What corrects a detector is a sample: its interval says whether that was enough.
         enough = np.isfinite(s.estimate.low) if s.people is not None else s.judged >= ENOUGH_JUDGED and s.estimate.n > 0
-        value, low, high = ((100 * x if enough else np.nan) for x in s.estimate[:3])
+        value, low, high = ((x if enough else np.nan) for x in s.shown[:3])
         rows.append(
             {
                 "dataset": s.dataset,
@@ -82,7 +77,7 @@ def results(frame: pd.DataFrame, measures: list[str]) -> None:
     wide["labels"] = labels
     st.dataframe(wide.reset_index(), hide_index=True, key="runs-table")
     st.caption(
-        f"Percent, with 95% intervals over questions; labels from **{labels}**. "
+        f"Shares in percent, with 95% intervals over questions; labels from **{labels}**. "
         + (
             "The detector's mean is put right by the questions that people judged whole, which must be a random sample."
             if parse_label_source(labels).corrected
@@ -92,12 +87,7 @@ def results(frame: pd.DataFrame, measures: list[str]) -> None:
     )
     averages = part[(part["dataset"] == "average") & part["value"].notna()].copy()
     if not averages.empty:
-        averages[["value", "low", "high"]] /= 100
-        chart = averages.rename(columns={"value": str(shown)})[
-            ["corpus", "pipeline", str(shown), "low", "high", "n", "judged"]
-        ]
-        # Altair reads '@' and dots in names as they are, brackets not; measures hold none.
-        st.altair_chart(dots_with_intervals(chart, value=str(shown), row="corpus", colour="pipeline"))
+        st.altair_chart(dots(averages, f"{shown}, average", row="corpus", colour="pipeline"))
 
 
 def run_form() -> None:

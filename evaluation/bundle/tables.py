@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.export import to_csv
+from evaluation.measures import parse_measures
 from evaluation.scoring import Score
 from evaluation.studies.result import Table
 
@@ -41,7 +42,8 @@ def table_files(rows: Sequence[Row]) -> dict[str, bytes]:
 
 def _latex(frame: pd.DataFrame) -> str:
     cells = frame.copy()
+    factors = [100.0 if parse_measures(name)[0].unit == "share" else 1.0 for name in cells["measure"]]
     for column in ("value", "low", "high"):
-        cells[column] = 100 * cells[column].astype(float)
-    caption = f"Percent with 95% intervals; labels: {', '.join(sorted(set(frame['labels'])))}"
+        cells[column] = cells[column].astype(float) * factors
+    caption = f"Shares in percent with 95% intervals; labels: {', '.join(sorted(set(frame['labels'])))}"
     return Table("measures", caption, cells, ("dataset", "corpus", "pipeline"), ("measure",)).latex()

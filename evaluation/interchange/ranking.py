@@ -81,7 +81,13 @@ def labelled(
         places.tolist(), rows.passages, columns, rows.labels.tolist(), strict=True
     ):
         if place >= 0:
-            found[place].setdefault(numbers[passage], {})[column] = float(label)
+            held = found[place].setdefault(numbers[passage], {})
+            if held.setdefault(column, float(label)) != float(label):
+                raise BadInputError(
+                    f"Passage '{passage}' has two labels for one question, written in two ways.",
+                    where=rows.where,
+                    hint="Leave one out.",
+                )
     widths = [max((c + 1 for held in q.values() for c in held), default=0) for q in found]
     if perspectives is not None and not rows.plain:
         widths = list(perspectives)

@@ -1,11 +1,11 @@
 """The measures, by the names they are written with: `MRecall@5`, `nDCG@20`, `Rprec`.
 
-Each gives a value for each question, float64[n_questions] in 0..1, NaN where it is not defined; the measure of a run is their
-mean. A new one is one line in `MEASURES` (`registry.py`).
+Each gives a value for each question, float64[n_questions], a share in 0..1 or a number of passages, NaN where it is not
+defined; the measure of a run is their mean. A new one is one line in `MEASURES` (`registry.py`).
 """
 
 from evaluation.measures.coverage import coverage, mrecall, precision
-from evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values
+from evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Unit, Values
 from evaluation.measures.registry import DEFAULT_MEASURES, MEASURES, parse_measures, values_of
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "WHOLE_RUN",
     "Definition",
     "Measure",
+    "Unit",
     "Values",
     "coverage",
     "mrecall",

@@ -13,6 +13,7 @@ from evaluation.support import Support
 Values = npt.NDArray[np.float64]
 Compute = Callable[[Support, int], Values]
 Cutoff = Literal["needed", "may", "none"]
+Unit = Literal["share", "passages"]
 
 WHOLE_RUN = 1_000_000
 """How deep a measure without a cutoff looks; no run is as deep."""
@@ -32,6 +33,7 @@ class Definition:
     deepest: int = WHOLE_RUN
     pooled: bool = False
     library: str = ""
+    unit: Unit = "share"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Measure:
 
     def __str__(self) -> str:
         return self.name if self.k == WHOLE_RUN else f"{self.name}@{self.k}"
+
+    @property
+    def unit(self) -> Unit:
+        """What the value counts; shares are shown in percent."""
+        return self.definition.unit
 
     @property
     def pooled(self) -> bool:

@@ -25,6 +25,7 @@ from evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrice
 from evaluation.partial.ranked_files import read_qrels_file, read_run_files
 from evaluation.scoring import support_of
 from retrieval.passage_collections import Loose
+from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
 from retrieval.registry import parse_pipeline
 from retrieval.search import search_passages
@@ -70,11 +71,11 @@ def from_evidence(
     runs: dict[str, dict[str, list[str]]] = {}
     for name, pipeline in parsed.items():
 
-        def searched(pipeline: object = pipeline) -> Ids:
+        def searched(pipeline: Pipeline = pipeline) -> Ids:
             texts = [q.text for q in source.queries]
-            return search_passages(passages, pipeline, texts, depth, progress=progress)[0]  # type: ignore[arg-type]
+            return search_passages(passages, pipeline, texts, depth, progress=progress)[0]
 
-        ids = _kept(workspace, source, name, depth, searched)
+        ids = _kept(workspace, source, pipeline, depth, searched)
         runs[name] = {
             query.id: [source.passages[i].source_id for i in row if i >= 0]
             for query, row in zip(source.queries, ids.tolist(), strict=True)
@@ -168,8 +169,8 @@ def _notes(matrices: RankMatrices) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _kept(workspace: Workspace, source: EvidenceSet, pipeline: str, depth: int, search: Callable[[], Ids]) -> Ids:
-    digest = hashlib.blake2b(f"{pipeline}\n{depth}\n".encode(), digest_size=12)
+def _kept(workspace: Workspace, source: EvidenceSet, pipeline: Pipeline, depth: int, search: Callable[[], Ids]) -> Ids:
+    digest = hashlib.blake2b(f"{pipeline}\n{sorted(pipeline.versions.items())}\n{depth}\n".encode(), digest_size=12)
     for passage in source.passages:
         digest.update(f"{passage.title}\n{passage.text}\n".encode())
     for query in source.queries:

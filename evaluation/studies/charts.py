@@ -60,4 +60,4 @@ def _plain(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _told(cells: pd.DataFrame) -> list[str]:
-    return [c for c in cells.columns if c not in ("published", "detector_version")]
+    return [c for c in cells.columns if c not in ("published", "detector_version", "detector version")]

@@ -19,7 +19,7 @@ from evaluation.answers.scoring import AnswerScore, score_answers
 from evaluation.published import published
 from evaluation.significance import compare
 from evaluation.studies.debateqa_figures import PRINTED, group_figure, main_figures, printed_column, same_model
-from evaluation.studies.result import StudyResult, Table
+from evaluation.studies.result import StudyResult, Table, digest
 
 LENGTH = "words"
 _RANKS = {"PD": "rank P.D.", "DA": "rank D.A."}
@@ -124,7 +124,7 @@ def debateqa(
         )
     settings = {
         "dataset": dataset, "answers": [s.name for s in sets], "measures": [str(m) for m in measures], "by": by,
-        "questions": len(questions), "paper_rows": paper_rows,
+        "questions": len(questions), "paper_rows": paper_rows, "inputs": digest([s.texts for s in sets]),
     }  # fmt: skip
     return StudyResult("debateqa", settings, tables, charts, tuple(notes))
 

@@ -21,7 +21,7 @@ from evaluation.intervals import mean_with_interval
 from evaluation.published import published
 from evaluation.studies.debateqa import Scored
 from evaluation.studies.debateqa_figures import same_model
-from evaluation.studies.result import StudyResult, Table
+from evaluation.studies.result import StudyResult, Table, digest
 
 _FEWEST = 3
 _PRINTED = {"PD": "pd", "DA": "da", "Direct-Score": "direct-score", "G-Eval": "g-eval", "Num-of-POVs": "num-of-povs",
@@ -66,6 +66,7 @@ def debateqa_meta(
     settings = {
         "dataset": dataset, "answers": [s.name for s in sets], "measures": [str(m) for m in measures],
         "preferences": len(preferences), "labels": len(labels), "seed": seed,
+        "inputs": digest(preferences, labels, [s.texts for s in sets]),
     }  # fmt: skip
     return StudyResult("debateqa-meta", settings, tables, {}, tuple(notes))
 

@@ -11,7 +11,7 @@ from evaluation.studies.dmerit_selection import selection_study
 from evaluation.studies.dmerit_settings import same_systems
 from evaluation.studies.dmerit_significance import significance_study
 from evaluation.studies.dmerit_systems import systems_study
-from evaluation.studies.result import StudyResult, Table
+from evaluation.studies.result import StudyResult, Table, digest
 
 PARTS = ("systems", "selection", "significance", "coverage")
 
@@ -60,6 +60,7 @@ def dmerit_study(
         "labels": ranked.labels,
         "detector_version": ranked.detector_version,
         "depth": ranked.matrices.depth,
+        "inputs": digest(ranked.matrices.queries, ranked.matrices.relevant, known),
         "parts": list(parts),
         "trials": trials,
         "seed": seed,

@@ -17,15 +17,16 @@ from data.run_pairs import run_pairs
 from data.runs import Run, list_runs, load_run, run_name
 from data.workspace import Workspace
 from detectors.labelling import judge
+from evaluation.interchange.made_elsewhere import IMPORTED
 from evaluation.label_sources import LabelSource, labels_of
 from evaluation.measures import Measure
 from evaluation.scoring import Score, macro_average, score_run, support_of
 from evaluation.support import Support
 from retrieval.protocol import Surroundings
 from retrieval.registry import parse_pipeline
-from retrieval.running import run_pipeline
+from retrieval.running import questions_version, run_pipeline
 
-_PERCENT = 100
+_DAY = "web"
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,22 @@ class Gatherer:
     progress: Progress = silent
 
     def run(self, dataset: str, corpus: str, pipeline: str, k: int) -> Run:
-        """The stored run, where it still fits its data set and corpus and is deep enough; else it is made."""
+        """The stored run, where it still fits its data set, its corpus and the versions of its parts, and is deep enough; else it
+        is made. A run that was imported is taken as it is, and refused where it does not fit."""
+        held = {m.name: m for m in list_runs(self.workspace)}
+        if (imported := held.get(run_name(dataset, corpus, pipeline))) is not None and IMPORTED in imported.versions:
+            return load_run(self.workspace, imported.name)
         parsed = parse_pipeline(pipeline, Surroundings(self.workspace, judge(self.workspace)))
         opened = open_corpus(self.workspace, corpus)
-        name = run_name(dataset, corpus, str(parsed.tuned(opened)))
-        held = {m.name: m for m in list_runs(self.workspace)}.get(name)
-        if held is not None and held.corpus_hash == opened.manifest.hash and held.k >= k:
-            run = load_run(self.workspace, name)
-            if run.question_ids == [q.id for q in load_dataset(self.workspace, dataset)]:
+        tuned = parsed.tuned(opened)
+        stored = held.get(run_name(dataset, corpus, str(tuned)))
+        if stored is not None and stored.corpus_hash == opened.manifest.hash and stored.k >= k:
+            run, versions = load_run(self.workspace, stored.name), {**stored.versions}
+            versions.pop(_DAY, None)
+            questions = load_dataset(self.workspace, dataset)
+            if run.question_ids == [q.id for q in questions] and versions == tuned.versions | questions_version(
+                questions
+            ):
                 return run
         made = run_pipeline(
             self.workspace, dataset, corpus, pipeline, k, judge=judge(self.workspace), progress=self.progress
@@ -78,6 +87,15 @@ class Gatherer:
         found = run_pairs(self.workspace, run, questions, k)
         labels = labels_of(self.workspace, self.judgments, self.source.plain, found.pairs, progress=self.progress)
         return questions, support_of(found, labels, run.ids[:, :k], questions)
+
+    def provenance(self, supports: Iterable[Support], k: int) -> dict[str, object]:
+        """Columns of cells that say where their labels come from, and how many of the pairs of the top k have one."""
+        detector = self.source.plain.detector(self.workspace)
+        return {
+            "judged": float(np.mean([s.judged_at(k) for s in supports] or [np.nan])),
+            "labels": str(self.source.plain),
+            "detector_version": detector.version if detector is not None else "",
+        }
 
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
         """A score for each combination and measure, named by the pipeline as it was asked for, and the macro-averages."""
@@ -103,7 +121,7 @@ def checked(workspace: Workspace, selection: Selection) -> Selection:
 
 
 def cells_of(scores: Iterable[Score]) -> pd.DataFrame:
-    """Scores as cells of a table, in percent, each with all that made it."""
+    """Scores as cells of a table, shares in percent, each with all that made it."""
     return pd.DataFrame(
         [
             {
@@ -111,11 +129,7 @@ def cells_of(scores: Iterable[Score]) -> pd.DataFrame:
                 "pipeline": s.pipeline,
                 "dataset": s.dataset,
                 "measure": s.measure,
-                **{
-                    name: np.nan if np.isnan(value) else _PERCENT * value
-                    for name, value in zip(("value", "low", "high"), s.estimate[:3], strict=True)
-                },
-                "n": s.estimate.n,
+                **s.shown._asdict(),
                 "judged": s.judged,
                 "labels": s.labels,
                 "detector_version": s.detector_version,

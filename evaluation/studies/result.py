@@ -1,5 +1,8 @@
 """What a study gives: tables in their paper's layout, charts, and what made them."""
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +12,13 @@ import pandas as pd
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+def digest(*inputs: object) -> str:
+    """Of what a study read, for its settings: results of other inputs are other results."""
+    told = json.dumps(inputs, default=str, sort_keys=True)
+    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,8 @@ class Table:
     def laid_out(self) -> pd.DataFrame:
         """Texts in the paper's layout: the value, its interval, and the published figure in brackets where there is one."""
         cells = self.cells.copy()
+        if cells.duplicated([*self.rows, *self.columns]).any():
+            raise ValueError(f"Two numbers of table {self.name} stand in one place.")
         cells["shown"] = [self._shown(row) for row in cells.to_dict("records")]
         for axis in (self.rows, self.columns):
             for name in axis:
@@ -74,6 +86,4 @@ class StudyResult:
 
 
 def _latex_text(text: str) -> str:
-    for mark in ("\\", "&", "%", "$", "#", "_", "{", "}"):
-        text = text.replace(mark, "\\textbackslash{}" if mark == "\\" else f"\\{mark}")
-    return text
+    return re.sub(r"[\\&%$#_{}~^]", lambda found: _LATEX.get(found[0], f"\\{found[0]}"), text)

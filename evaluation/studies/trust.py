@@ -93,8 +93,12 @@ def trust_study(
     pairs: Cells = []
     flips: Cells = []
     count = len(order) * (len(order) - 1) // 2
+    turned = 0
     for done, (first, second) in enumerate(combinations(order, 2), start=1):
         comparison, p_t = tests[lists.systems[first], lists.systems[second]]
+        if comparison.difference < 0:  # over the questions that both have a value for, the other one leads
+            first, second, turned = second, first, turned + 1
+            comparison = comparison.reversed
         margin = flip_margin(lists, measure, first, second) if measure.name in FLIPPABLE else None
         figures = _figures(described, measure, now, drawn, first, second, comparison, p_t, margin, seed)
         named = {"better": lists.systems[first], "worse": lists.systems[second]}
@@ -116,10 +120,15 @@ def trust_study(
     if flips:
         tables.append(
             Table("trust-flips", "The labels of the flip margins, as they are and as they would be",
-                  pd.DataFrame(flips), ("better", "worse", "question", "perspective", "passage"), ("label",), 0)
+                  pd.DataFrame(flips), ("better", "worse", "question", "perspective", "passage", "pair"), ("label",), 0)
         )  # fmt: skip
     charts = {"trust-wrong-order": _chart(pd.DataFrame(pairs))}
     notes = [*described.notes, *_notes(described, source, measure)]
+    if turned:
+        notes.append(
+            f"Pairs of systems whose order is another over the questions that both have a value for: {turned}. They are compared "
+            "in that order."
+        )
     settings = {
         "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure), "labels": str(source),
         "detector": detector.name, "detector_version": version, "draws": draws, "seed": seed, "systems": list(lists.systems),

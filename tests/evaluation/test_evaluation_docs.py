@@ -14,7 +14,9 @@ from evaluation.measures import MEASURES, parse_measures
 PAGE = (Path(__file__).parents[2] / "evaluation" / "README.md").read_text(encoding="utf-8")
 FIRST_COLUMN = re.findall(r"^\| `([^`]+)`", PAGE, re.MULTILINE)
 NAMES = [name for name in FIRST_COLUMN if name.partition("@")[0] in MEASURES]
-SOURCES = re.findall(r"^\| `([^`]+)`", PAGE.partition("## Label sources")[2].partition("## Studies")[0], re.MULTILINE)
+SOURCES = re.findall(
+    r"^\| `([^`-][^`]*)`", PAGE.partition("## Label sources")[2].partition("## Studies")[0], re.MULTILINE
+)
 
 
 def test_every_measure_is_in_the_table() -> None:

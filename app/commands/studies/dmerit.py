@@ -99,6 +99,12 @@ def dmerit(
             "Name one source of systems and relevant passages.",
             hint="Give --run and --qrels, or --evidence, or --dataset and --corpus.",
         )
+    if missing is not Absent.REFUSE and run is None:
+        raise BadInputError(
+            "--missing is for run files.", hint="Leave it out: stored runs and pipelines lack no query."
+        )
+    if dataset is not None and depth is not None:
+        raise BadInputError("--depth is for run files and evidence sets.", hint="Stored runs are cut to the shortest.")
     with counting("dmerit") as progress:
         ranked: RankedSet
         if run is not None or qrels is not None:

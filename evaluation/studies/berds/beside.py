@@ -14,11 +14,11 @@ NOTE = (
 
 
 def paper_name(name: str) -> str:
-    """A name as the published tables write it: `berds-kialo` is kialo, `dense(facebook/contriever-msmarco)` is contriever.
+    """A name as the published tables write it: `berds-kialo-test` is kialo, `dense(facebook/contriever-msmarco)` is contriever.
 
     A pipeline of several stages or with settings of its own, and whatever the paper has no name for, stays as it is.
     """
-    plain = name.removeprefix("berds-")
+    plain = name.removeprefix("berds-").removesuffix("-test")
     dense = re.fullmatch(r"dense\(([^,()]+)\)", plain)
     if dense is None:
         return plain

@@ -24,17 +24,18 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
     within `depth`, and the share of those questions; a chart of the share by depth."""
     rows, points = [], []
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        sizes = np.concatenate([_sizes(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets])
+        supports = [_support(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets]
+        sizes = np.concatenate([_sizes(support, depth) for support in supports])
         within = np.where(sizes == np.inf, 0.0, np.where(np.isnan(sizes), np.nan, 1.0))
-        covered = mean_with_interval(np.where(np.isfinite(sizes), sizes, np.nan))
+        covered = mean_with_interval(np.where(np.isfinite(sizes), sizes, np.nan), shares=False)
         share = mean_with_interval(within)
         for figure, estimate, factor in ((_SIZE, covered, 1), (_WITHIN, share, 100)):
             rows.append({"corpus": corpus, "pipeline": pipeline, "figure": figure, **_scaled(estimate, factor),
-                         "labels": str(gatherer.source.plain)})  # fmt: skip
+                         **gatherer.provenance(supports, depth)})  # fmt: skip
         known = sizes[~np.isnan(sizes)]
         points += [
             {"system": f"{pipeline}, {corpus}", "depth": d, "value": 100 * float((known <= d).mean())}
-            for d in _steps(depth)
+            for d in (_steps(depth) if len(known) else ())
         ]
     theirs = published("berds_coverage").rename(
         columns={"retriever": "pipeline", "avg_size": _SIZE, "pct_within_100": _WITHIN}
@@ -48,7 +49,7 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
         ("figure",),
         notes=(NOTE,),
     )
-    chart = curves(pd.DataFrame(points), x="depth", x_title="passages read", y_title="questions covered, percent",
+    chart = curves(pd.DataFrame(points, columns=["system", "depth", "value"]), x="depth", x_title="passages read", y_title="questions covered, percent",
                    colour="system")  # fmt: skip
     settings = {**selection.settings(), "depth": depth, "labels": str(gatherer.source)}
     return StudyResult("berds-coverage", settings, [table], {"depth": chart})
@@ -58,15 +59,18 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
     """The share of questions whose perspectives the top `depth` of all pipelines together cover, by corpus and data set."""
     rows = []
     for corpus in selection.corpora:
-        found = []
+        found, all_supports = [], []
         for dataset in selection.datasets:
             supports = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
-            found.append(mean_with_interval(union_coverage(supports, depth)))
+            unlabelled = np.logical_and.reduce([_unlabelled(s, depth) for s in supports])
+            values = np.where(unlabelled, np.nan, union_coverage(supports, depth))
+            found.append(mean_with_interval(values))
+            all_supports += supports
         named = list(zip(selection.datasets, found, strict=True))
         if len(found) > 1:
             named.append(("average", mean_of_means(found)))
         rows += [
-            {"corpus": corpus, "dataset": dataset, **_scaled(estimate, 100), "labels": str(gatherer.source.plain)}
+            {"corpus": corpus, "dataset": dataset, **_scaled(estimate, 100), **gatherer.provenance(all_supports, depth)}
             for dataset, estimate in named
         ]
     theirs = published("berds_union").rename(columns={"mrecall": "value"})
@@ -82,11 +86,15 @@ def _support(gatherer: Gatherer, dataset: str, corpus: str, pipeline: str, depth
     return gatherer.support(gatherer.run(dataset, corpus, pipeline, depth), depth)[1]
 
 
-def _sizes(g: Gatherer, dataset: str, corpus: str, pipeline: str, depth: int) -> npt.NDArray[np.float64]:
-    """Passages to cover by question, infinite where `depth` are not enough, NaN where there is nothing to cover."""
-    support = _support(g, dataset, corpus, pipeline, depth)
+def _sizes(support: Support, depth: int) -> npt.NDArray[np.float64]:
+    """Passages to cover by question, infinite where `depth` are not enough, NaN where there is nothing to cover or no label."""
     found = documents_to_cover(support, depth)
-    return np.where((support.counts > 0) & np.isnan(found), np.inf, found)
+    known = (support.counts > 0) & ~_unlabelled(support, depth)
+    return np.where(known, np.where(np.isnan(found), np.inf, found), np.nan)
+
+
+def _unlabelled(support: Support, depth: int) -> npt.NDArray[np.bool_]:
+    return ~support.labelled(depth)
 
 
 def _scaled(estimate: Estimate, factor: float) -> dict[str, float]:

@@ -38,18 +38,20 @@ def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: Lang
     rows, unsided = [], 0
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         said: Counter[Leaning] = Counter()
-        unsided = 0
+        unsided, supports = 0, []
         for dataset in selection.datasets:
             questions, support = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
             found = leanings(support, sides(gatherer, questions, model), k)
-            said.update(f for f in found if f is not None)
+            labelled = support.labelled(k).tolist()
+            said.update(f for f, known in zip(found, labelled, strict=True) if f is not None and known)
             unsided += found.count(None)
+            supports.append(support)
         total = said.total()
         for place, kind in enumerate(Leaning):
             low, high = proportion_confint(said[kind], total, method="wilson") if total else (np.nan, np.nan)
             rows.append({"corpus": corpus, "pipeline": pipeline, "leaning": str(kind), "place": place,
                          "value": 100 * said[kind] / total if total else np.nan, "low": 100 * low, "high": 100 * high,
-                         "n": total, "labels": str(gatherer.source.plain)})  # fmt: skip
+                         "n": total, **gatherer.provenance(supports, k)})  # fmt: skip
     cells = pd.DataFrame(rows)
     caption = f"Sides that the top {k} hold, percent of questions with two sides"
     table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
@@ -68,6 +70,7 @@ def following(
     rows, unsided = [], 0
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         found: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _ASKED}
+        supports: dict[str, list[Support]] = {asked: [] for asked in _ASKED}
         unsided = 0
         for dataset in selection.datasets:
             questions, _ = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
@@ -81,13 +84,16 @@ def following(
                     _query(question, None if asked == "question" else place)
                     for question, place in zip(kept, own.tolist(), strict=True)
                 ]
-                found[asked].append(sycophancy(_support(gatherer, corpus, pipeline, kept, queries, k), own, k))
+                support = _support(gatherer, corpus, pipeline, kept, queries, k)
+                supports[asked].append(support)
+                found[asked].append(np.where(support.labelled(k), sycophancy(support, own, k), np.nan))
         for asked, values in found.items():
             together = np.concatenate(values) if values else np.array([])
             estimate = mean_with_interval(together)
             rows.append({"corpus": corpus, "pipeline": pipeline, "asked": asked, "value": estimate.value,
                          "low": estimate.low, "high": estimate.high, "n": estimate.n,
-                         "undefined": int(np.isnan(together).sum()), "labels": str(gatherer.source.plain)})  # fmt: skip
+                         "undefined": int(np.isnan(together).sum()),
+                         **gatherer.provenance(supports[asked], k)})  # fmt: skip
     cells = pd.DataFrame(rows)
     table = Table(
         "berds-sycophancy",

@@ -13,8 +13,9 @@ from data.datasets import GOLD, save_dataset
 from data.errors import BadInputError
 from data.labels import LabelStore
 from data.records import Pair, Perspective, Question
-from data.runs import list_runs
+from data.runs import list_runs, load_run, save_run
 from data.workspace import Workspace
+from evaluation.interchange.made_elsewhere import IMPORTED
 from evaluation.label_sources import parse_label_source
 from evaluation.published import published, published_names
 from evaluation.studies.berds.base import base
@@ -197,3 +198,38 @@ def test_every_published_table_can_be_read_and_is_described() -> None:
     for name in published_names():
         assert len(published(name)) > 0
         assert f"{name}.csv" in readme
+
+
+def test_nothing_judged_is_no_number_anywhere(gatherer: Gatherer) -> None:
+    nobody = Gatherer(gatherer.workspace, gatherer.judgments, parse_label_source("human"))
+    assert np.isnan(value(coverage(nobody, ALL), figure="% of questions", corpus="web"))
+    assert np.isnan(value(union(nobody, ALL), corpus="web", dataset="made"))
+    cells = leaning(nobody, ALL, k=2).tables[0].cells
+    assert cells["n"].tolist() == [0, 0, 0, 0]
+    assert cells["value"].isna().all()
+    assert np.isnan(value(following(nobody, ALL, k=1), asked="supporting"))
+
+
+def test_other_versions_and_other_questions_are_run_anew(gatherer: Gatherer) -> None:
+    base(gatherer, ALL, ks=(2,))
+    [first] = list_runs(gatherer.workspace)
+    save_dataset(
+        gatherer.workspace,
+        "made",
+        [QUESTIONS[0], *(Question(q.id, "", "bread", q.perspectives) for q in QUESTIONS[1:])],
+    )
+    base(gatherer, ALL, ks=(2,))
+    [second] = list_runs(gatherer.workspace)
+    assert first.versions["questions"] != second.versions["questions"]
+
+
+def test_an_imported_run_is_studied_as_it_is(gatherer: Gatherer) -> None:
+    base(gatherer, ALL, ks=(2,))
+    run = load_run(gatherer.workspace, list_runs(gatherer.workspace)[0].name)
+    save_run(
+        gatherer.workspace, dataset="made", corpus="web", corpus_hash=run.manifest.corpus_hash, pipeline="imported(mine)",
+        question_ids=run.question_ids, ids=run.ids[:, :1], scores=run.scores[:, :1], milliseconds_per_question=0,
+        versions={IMPORTED: "mine.run"},
+    )  # fmt: skip
+    result = base(gatherer, checked(gatherer.workspace, Selection((), (), ())), ks=(1,))
+    assert value(result, pipeline="imported(mine)", measure="MRecall@1") == 100  # one passage supports one side: m > k
