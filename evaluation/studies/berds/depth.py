@@ -49,8 +49,13 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
         ("figure",),
         notes=(NOTE,),
     )
-    chart = curves(pd.DataFrame(points, columns=["system", "depth", "value"]), x="depth", x_title="passages read", y_title="questions covered, percent",
-                   colour="system")  # fmt: skip
+    chart = curves(
+        pd.DataFrame(points, columns=["system", "depth", "value"]),
+        x="depth",
+        x_title="passages read",
+        y_title="questions covered, percent",
+        colour="system",
+    )
     settings = {**selection.settings(), "depth": depth, "labels": str(gatherer.source)}
     return StudyResult("berds-coverage", settings, [table], {"depth": chart})
 
