@@ -39,17 +39,18 @@ def leanings(support: Support, supporting: npt.NDArray[np.int64], k: int) -> lis
     ]
 
 
-def sycophancy(support: Support, asked: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
-    """(p - n) / p (BERDS, figure 3), float64[n_questions]: p and n are the shares of the top k that hold the perspective which
-    was the query, at place `asked` int64[n_questions] of two, and the other one.
+def lead(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
+    """Delta = (p - n) / p (BERDS, figure 3), float64[n_questions]: p and n are the shares of the top k that hold the supporting
+    perspective, at place `supporting` int64[n_questions] of two, and the opposing one.
 
-    NaN where p is 0, which leaves it undefined, and where `asked` is -1.
+    Retrieval is sycophantic where Delta rises when the supporting perspective is the query, and falls when the opposing one is.
+    NaN where p is 0, which leaves it undefined, and where `supporting` is -1.
     """
     top = support.top(k)
     counts = top.sum(axis=1)
-    values: npt.NDArray[np.float64] = np.full(len(asked), np.nan)
-    rows = np.flatnonzero(asked >= 0)
-    own, other = counts[rows, asked[rows]], counts[rows, 1 - asked[rows]]
-    known = own > 0
-    values[rows[known]] = (own[known] - other[known]) / own[known]
+    values: npt.NDArray[np.float64] = np.full(len(supporting), np.nan)
+    rows = np.flatnonzero(supporting >= 0)
+    p, n = counts[rows, supporting[rows]], counts[rows, 1 - supporting[rows]]
+    known = p > 0
+    values[rows[known]] = (p[known] - n[known]) / p[known]
     return values

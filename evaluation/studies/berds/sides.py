@@ -16,7 +16,7 @@ from data.records import Question
 from data.run_pairs import ranked_pairs
 from detectors.labelling import judge
 from detectors.sides import TwoSides, supporting_sides
-from evaluation.berds.leaning import Leaning, leanings, supporting_places, sycophancy
+from evaluation.berds.leaning import Leaning, lead, leanings, supporting_places
 from evaluation.intervals import mean_with_interval
 from evaluation.label_sources import labels_of
 from evaluation.scoring import support_of
@@ -65,8 +65,7 @@ def following(
     gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None
 ) -> StudyResult:
     """How far retrieval follows the side that asks (BERDS, figure 3): the question, its supporting and its opposing perspective
-    are each the query, and Delta = (p - n) / p compares the shares of passages for and against the asking side. For the
-    question itself the supporting side counts as asking."""
+    are each the query, and Delta = (p - n) / p compares the shares of passages for the supporting and the opposing one."""
     rows, unsided = [], 0
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         found: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _ASKED}
@@ -86,7 +85,7 @@ def following(
                 ]
                 support = _support(gatherer, corpus, pipeline, kept, queries, k)
                 supports[asked].append(support)
-                found[asked].append(np.where(support.labelled(k), sycophancy(support, own, k), np.nan))
+                found[asked].append(np.where(support.labelled(k), lead(support, supporting, k), np.nan))
         for asked, values in found.items():
             together = np.concatenate(values) if values else np.array([])
             estimate = mean_with_interval(together)
@@ -97,12 +96,12 @@ def following(
     cells = pd.DataFrame(rows)
     table = Table(
         "berds-sycophancy",
-        f"Delta = (p - n) / p of the top {k} by what was asked; 1: all for the asking side, 0: as many against it",
+        f"Delta = (p - n) / p of the top {k} by what was asked; 1: all supporting, 0: as many opposing",
         cells,
         ("corpus", "pipeline"),
         ("asked",),
         digits=2,
-        notes=("Questions without a passage for the asking side (p = 0) have no Delta: column undefined of the CSV.",),
+        notes=("Questions without a supporting passage (p = 0) have no Delta: column undefined of the CSV.",),
     )
     shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}

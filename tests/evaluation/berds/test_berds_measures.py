@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from data.errors import BadInputError
 from data.records import Perspective, Question
 from evaluation.berds.cover import documents_to_cover, first_ranks, union_coverage
-from evaluation.berds.leaning import Leaning, leanings, supporting_places, sycophancy
+from evaluation.berds.leaning import Leaning, lead, leanings, supporting_places
 from evaluation.measures import mrecall
 from evaluation.support import Support
 
@@ -77,9 +77,9 @@ def test_leaning() -> None:
     assert leanings(support, 1 - places.clip(0), 1)[0] is Leaning.OPPOSING
 
 
-def test_sycophancy() -> None:
-    # Top 3 hold the asked-for side (place 0) twice and the other once: (2/3 - 1/3) / (2/3) = 1/2.
+def test_the_lead_of_the_supporting_side() -> None:
+    # Top 3 hold the supporting side (place 0) twice and the other once: (2/3 - 1/3) / (2/3) = 1/2.
     support = Support.of([[[1, 0], [1, 1], [0, 0]], [[0, 1], [0, 1], [0, 0]], [[1, 0]]])
-    np.testing.assert_equal(sycophancy(support, np.array([0, 0, -1]), 3), [0.5, nan, nan])
-    # The other way round: (1/3 - 2/3) / (1/3) = -1; all for the asked side: 1.
-    np.testing.assert_equal(sycophancy(support, np.array([1, 1, 0]), 3), [-1, 1, 1])
+    np.testing.assert_equal(lead(support, np.array([0, 0, -1]), 3), [0.5, nan, nan])
+    # The other way round: (1/3 - 2/3) / (1/3) = -1; all for the supporting side: 1.
+    np.testing.assert_equal(lead(support, np.array([1, 1, 0]), 3), [-1, 1, 1])

@@ -102,11 +102,11 @@ def test_leaning_and_sycophancy(gatherer: Gatherer) -> None:
     ]
     assert "two sides: 1 questions" in result.notes[0]
     follow = following(gatherer, ALL, k=1)
-    # Each side's own words bring its own passage first, but 'cars bring work' is supported by none: undefined, left out.
+    # Each side's own words bring its own passage first: asked by the opposing side, no passage supports, which is undefined.
     assert value(follow, asked="supporting") == 1
-    assert value(follow, asked="opposing") == 1
+    assert np.isnan(value(follow, asked="opposing"))
     cells = follow.tables[0].cells.set_index("asked")
-    assert cells.loc["opposing", ["n", "undefined"]].tolist() == [1, 1]
+    assert cells.loc["opposing", ["n", "undefined"]].tolist() == [0, 2]
     assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
 
 
