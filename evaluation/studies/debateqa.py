@@ -55,9 +55,15 @@ class Scored:
     def of(self, held: AnswerSet, measure: AnswerMeasure) -> AnswerScore:
         return self.scores[held.name, str(measure)]
 
-    def means(self, measure: AnswerMeasure) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The mean of each set, float64[n_sets]."""
-        return np.array([self.of(held, measure).estimate.value for held in self.sets], dtype=np.float64)
+    def means(
+        self, measure: AnswerMeasure, sets: Sequence[AnswerSet] | None = None
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The mean of each set (or of those given), float64[n_sets], over the questions that all of them have a value for: P.D.
+        sums over partial answers, so a set that passes over questions with many would win. NaN where there is no such question.
+        """
+        values = np.stack([self.of(held, measure).values for held in (self.sets if sets is None else sets)])
+        shared = ~np.isnan(values).any(axis=0)
+        return values[:, shared].mean(axis=1) if shared.any() else np.full(len(values), np.nan)
 
     def cell(self, held: AnswerSet, measure: AnswerMeasure, /, **place: Any) -> dict[str, Any]:
         """A cell of a table with what made its number."""
@@ -70,7 +76,13 @@ class Scored:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(note for score in self.scores.values() for note in score.notes))
+        told = [note for score in self.scores.values() for note in score.notes]
+        for measure in self.measures:
+            known = [~np.isnan(self.of(held, measure).values) for held in self.sets]
+            shared, most = int(np.logical_and.reduce(known).sum()), max(int(k.sum()) for k in known)
+            if shared < most:
+                told.append(f"{measure}: ranks are over the {shared} questions that all sets have a value for.")
+        return tuple(dict.fromkeys(told))
 
 
 def _part(progress: Progress, done: int, parts: int) -> Progress:
@@ -211,7 +223,7 @@ def _comparisons(scored: Scored) -> Table:
 
 
 def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure) -> Table:
-    pds, das = ([scored.of(held, m).estimate.value for held in sets] for m in (pd_measure, da_measure))
+    pds, das = (list(scored.means(m, sets)) for m in (pd_measure, da_measure))
     printed = {
         (f"{k:g}", row_model): rank for k, rank, row_model in published("debateqa_weighted_rank").to_numpy().tolist()
     }
@@ -268,7 +280,7 @@ def _scatter(
 def _correlation_note(
     scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure
 ) -> str:
-    pds, das = ([scored.of(held, m).estimate.value for held in sets] for m in (pd_measure, da_measure))
+    pds, das = (list(scored.means(m, sets)) for m in (pd_measure, da_measure))
     if len(sets) <= _WEIGHTED or np.ptp(pds) == 0 or np.ptp(das) == 0:
         return "P.D. and D.A. are not correlated over so few systems, or over equal values."
     rho = float(spearmanr(pds, das).statistic)

@@ -126,7 +126,7 @@ def _alignment(scored: Scored, preferences: Sequence[Preference], ratings: dict[
     printed = published("debateqa_pd_alignment")
     cells: list[dict[str, Any]] = []
     for measure in scored.measures:
-        values = {held.name: scored.of(held, measure).estimate.value for held in scored.sets}
+        values = dict(zip((held.name for held in scored.sets), map(float, scored.means(measure)), strict=True))
         found = rank_agreement(values, ratings, lower_is_better=measure.lower_is_better)
         paper = _printed(printed, measure)
         place = {
