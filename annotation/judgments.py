@@ -26,6 +26,8 @@ from data.records import Stance, pair_key
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
 Source = Literal["explore", "annotate", "adjudicate", "label-studio", "import", "demo"]
+WORD_KINDS = ("judge", "prefer", "skip", "withdraw")
+"""Kinds of events of which a person's latest on a pair stands; flags and adjudications stand beside it."""
 _UNDOABLE = ("explore", "annotate")
 _CHUNK = 500
 
