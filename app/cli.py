@@ -20,6 +20,7 @@ from app.commands import (
     runs,
     search,
     studies,
+    training_sets,
     tuning,
 )
 from app.console import note
@@ -53,6 +54,7 @@ tuning.register(cli)
 studies.register(cli)
 models.register(cli)
 judgments.register(cli)
+training_sets.register(cli)
 agreement.register(cli)
 
 
