@@ -122,7 +122,7 @@ class Judgments:
         """Known pairs by key: all of them, or those asked for that exist."""
         found: dict[str, PairRecord] = {}
         with self.reading() as connection:
-            for query in _by_keys(select(pairs), pairs.c.key, keys):
+            for query in by_keys(select(pairs), pairs.c.key, keys):
                 for row in connection.execute(query).mappings():
                     fields = dict(row)
                     key = fields.pop("key")
@@ -150,7 +150,7 @@ class Judgments:
         """
         if verdict not in VERDICTS:
             raise UnknownNameError("verdict", str(verdict), VERDICTS)
-        return self._append(
+        return self.append(
             annotator,
             pair,
             kind="judge",
@@ -165,15 +165,15 @@ class Judgments:
 
     def skip(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
         """Put a pair aside: it leaves this annotator's queue without a verdict."""
-        return self._append(annotator, pair, kind="skip", comment=clean(comment), source=source)
+        return self.append(annotator, pair, kind="skip", comment=clean(comment), source=source)
 
     def flag(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
         """Say that a perspective's text is no good (unclear, two in one, no view at all); the verdict stays as it is."""
-        return self._append(annotator, pair, kind="flag", comment=clean(comment), source=source)
+        return self.append(annotator, pair, kind="flag", comment=clean(comment), source=source)
 
     def withdraw(self, annotator: Annotator, pair: str, *, source: Source, uid: str | None = None) -> int:
         """Take back whatever this annotator said of a pair."""
-        return self._append(annotator, pair, kind="withdraw", source=source, uid=uid)
+        return self.append(annotator, pair, kind="withdraw", source=source, uid=uid)
 
     def undo(self, annotator: Annotator, *, within: Connection | None = None) -> str | None:
         """Take back the annotator's last action made in the app, step by step; returns its pair, None at the start.
@@ -211,7 +211,7 @@ class Judgments:
         )
         found: list[Judgment] = []
         with self.reading() as connection:
-            for query in _by_keys(base, present.c.pair, keys):
+            for query in by_keys(base, present.c.pair, keys):
                 for r in connection.execute(query):
                     person = Annotator(r.annotator_id, r.name, r.demo)
                     found.append(Judgment(r.id, r.uid, r.at, person, r.pair, r.verdict, r.comment, r.source, r.seconds))
@@ -266,7 +266,8 @@ class Judgments:
             # Not the highest id: PostgreSQL hands ids out before commit, so a lower one may appear later.
             return int(connection.execute(select(func.count()).select_from(events)).scalar_one())
 
-    def _append(self, annotator: Annotator, pair: str, **fields: Any) -> int:
+    def append(self, annotator: Annotator, pair: str, **fields: Any) -> int:
+        """Add an event to the log; returns its id, that of the first where its uid is known."""
         row = event_row(annotator, pair, **fields)
         try:
             with self.engine.begin() as connection:
@@ -301,7 +302,8 @@ def _shown_and_folded(name: str) -> tuple[str, str]:
     return shown, shown.casefold()
 
 
-def _by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[Any]:
+def by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[Any]:
+    """A query for all, or for these keys, in parts short enough for one SQL statement."""
     if keys is None:
         return [query]
     return (query.where(column.in_(chunk)) for chunk in batched_rows(list(dict.fromkeys(keys))))
