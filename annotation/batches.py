@@ -135,8 +135,8 @@ def list_batches(judgments: Judgments) -> list[Batch]:
         query = select(batch_people.c.batch_id, annotators).join(
             annotators, annotators.c.id == batch_people.c.annotator_id
         )
-        for row in connection.execute(query.order_by(batch_people.c.id)):
-            who.setdefault(row.batch_id, []).append(Annotator(row.id, row.name, row.demo))
+        for one in connection.execute(query.order_by(batch_people.c.id)):
+            who.setdefault(one.batch_id, []).append(Annotator(one.id, one.name, one.demo))
         latest = select(func.max(batch_events.c.id)).group_by(batch_events.c.batch_id)
         closed = set(
             connection.execute(

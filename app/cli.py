@@ -8,6 +8,7 @@ from app.commands import (
     agreement,
     answer,
     app_command,
+    batches,
     bundles,
     corpora,
     datasets,
@@ -54,6 +55,7 @@ tuning.register(cli)
 studies.register(cli)
 models.register(cli)
 judgments.register(cli)
+batches.register(cli)
 training_sets.register(cli)
 agreement.register(cli)
 
