@@ -28,6 +28,13 @@ class Given(NamedTuple):
     late: bool
 
 
+class Shown(NamedTuple):
+    """A detector's opinion of a pair, fixed when the batch was made."""
+
+    probability: float | None
+    decision: bool | None
+
+
 class BatchQueue:
     """The queue of one batch; `clock` tells the time in seconds."""
 
@@ -107,6 +114,14 @@ class BatchQueue:
         """Give back what is reserved for this person, at once."""
         with self._turn() as connection:
             self._release(connection, person)
+
+    def item(self, pair: str) -> Shown:
+        """What the detector says of a pair of the batch, where the batch was made with one."""
+        query = select(batch_items.c.probability, batch_items.c.decision).where(
+            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == pair
+        )
+        with self.judgments.reading() as connection:
+            return Shown(*connection.execute(query).one())
 
     def done(self, person: Annotator) -> tuple[int, int]:
         """How many pairs of the batch this person has dealt with, and how many there are."""
