@@ -63,8 +63,8 @@ def test_fleiss_1971() -> None:
 
 
 def test_gwets_first_fifteen_patients() -> None:
-    # irrCAC's overview, distrib.6raters, the first half of Fleiss's table: AC1 0.4448007 (0.264 to 0.625), Fleiss 0.4139265, alpha
-    # 0.4204384, Brennan-Prediger 0.4388889, percent agreement 0.5511111.
+    # irrCAC's overview, distrib.6raters, the first half of Fleiss's table: AC1 0.4448007 (0.264 to 0.625), Fleiss 0.4139265,
+    # alpha 0.4204384, Brennan-Prediger 0.4388889, percent agreement 0.5511111.
     found = by_name(of_counts(FLEISS_1971[:15]))
     assert found["Gwet's AC1"].value == pytest.approx(0.4448007, abs=5e-8)
     assert (found["Gwet's AC1"].low, found["Gwet's AC1"].high) == pytest.approx((0.264, 0.625), abs=5e-4)
