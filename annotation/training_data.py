@@ -48,7 +48,7 @@ class Choice:
     with one is 'left out', or they count as 'no'. `demo` lets the made-up annotators of the demo vote.
     """
 
-    rule: Rule = "majority"
+    rule: Rule = "adjudicated"
     unsure: UnsureRule = "ignored"
     annotator: str = ""
     demo: bool = False

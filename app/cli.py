@@ -8,6 +8,7 @@ from app.commands import (
     agreement,
     answer,
     app_command,
+    backups,
     batches,
     bundles,
     corpora,
@@ -57,6 +58,7 @@ models.register(cli)
 judgments.register(cli)
 batches.register(cli)
 training_sets.register(cli)
+backups.register(cli)
 agreement.register(cli)
 
 

@@ -30,8 +30,8 @@ def made_set(
         workspace,
         Judgments.open(workspace.judgments_url),
         name,
-        Choice(_one_of("rule", rule, RULES), _one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
-        mend=_one_of("way to mend leaks", leaks, MENDS),
+        Choice(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
+        mend=one_of("way to mend leaks", leaks, MENDS),
     )
 
 
@@ -43,7 +43,7 @@ def write_set(made: TrainingSetVersion, path: Path, form: str) -> list[Path]:
         "huggingface": write_hugging_face,
         "label-studio": write_label_studio,
     }
-    return writers[_one_of("format", form, tuple(writers))](made, path)
+    return writers[one_of("format", form, tuple(writers))](made, path)
 
 
 def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:
@@ -58,7 +58,8 @@ def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:
     return written
 
 
-def _one_of(kind: str, given: str, known: tuple[Named, ...]) -> Named:
+def one_of(kind: str, given: str, known: tuple[Named, ...]) -> Named:
+    """The known name that a text is; raises `UnknownNameError` with the nearest."""
     for name in known:
         if name == given:
             return name

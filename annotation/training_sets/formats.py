@@ -59,13 +59,11 @@ def write_hugging_face(made: TrainingSetVersion, folder: Path) -> list[Path]:
 def write_label_studio(made: TrainingSetVersion, path: Path) -> list[Path]:
     """Tasks with their label as a ground-truth annotation, for the labeling interface of Berdseye's own projects."""
     names = list(PairRecord.__dataclass_fields__)
-    tasks = [
-        {
-            "data": {**task_data(PairRecord(**{name: row[name] for name in names})), "split": row["split"]},
-            "annotations": [{"result": result_of(Word(LABELS[row["label"]], "")), "ground_truth": True}],
-        }
-        for row in made.table().to_dict("records")
-    ]
+    tasks = []
+    for row in made.table().to_dict("records"):
+        data = task_data(PairRecord(**{name: row[name] for name in names})) | {"split": row["split"]}
+        result = result_of(Word(LABELS[row["label"]], ""))
+        tasks.append({"data": data, "annotations": [{"result": result, "ground_truth": True}]})
     write_bytes(path, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
     return [path]
 

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +20,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.judgments import Judgments, Verdict
+from annotation.adjudication import gold_words
+from annotation.judgments import Judgments
 from annotation.training_data import Choice, decided
 from annotation.training_sets.leakage import Mend, mended
 from data.atomic import sync_folder, write_json, write_parquet
@@ -80,7 +80,6 @@ def create(
     *,
     mend: Mend = "drop",
     threshold: float = DEFAULT_THRESHOLD,
-    adjudicated: Mapping[str, Verdict] | None = None,
 ) -> TrainingSetVersion:
     """Make the next version of a training set; where it would equal the newest version, that one is returned.
 
@@ -89,7 +88,7 @@ def create(
     choice = choice or Choice()
     name = checked_name("training set", name)
     events, frame = judgments.version(), judgments.frame()
-    labelled = decided(frame, choice, adjudicated)
+    labelled = decided(frame, choice, gold_words(judgments) if choice.rule == "adjudicated" else None)
     if labelled.table.empty:
         alone = len(frame) and not choice.demo and frame["demo"].astype(bool).all()
         raise BadInputError(

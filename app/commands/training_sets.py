@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 training_set = typer.Typer(no_args_is_help=True, help="Make fine-tuning data from judgments, versioned and traceable.")
 
 DemoOption = Annotated[bool, typer.Option(help="Let the made-up annotators of the demo vote.")]
-RuleOption = Annotated[str, typer.Option(help="majority, unanimous, adjudicated (its word first) or one.")]
+RuleOption = Annotated[
+    str, typer.Option(help="adjudicated (that word first, else the majority), majority, unanimous, or one.")
+]
 UnsureOption = Annotated[str, typer.Option(help="Unsure votes: 'ignored', 'left out' (the pair), or 'no'.")]
 AnnotatorOption = Annotated[str, typer.Option(help="Whose word is taken under the rule 'one'.")]
 LeaksOption = Annotated[str, typer.Option(help="A passage in two splits: drop, move (the questions) or keep.")]
@@ -29,7 +31,7 @@ def register(cli: typer.Typer) -> None:
 @training_set.command("create")
 def create(
     name: Annotated[str, typer.Option(help="What the set is to be called; versions are counted.")] = "judged",
-    rule: RuleOption = "majority",
+    rule: RuleOption = "adjudicated",
     unsure: UnsureOption = "ignored",
     annotator: AnnotatorOption = "",
     leaks: LeaksOption = "drop",

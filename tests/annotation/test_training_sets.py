@@ -45,10 +45,10 @@ VOTES = (
 @pytest.mark.parametrize(
     ("choice", "labels", "reasons"),
     [
-        (Choice(), {0: 1, 1: 1, 4: 1, 5: 0}, {"a tie": 1, "nobody is sure": 1}),
+        (Choice("majority"), {0: 1, 1: 1, 4: 1, 5: 0}, {"a tie": 1, "nobody is sure": 1}),
         (Choice("unanimous"), {1: 1, 4: 1, 5: 0}, {"not unanimous": 2, "nobody is sure": 1}),
-        (Choice(unsure="left out"), {0: 1, 5: 0}, {"a tie": 1, "someone is unsure": 3}),
-        (Choice(unsure="no"), {0: 1, 1: 1, 3: 0, 4: 0, 5: 0}, {"a tie": 1}),
+        (Choice("majority", unsure="left out"), {0: 1, 5: 0}, {"a tie": 1, "someone is unsure": 3}),
+        (Choice("majority", unsure="no"), {0: 1, 1: 1, 3: 0, 4: 0, 5: 0}, {"a tie": 1}),
         (Choice("one", annotator="Bo"), {0: 1, 1: 1, 2: 1, 5: 0}, {"nobody is sure": 2}),
         (Choice("one", annotator="Cy"), {0: 0, 5: 0}, {"nobody is sure": 2, "not judged by Cy": 2}),
         (Choice("adjudicated"), {0: 0, 1: 1, 2: 1, 4: 1}, {"nobody is sure": 1, "the adjudicator is unsure": 1}),
