@@ -136,7 +136,7 @@ def rules() -> tuple[str, str, str, str, bool]:
     made_up = frame["demo"].astype(bool)
     st.caption(f"{frame[~made_up]['pair'].nunique():,} pairs judged by people stand in this workspace.")
     demo = made_up.any() and st.toggle(
-        f"Let the demo's {frame[made_up]['annotator'].nunique()} made-up annotators vote"
+        f"Let the demo's {frame[made_up]['annotator'].nunique()} made-up annotators vote", key="demo-votes"
     )
     with st.expander("How judgments become training data"):
         one, two, three, four = st.columns(4)
