@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 
 from annotation.batches import Batch
+from annotation.database import writing
 from annotation.judgments import (
     VERDICTS,
     Annotator,
@@ -118,7 +119,7 @@ def adjudicate(
 
 def take_back(judgments: Judgments, person: Annotator, pair: str) -> bool:
     """Take back the standing decision on a pair; the one before it, if any, stands again. False: there is none."""
-    with judgments.engine.begin() as connection:
+    with writing(judgments.engine) as connection:
         # Whoever takes back waits for whoever else does, so that one decision is not taken back twice.
         connection.execute(select(annotators.c.id).order_by(annotators.c.id).with_for_update())
         found = connection.execute(select(adjudicated.c.id).where(adjudicated.c.pair == pair)).scalar_one_or_none()

@@ -21,7 +21,7 @@ class Share(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Words wanted and given (`extra`: more than asked for, which only latecomers and other pages give), and by whom."""
+    """Words wanted and given (`extra`: more than asked for, which only latecomers and other pages give), and what came of it."""
 
     pairs: int
     finished: int
@@ -31,7 +31,6 @@ class Progress(NamedTuple):
     disputed: int
     decided: int
     reserved: int
-    people: tuple[Share, ...]
 
 
 def batch_progress(judgments: Judgments, batch: Batch, *, time: float) -> Progress:
@@ -52,7 +51,7 @@ def batch_progress(judgments: Judgments, batch: Batch, *, time: float) -> Progre
         found = connection.execute(counts).one()
         count, finished, wanted, given, extra, disputed = (int(n) for n in found)
         gold, out = (int(connection.execute(query).scalar_one()) for query in (decided, held))
-    return Progress(count, finished, wanted, given, extra, disputed, gold, out, _shares(judgments, batch))
+    return Progress(count, finished, wanted, given, extra, disputed, gold, out)
 
 
 def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
@@ -118,7 +117,8 @@ def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
         return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
 
 
-def _shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
+def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
+    """What each person did of a batch, by name."""
     words = (
         select(annotators.c.name, events.c.seconds)
         .join_from(batch_words, events, events.c.id == batch_words.c.event)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, get_args
 from sqlalchemy import ColumnElement, Connection, and_, exists, false, func, or_, select
 
 from annotation.batches import Batch
+from annotation.database import writing
 from annotation.judgments import VERDICTS, WORD_KINDS, Annotator, Judgments, event_row
 from annotation.schema import batch_events, batch_items, batches, events, reservations
 from data.errors import BadInputError, UnknownNameError
@@ -144,7 +145,7 @@ class BatchQueue:
     @contextmanager
     def _turn(self) -> Iterator[Connection]:
         """One at a time: SQLite locks at the beginning of every write, PostgreSQL on the batch's row."""
-        with self.judgments.engine.begin() as connection:
+        with writing(self.judgments.engine) as connection:
             connection.execute(select(batches.c.id).where(batches.c.id == self.batch.id).with_for_update())
             yield connection
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from sqlalchemy import Connection, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from annotation.database import writing
 from annotation.judgments import Annotator, Judgments, PairRecord, batched_rows, now
 from annotation.schema import annotators, batch_events, batch_items, batch_people, batch_words, batches
 from data.errors import BadInputError, UnknownNameError
@@ -98,7 +99,7 @@ def create_batch(judgments: Judgments, plan: Plan, items: Sequence[Item]) -> Bat
     keys = judgments.add_pairs(item.record for item in unique)
     shared = set(Random(plan.seed).sample(keys, plan.calibration))
     ordered = sorted(zip(keys, unique, strict=True), key=lambda one: one[0] not in shared)
-    with judgments.engine.begin() as connection:
+    with writing(judgments.engine) as connection:
         batch = _insert(connection, plan)
         if people:
             rows = [{"batch_id": batch, "annotator_id": person.id} for person in people]
@@ -158,7 +159,7 @@ def load_batch(judgments: Judgments, name: str) -> Batch:
 
 def close_batch(judgments: Judgments, batch: Batch, *, made_by: str = "", reopen: bool = False) -> Batch:
     """Hand out no more of its pairs, or (`reopen`) do so again. What people said stays."""
-    with judgments.engine.begin() as connection:
+    with writing(judgments.engine) as connection:
         kind = "open" if reopen else "close"
         connection.execute(batch_events.insert().values(batch_id=batch.id, at=now(), made_by=made_by, kind=kind))
     return load_batch(judgments, batch.name)

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from annotation.database import open_database
+from annotation.database import open_database, writing
 from annotation.schema import annotators, events, pairs, present
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
@@ -90,7 +90,7 @@ class Judgments:
         if not shown or max(len(shown), len(folded)) > 120 or not shown.isprintable():
             raise BadInputError("A name has between 1 and 120 printable characters.", hint="Enter your name.")
         row = {"name": shown, "folded": folded, "demo": demo, "at": now()}
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             connection.execute(self.insert_new(annotators, [row], "folded"))
             found = connection.execute(select(annotators).where(annotators.c.folded == folded)).one()
         return Annotator(found.id, found.name, found.demo)
@@ -113,7 +113,7 @@ class Judgments:
         """Make pairs known, so that they can be judged; returns their keys, in order. Known ones stay as they are."""
         rows = [{"key": r.key, **asdict(r)} for r in records]
         unique = list({row["key"]: row for row in rows}.values())
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             for chunk in batched_rows(unique):
                 connection.execute(self.insert_new(pairs, chunk, "key"))
         return [row["key"] for row in rows]
@@ -192,7 +192,7 @@ class Judgments:
             .order_by(events.c.id.desc())
             .limit(1)
         )
-        with self.engine.begin() if within is None else nullcontext(within) as connection:
+        with writing(self.engine) if within is None else nullcontext(within) as connection:
             # Two windows of one person wait for each other, so that two undos take back two actions on PostgreSQL too.
             connection.execute(select(annotators.c.id).where(annotators.c.id == annotator.id).with_for_update())
             found = connection.execute(last).one_or_none()
@@ -270,7 +270,7 @@ class Judgments:
         """Add an event to the log; returns its id, that of the first where its uid is known."""
         row = event_row(annotator, pair, **fields)
         try:
-            with self.engine.begin() as connection:
+            with writing(self.engine) as connection:
                 return int(connection.execute(events.insert().values(row).returning(events.c.id)).scalar_one())
         except IntegrityError as error:
             with self.reading() as connection:

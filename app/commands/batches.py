@@ -161,21 +161,22 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     """
     import time
 
-    from annotation.batch_progress import batch_progress, flags
+    from annotation.batch_progress import batch_progress, batch_shares, flags
     from annotation.batches import load_batch
 
     judgments = _judgments(opened(workspace))
     found = load_batch(judgments, name)
     p = batch_progress(judgments, found, time=time.time())
+    shares = batch_shares(judgments, found)
     flagged = flags(judgments, found)
     if json:
-        numbers = p._asdict() | {"people": [share._asdict() for share in p.people]}
+        numbers = p._asdict() | {"people": [share._asdict() for share in shares]}
         print_json(_as_json(found) | {"progress": numbers, "flags": flagged.to_dict(orient="records")})
         return
     print(f"{found.name}\t{'open' if found.is_open else 'closed'}\t{found.task}, {'blind' if found.blind else 'shown'}")
     print(f"{p.finished} of {p.pairs} pairs finished, {p.given} of {p.wanted} words, {p.reserved} out, {p.extra} extra")
     print(f"{p.disputed} pairs disputed, {p.decided} decided by an adjudicator")
-    for share in p.people:
+    for share in shares:
         took = "" if share.seconds is None else f"\tmedian {share.seconds:.1f} s"
         print(f"{share.name}\t{share.words} words\t{share.skipped} skipped\t{share.flagged} flagged{took}")
     for row in flagged.to_dict(orient="records"):
