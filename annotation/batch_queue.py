@@ -7,9 +7,10 @@ Every step is one transaction that others on the same batch wait for.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Literal, NamedTuple, get_args
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, false, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exists, false, func, or_, select
 
 from annotation.batches import Batch
 from annotation.database import writing
@@ -17,6 +18,9 @@ from annotation.judgments import VERDICTS, WORD_KINDS, Annotator, Judgments, eve
 from annotation.schema import batch_events, batch_items, batches, events, reservations
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
+
+_PERSON, _NOW, _PAIR = (bindparam(name) for name in ("person", "now", "pair_asked"))
+_LATER, _UNDO, _UNDONE = events.alias(), events.alias(), events.alias()
 
 Preference = Literal["first", "second", "neither"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
@@ -126,10 +130,10 @@ class BatchQueue:
 
     def done(self, person: Annotator) -> tuple[int, int]:
         """How many pairs of the batch this person has dealt with, and how many there are."""
-        touched = select(func.count()).where(batch_items.c.batch_id == self.batch.id, self._touched(person))
+        touched = select(func.count()).where(batch_items.c.batch_id == self.batch.id, self._touched())
         every = select(func.count()).where(batch_items.c.batch_id == self.batch.id)
         with self.judgments.reading() as connection:
-            return connection.execute(touched).scalar_one(), connection.execute(every).scalar_one()
+            return connection.execute(touched, self._asked(person)).scalar_one(), connection.execute(every).scalar_one()
 
     def _record(self, person: Annotator, pair: str, row: dict[str, object]) -> Given:
         self._admit(person)
@@ -162,46 +166,72 @@ class BatchQueue:
 
     def _held(self, connection: Connection, person: Annotator) -> str | None:
         """The pair reserved for this person, if it still needs them: they may have judged it on another page."""
-        query = (
-            select(reservations.c.pair)
-            .join(batch_items, and_(batch_items.c.batch_id == reservations.c.batch_id, _same_pair()))
-            .where(*self._mine(person), reservations.c.until > self._clock(), ~self._touched(person), _unfilled())
-            .order_by(reservations.c.id.desc())
-            .limit(1)
-        )
-        return connection.execute(query).scalar_one_or_none()
+        found: str | None = connection.execute(self._held_query, self._asked(person)).scalar_one_or_none()
+        return found
 
     def _first(self, connection: Connection, person: Annotator) -> str | None:
-        order = [batch_items.c.priority, batch_items.c.place]
-        if self.batch.order == "disagreement":
-            order.insert(0, batch_items.c.split)
-        query = (
-            select(batch_items.c.pair)
-            .where(
-                batch_items.c.batch_id == self.batch.id,
-                _unfilled(),
-                batch_items.c.judged + self._reserved(person) < batch_items.c.wanted,
-                ~self._touched(person),
-            )
-            .order_by(*order)
-            .limit(1)
-        )
-        return connection.execute(query).scalar_one_or_none()
+        found: str | None = connection.execute(self._first_query, self._asked(person)).scalar_one_or_none()
+        return found
 
     def _seats(self, connection: Connection, person: Annotator, pair: str) -> int:
         """How many more people the pair can take, were this person's reservation not there."""
-        query = select(batch_items.c.wanted - batch_items.c.judged - self._reserved(person)).where(
-            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == pair
-        )
-        found = connection.execute(query).scalar_one_or_none()
+        found = connection.execute(self._seats_query, self._asked(person, pair)).scalar_one_or_none()
         return 0 if found is None else int(found)
 
     def _has_word(self, connection: Connection, person: Annotator, pair: str) -> bool:
         """Whether the word is a change of one that counts already."""
-        query = select(batch_items.c.pair).where(
-            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == pair, self._touched(person)
+        return connection.execute(self._word_query, self._asked(person, pair)).scalar_one_or_none() is not None
+
+    def _asked(self, person: Annotator, pair: str | None = None) -> dict[str, object]:
+        asked: dict[str, object] = {"person": person.id, "now": self._clock()}
+        return asked if pair is None else asked | {"pair_asked": pair}
+
+    # Statements are made once: making one takes longer than running it, and others wait meanwhile.
+
+    @cached_property
+    def _held_query(self) -> Select[tuple[str]]:
+        return (
+            select(reservations.c.pair)
+            .join(batch_items, and_(batch_items.c.batch_id == reservations.c.batch_id, _same_pair()))
+            .where(
+                reservations.c.batch_id == self.batch.id,
+                reservations.c.annotator_id == _PERSON,
+                reservations.c.until > _NOW,
+                ~self._touched(),
+                _unfilled(),
+            )
+            .order_by(reservations.c.id.desc())
+            .limit(1)
         )
-        return connection.execute(query).scalar_one_or_none() is not None
+
+    @cached_property
+    def _first_query(self) -> Select[tuple[str]]:
+        order = [batch_items.c.priority, batch_items.c.place]
+        if self.batch.order == "disagreement":
+            order.insert(0, batch_items.c.split)
+        return (
+            select(batch_items.c.pair)
+            .where(
+                batch_items.c.batch_id == self.batch.id,
+                _unfilled(),
+                batch_items.c.judged + self._reserved() < batch_items.c.wanted,
+                ~self._touched(),
+            )
+            .order_by(*order)
+            .limit(1)
+        )
+
+    @cached_property
+    def _seats_query(self) -> Select[tuple[int]]:
+        return select(batch_items.c.wanted - batch_items.c.judged - self._reserved()).where(
+            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR
+        )
+
+    @cached_property
+    def _word_query(self) -> Select[tuple[str]]:
+        return select(batch_items.c.pair).where(
+            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR, self._touched()
+        )
 
     def _reserve(self, connection: Connection, person: Annotator, pair: str) -> None:
         self._release(connection, person, pair)
@@ -220,38 +250,37 @@ class BatchQueue:
     def _mine(self, person: Annotator) -> tuple[ColumnElement[bool], ...]:
         return reservations.c.batch_id == self.batch.id, reservations.c.annotator_id == person.id
 
-    def _reserved(self, person: Annotator) -> ColumnElement[int]:
+    def _reserved(self) -> ColumnElement[int]:
         """How many others hold the pair."""
         return (
             select(func.count())
             .where(
                 reservations.c.batch_id == self.batch.id,
                 _same_pair(),
-                reservations.c.annotator_id != person.id,
-                reservations.c.until > self._clock(),
+                reservations.c.annotator_id != _PERSON,
+                reservations.c.until > _NOW,
             )
             .correlate(batch_items)
             .scalar_subquery()
         )
 
-    def _touched(self, person: Annotator) -> ColumnElement[bool]:
-        """Whether this person's standing event on the pair is a word that counts here, or a skip."""
+    def _touched(self) -> ColumnElement[bool]:
+        """Whether the person's standing event on the pair is a word that counts here, or a skip."""
         counts = events.c.kind == ("prefer" if self.batch.task == "prefer" else "judge")
         if self.batch.blind:
             counts = and_(counts, func.coalesce(events.c.shown, false()).is_(false()))
-        later, undo, undone = events.alias(), events.alias(), events.alias()
         newer = exists().where(
-            later.c.annotator_id == person.id,
-            later.c.pair == events.c.pair,
-            later.c.id > events.c.id,
-            later.c.kind.in_(WORD_KINDS),
-            ~exists().where(undone.c.kind == "undo", undone.c.target == later.c.id),
+            _LATER.c.annotator_id == _PERSON,
+            _LATER.c.pair == events.c.pair,
+            _LATER.c.id > events.c.id,
+            _LATER.c.kind.in_(WORD_KINDS),
+            ~exists().where(_UNDONE.c.kind == "undo", _UNDONE.c.target == _LATER.c.id),
         )
         return exists().where(
-            events.c.annotator_id == person.id,
+            events.c.annotator_id == _PERSON,
             events.c.pair == batch_items.c.pair,
             or_(counts, events.c.kind == "skip"),
-            ~exists().where(undo.c.kind == "undo", undo.c.target == events.c.id),
+            ~exists().where(_UNDO.c.kind == "undo", _UNDO.c.target == events.c.id),
             ~newer,
         )
 
