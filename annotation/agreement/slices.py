@@ -60,7 +60,7 @@ def _start_of(at: pd.Series, period: Period) -> pd.Series:
     if period == "month":
         return days.str[:7]
     dates = pd.to_datetime(days, errors="coerce")
-    return (dates - pd.to_timedelta(dates.dt.weekday, unit="D")).dt.strftime("%Y-%m-%d")
+    return (dates - pd.to_timedelta(dates.dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
 
 
 def _rows(name: str, value: str, labels: Aligned, positive: str | None) -> pd.DataFrame:
