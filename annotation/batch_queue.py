@@ -8,9 +8,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, exists, false, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+)
 
 from annotation.batches import Batch
 from annotation.database import writing
@@ -19,7 +31,9 @@ from annotation.schema import batch_events, batch_items, batches, events, reserv
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
 
-_PERSON, _NOW, _PAIR = (bindparam(name) for name in ("person", "now", "pair_asked"))
+_PERSON: BindParameter[Any] = bindparam("person")
+_NOW: BindParameter[Any] = bindparam("now")
+_PAIR: BindParameter[Any] = bindparam("pair_asked")
 _LATER, _UNDO, _UNDONE = events.alias(), events.alias(), events.alias()
 
 Preference = Literal["first", "second", "neither"]
@@ -189,7 +203,7 @@ class BatchQueue:
     # Statements are made once: making one takes longer than running it, and others wait meanwhile.
 
     @cached_property
-    def _held_query(self) -> Select[tuple[str]]:
+    def _held_query(self) -> Select[Any]:
         return (
             select(reservations.c.pair)
             .join(batch_items, and_(batch_items.c.batch_id == reservations.c.batch_id, _same_pair()))
@@ -205,7 +219,7 @@ class BatchQueue:
         )
 
     @cached_property
-    def _first_query(self) -> Select[tuple[str]]:
+    def _first_query(self) -> Select[Any]:
         order = [batch_items.c.priority, batch_items.c.place]
         if self.batch.order == "disagreement":
             order.insert(0, batch_items.c.split)
@@ -222,13 +236,13 @@ class BatchQueue:
         )
 
     @cached_property
-    def _seats_query(self) -> Select[tuple[int]]:
+    def _seats_query(self) -> Select[Any]:
         return select(batch_items.c.wanted - batch_items.c.judged - self._reserved()).where(
             batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR
         )
 
     @cached_property
-    def _word_query(self) -> Select[tuple[str]]:
+    def _word_query(self) -> Select[Any]:
         return select(batch_items.c.pair).where(
             batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR, self._touched()
         )
