@@ -1,7 +1,8 @@
 """Opening the judgments database: SQLite by default, any PostgreSQL by URL, brought to the newest schema."""
 
 import sqlite3
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,16 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from filelock import FileLock
-from sqlalchemy import Engine, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from data.errors import BadInputError, UnavailableError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where writers take their chance with SQLite's own lock
+    fcntl = None  # type: ignore[assignment]
 
 _BUSY_SECONDS = 30
 _MIGRATING = 0x6265726473657965
@@ -51,6 +57,25 @@ def open_database(url: str) -> Engine:
             hint="Check that it exists, is not damaged and may be written.",
         ) from error
     return engine
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes. On a SQLite file writers queue up in the order they come: SQLite's own lock is taken by
+    whoever asks at the right moment, so that among fifty people at once some would wait for ever."""
+    with _place_in_line(engine), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def _place_in_line(engine: Engine) -> Iterator[None]:
+    database = engine.url.database
+    if fcntl is None or engine.dialect.name != "sqlite" or not database:
+        yield
+        return
+    with Path(f"{database}.writing").open("wb") as line:
+        fcntl.flock(line, fcntl.LOCK_EX)  # given up when the file is closed, be it by the death of the process
+        yield
 
 
 def _make_durable(engine: Engine) -> None:

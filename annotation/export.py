@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,15 +13,18 @@ _FORMULA_STARTS = tuple("=+-@＝＋－＠\t\r\n")
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """UTF-8 CSV (RFC 4180) with a header; a text that starts like a formula gets a leading apostrophe."""
+    """UTF-8 CSV (RFC 4180) with a header; a text, or a column's name, that starts like a formula gets a leading apostrophe."""
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
-            safe[column] = safe[column].map(
-                lambda v: f"'{v}" if isinstance(v, str) and v.startswith(_FORMULA_STARTS) else v
-            )
+            safe[column] = safe[column].map(_no_formula)
+    safe.columns = pd.Index([_no_formula(column) for column in safe.columns])
     # With these line ends a lone carriage return is quoted too, and cannot begin a row of its own.
     return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8")
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def to_parquet(frame: pd.DataFrame) -> bytes:

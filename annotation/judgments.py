@@ -6,6 +6,7 @@ an undo is an event that names the one it takes back.
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
@@ -16,7 +17,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from annotation.database import open_database
+from annotation.database import open_database, writing
 from annotation.schema import annotators, events, pairs, present
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
@@ -24,7 +25,9 @@ from data.records import Stance, pair_key
 
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
-Source = Literal["explore", "annotate", "label-studio", "import", "demo"]
+Source = Literal["explore", "annotate", "adjudicate", "label-studio", "import", "demo"]
+WORD_KINDS = ("judge", "prefer", "skip", "withdraw")
+"""Kinds of events of which a person's latest on a pair stands; flags and adjudications stand beside it."""
 _UNDOABLE = ("explore", "annotate")
 _CHUNK = 500
 
@@ -86,16 +89,16 @@ class Judgments:
         shown, folded = _shown_and_folded(name)
         if not shown or max(len(shown), len(folded)) > 120 or not shown.isprintable():
             raise BadInputError("A name has between 1 and 120 printable characters.", hint="Enter your name.")
-        row = {"name": shown, "folded": folded, "demo": demo, "at": _now()}
-        with self.engine.begin() as connection:
-            connection.execute(self._insert_new(annotators, [row], "folded"))
+        row = {"name": shown, "folded": folded, "demo": demo, "at": now()}
+        with writing(self.engine) as connection:
+            connection.execute(self.insert_new(annotators, [row], "folded"))
             found = connection.execute(select(annotators).where(annotators.c.folded == folded)).one()
         return Annotator(found.id, found.name, found.demo)
 
     def annotators(self) -> list[Annotator]:
         """Everyone who ever signed in, by name."""
         query = select(annotators.c.id, annotators.c.name, annotators.c.demo).order_by(annotators.c.folded)
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [Annotator(*row) for row in connection.execute(query)]
 
     def annotator(self, name: str) -> Annotator:
@@ -110,16 +113,16 @@ class Judgments:
         """Make pairs known, so that they can be judged; returns their keys, in order. Known ones stay as they are."""
         rows = [{"key": r.key, **asdict(r)} for r in records]
         unique = list({row["key"]: row for row in rows}.values())
-        with self.engine.begin() as connection:
+        with writing(self.engine) as connection:
             for chunk in batched_rows(unique):
-                connection.execute(self._insert_new(pairs, chunk, "key"))
+                connection.execute(self.insert_new(pairs, chunk, "key"))
         return [row["key"] for row in rows]
 
     def pair_records(self, keys: Sequence[str] | None = None) -> dict[str, PairRecord]:
         """Known pairs by key: all of them, or those asked for that exist."""
         found: dict[str, PairRecord] = {}
-        with self._reading() as connection:
-            for query in _by_keys(select(pairs), pairs.c.key, keys):
+        with self.reading() as connection:
+            for query in by_keys(select(pairs), pairs.c.key, keys):
                 for row in connection.execute(query).mappings():
                     fields = dict(row)
                     key = fields.pop("key")
@@ -147,7 +150,7 @@ class Judgments:
         """
         if verdict not in VERDICTS:
             raise UnknownNameError("verdict", str(verdict), VERDICTS)
-        return self._append(
+        return self.append(
             annotator,
             pair,
             kind="judge",
@@ -162,14 +165,21 @@ class Judgments:
 
     def skip(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
         """Put a pair aside: it leaves this annotator's queue without a verdict."""
-        return self._append(annotator, pair, kind="skip", comment=clean(comment), source=source)
+        return self.append(annotator, pair, kind="skip", comment=clean(comment), source=source)
+
+    def flag(self, annotator: Annotator, pair: str, *, source: Source, comment: str = "") -> int:
+        """Say that a perspective's text is no good (unclear, two in one, no view at all); the verdict stays as it is."""
+        return self.append(annotator, pair, kind="flag", comment=clean(comment), source=source)
 
     def withdraw(self, annotator: Annotator, pair: str, *, source: Source, uid: str | None = None) -> int:
         """Take back whatever this annotator said of a pair."""
-        return self._append(annotator, pair, kind="withdraw", source=source, uid=uid)
+        return self.append(annotator, pair, kind="withdraw", source=source, uid=uid)
 
-    def undo(self, annotator: Annotator) -> str | None:
-        """Take back the annotator's last action made in the app, step by step; returns its pair, None at the start."""
+    def undo(self, annotator: Annotator, *, within: Connection | None = None) -> str | None:
+        """Take back the annotator's last action made in the app, step by step; returns its pair, None at the start.
+
+        `within` is a transaction to do it in, where more has to happen at once.
+        """
         undone = select(events.c.target).where(events.c.kind == "undo", events.c.annotator_id == annotator.id)
         last = (
             select(events.c.id, events.c.pair)
@@ -182,13 +192,13 @@ class Judgments:
             .order_by(events.c.id.desc())
             .limit(1)
         )
-        with self.engine.begin() as connection:
+        with writing(self.engine) if within is None else nullcontext(within) as connection:
             # Two windows of one person wait for each other, so that two undos take back two actions on PostgreSQL too.
             connection.execute(select(annotators.c.id).where(annotators.c.id == annotator.id).with_for_update())
             found = connection.execute(last).one_or_none()
             if found is None:
                 return None
-            row = _event(annotator, found.pair, kind="undo", source="annotate", target=found.id)
+            row = event_row(annotator, found.pair, kind="undo", source="annotate", target=found.id)
             connection.execute(events.insert().values(row))
             return str(found.pair)
 
@@ -200,19 +210,19 @@ class Judgments:
             .where(present.c.kind == "judge")
         )
         found: list[Judgment] = []
-        with self._reading() as connection:
-            for query in _by_keys(base, present.c.pair, keys):
+        with self.reading() as connection:
+            for query in by_keys(base, present.c.pair, keys):
                 for r in connection.execute(query):
                     person = Annotator(r.annotator_id, r.name, r.demo)
                     found.append(Judgment(r.id, r.uid, r.at, person, r.pair, r.verdict, r.comment, r.source, r.seconds))
         return sorted(found, key=lambda j: j.event)
 
     def touched(self, annotator: Annotator) -> dict[str, str]:
-        """Pairs this annotator has judged or skipped, with the kind of the present event ('judge' or 'skip')."""
+        """Pairs this annotator has judged or skipped, with the kind of the present event ('judge', 'prefer' or 'skip')."""
         query = select(present.c.pair, present.c.kind).where(
-            present.c.annotator_id == annotator.id, present.c.kind.in_(("judge", "skip"))
+            present.c.annotator_id == annotator.id, present.c.kind.in_(("judge", "prefer", "skip"))
         )
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {row.pair: row.kind for row in connection.execute(query)}
 
     def frame(self) -> pd.DataFrame:
@@ -235,7 +245,7 @@ class Judgments:
             .where(present.c.kind == "judge")
             .order_by(present.c.id)
         )
-        with self._reading() as connection:
+        with self.reading() as connection:
             result = connection.execute(query)
             return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
 
@@ -247,22 +257,23 @@ class Judgments:
             .where(events.c.pair == pair)
             .order_by(events.c.id)
         )
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def version(self) -> int:
         """A number that grows with every event: what caches of the present state are keyed by."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             # Not the highest id: PostgreSQL hands ids out before commit, so a lower one may appear later.
             return int(connection.execute(select(func.count()).select_from(events)).scalar_one())
 
-    def _append(self, annotator: Annotator, pair: str, **fields: Any) -> int:
-        row = _event(annotator, pair, **fields)
+    def append(self, annotator: Annotator, pair: str, **fields: Any) -> int:
+        """Add an event to the log; returns its id, that of the first where its uid is known."""
+        row = event_row(annotator, pair, **fields)
         try:
-            with self.engine.begin() as connection:
+            with writing(self.engine) as connection:
                 return int(connection.execute(events.insert().values(row).returning(events.c.id)).scalar_one())
         except IntegrityError as error:
-            with self._reading() as connection:
+            with self.reading() as connection:
                 known = connection.execute(select(events.c.id).where(events.c.uid == row["uid"])).scalar_one_or_none()
             if known is not None:
                 return int(known)
@@ -270,12 +281,14 @@ class Judgments:
                 f"Pair {pair} or annotator {annotator.name} is not known here.", hint="Add the pair first."
             ) from error
 
-    def _reading(self) -> Connection:
+    def reading(self) -> Connection:
+        """A connection that waits for no writer."""
         return self.engine.connect().execution_options(read_only=True)
 
-    def _insert_new(self, table: Any, rows: Sequence[dict[str, Any]], key: str) -> Any:
+    def insert_new(self, table: Any, rows: Sequence[dict[str, Any]], *keys: str) -> Any:
+        """An insert that leaves rows alone whose keys are there."""
         dialect = sqlite if self.engine.dialect.name == "sqlite" else postgresql
-        return dialect.insert(table).values(list(rows)).on_conflict_do_nothing(index_elements=[key])
+        return dialect.insert(table).values(list(rows)).on_conflict_do_nothing(index_elements=list(keys))
 
 
 def batched_rows(rows: Sequence[Any], size: int = _CHUNK) -> Iterable[list[Any]]:
@@ -289,17 +302,19 @@ def _shown_and_folded(name: str) -> tuple[str, str]:
     return shown, shown.casefold()
 
 
-def _by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[Any]:
+def by_keys(query: Any, column: Any, keys: Sequence[str] | None) -> Iterable[Any]:
+    """A query for all, or for these keys, in parts short enough for one SQL statement."""
     if keys is None:
         return [query]
     return (query.where(column.in_(chunk)) for chunk in batched_rows(list(dict.fromkeys(keys))))
 
 
-def _event(annotator: Annotator, pair: str, **fields: Any) -> dict[str, Any]:
+def event_row(annotator: Annotator, pair: str, **fields: Any) -> dict[str, Any]:
+    """A new row of the log; fields that are None are left out."""
     given = {name: value for name, value in fields.items() if value is not None}
     return {
         "uid": str(uuid4()),
-        "at": _now(),
+        "at": now(),
         "annotator_id": annotator.id,
         "pair": pair,
         "comment": "",
@@ -307,5 +322,6 @@ def _event(annotator: Annotator, pair: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def _now() -> str:
+def now() -> str:
+    """The time as the log writes it."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

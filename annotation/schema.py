@@ -12,6 +12,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData()
@@ -56,6 +57,7 @@ events = Table(
     Column("target", Integer),
     Column("seconds", Float),
     Column("shown", Boolean),
+    Column("batch", Integer),
     Index("events_by_person_and_pair", "annotator_id", "pair", "id"),
     Index("events_by_pair", "pair"),
     Index("events_undone", "target"),
@@ -66,6 +68,103 @@ present = Table(
     "present",
     MetaData(),
     *(Column(c.name, c.type) for c in events.columns if c.name != "target"),
+)
+
+adjudicated = Table(
+    "adjudicated",
+    MetaData(),
+    *(Column(name, events.c[name].type) for name in ("id", "uid", "at", "annotator_id", "pair", "verdict", "comment")),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(64), nullable=False, unique=True),
+    Column("at", String(32), nullable=False),
+    Column("made_by", String(120), nullable=False),
+    Column("task", String(12), nullable=False),
+    Column("per_pair", Integer, nullable=False),
+    Column("calibration", Integer, nullable=False),
+    Column("ordering", String(16), nullable=False),
+    Column("blind", Boolean, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("hold", Integer, nullable=False),
+    Column("recipe", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+_unfilled = text("judged < wanted")
+
+batch_items = Table(
+    "batch_items",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("batch_id", Integer, ForeignKey("batches.id"), nullable=False),
+    Column("pair", String(32), ForeignKey("pairs.key"), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("wanted", Integer, nullable=False),
+    Column("priority", Float, nullable=False),
+    Column("probability", Float),
+    Column("decision", Boolean),
+    Column("judged", Integer, nullable=False),
+    Column("split", Integer, nullable=False),
+    UniqueConstraint("batch_id", "pair"),
+    Index("batch_items_by_pair", "pair"),
+    Index("batch_items_open", "batch_id", "priority", "place", sqlite_where=_unfilled, postgresql_where=_unfilled),
+    Index(
+        "batch_items_disputed",
+        "batch_id",
+        "split",
+        "priority",
+        "place",
+        sqlite_where=_unfilled,
+        postgresql_where=_unfilled,
+    ),
+)
+"""`judged` (words that count) and `split` (minus the size of the minority) follow the log by a trigger; the rest stays."""
+
+batch_people = Table(
+    "batch_people",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("batch_id", Integer, ForeignKey("batches.id"), nullable=False),
+    Column("annotator_id", Integer, ForeignKey("annotators.id"), nullable=False),
+    UniqueConstraint("batch_id", "annotator_id"),
+)
+
+batch_events = Table(
+    "batch_events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("batch_id", Integer, ForeignKey("batches.id"), nullable=False),
+    Column("at", String(32), nullable=False),
+    Column("made_by", String(120), nullable=False),
+    Column("kind", String(12), nullable=False),
+    Index("batch_events_by_batch", "batch_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("batch_id", Integer, ForeignKey("batches.id"), nullable=False),
+    Column("pair", String(32), ForeignKey("pairs.key"), nullable=False),
+    Column("annotator_id", Integer, ForeignKey("annotators.id"), nullable=False),
+    Column("until", Float, nullable=False),
+    UniqueConstraint("batch_id", "pair", "annotator_id"),
+    Index("reservations_by_person", "batch_id", "annotator_id"),
+)
+
+batch_words = Table(
+    "batch_words",
+    MetaData(),
+    Column("batch_id", Integer),
+    Column("pair", String(32)),
+    Column("annotator_id", Integer),
+    Column("event", Integer),
+    Column("verdict", String(16)),
 )
 
 sync_tasks = Table(

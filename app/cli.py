@@ -8,6 +8,8 @@ from app.commands import (
     agreement,
     answer,
     app_command,
+    backups,
+    batches,
     bundles,
     corpora,
     datasets,
@@ -20,6 +22,7 @@ from app.commands import (
     runs,
     search,
     studies,
+    training_sets,
     tuning,
 )
 from app.console import note
@@ -53,6 +56,9 @@ tuning.register(cli)
 studies.register(cli)
 models.register(cli)
 judgments.register(cli)
+batches.register(cli)
+training_sets.register(cli)
+backups.register(cli)
 agreement.register(cli)
 
 

@@ -12,6 +12,7 @@ st.set_page_config(page_title="Berdseye", page_icon=":material/visibility:", lay
 PAGES = [
     st.Page("views/explore.py", title="Explore", icon=":material/travel_explore:", default=True),
     st.Page("views/annotate.py", title="Annotate", icon=":material/rule:"),
+    st.Page("views/adjudication.py", title="Adjudication", icon=":material/gavel:"),
     st.Page("views/agreement.py", title="Agreement", icon=":material/handshake:"),
     st.Page("views/runs.py", title="Runs", icon=":material/leaderboard:"),
     st.Page("views/studies.py", title="Studies", icon=":material/science:"),

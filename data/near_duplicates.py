@@ -34,6 +34,13 @@ def near_duplicates(texts: Sequence[str], threshold: float = DEFAULT_THRESHOLD) 
     return NearDuplicates(threshold).groups(lambda: [(range(len(texts)), texts)])
 
 
+def links_across(
+    texts: Sequence[str], sides: Sequence[str], threshold: float = DEFAULT_THRESHOLD
+) -> Iterator[tuple[int, int]]:
+    """Every two texts, by their places, that stand on different sides and resemble one another by at least `threshold`."""
+    return NearDuplicates(threshold).links_across(texts, sides)
+
+
 class NearDuplicates:
     """Finds groups in texts that come in batches, in order of id, and that can be asked for again.
 
@@ -61,6 +68,18 @@ class NearDuplicates:
             for bucket in buckets[i]:
                 firsts.setdefault(bucket, []).append(i)
         return [groups[first] for first in sorted(groups)]
+
+    def links_across(self, texts: Sequence[str], sides: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """As the function of this name; unlike groups, these are all such pairs that the signatures propose."""
+        buckets = self._shared_buckets([(range(len(texts)), texts)])
+        met: dict[int, list[int]] = {}
+        shingles: dict[int, Hashes] = {}
+        for i in sorted(buckets):
+            others = {f for bucket in buckets[i] for f in met.get(bucket, ()) if sides[f] != sides[i]}
+            shingles[i] = self._shingles(texts[i])
+            yield from ((f, i) for f in sorted(others) if jaccard(shingles[f], shingles[i]) >= self.threshold)
+            for bucket in buckets[i]:
+                met.setdefault(bucket, []).append(i)
 
     def _shared_buckets(self, batches: Iterable[Batch]) -> dict[int, list[int]]:
         """For each text that may resemble another, the buckets it shares with others."""

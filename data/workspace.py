@@ -112,6 +112,11 @@ class Workspace:
         return self.folder / "detectors"
 
     @property
+    def training_sets_folder(self) -> Path:
+        """Versions of the training sets that were made from judgments, a folder each."""
+        return self.folder / "training_sets"
+
+    @property
     def thresholds_folder(self) -> Path:
         return self.folder / "thresholds"
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from annotation.adjudication import gold_words
 from annotation.judgments import Annotator, Judgments
 from annotation.votes import people_say
 from data.labels import LabelStore
@@ -16,7 +17,7 @@ from detectors.protocol import Detector
 from evaluation.measures import mrecall, precision
 from evaluation.support import Support
 
-Decider = Literal["you", "people", "detector"]
+Decider = Literal["adjudicator", "you", "people", "detector"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def inspect_question(
     k: int,
     annotator: Annotator | None,
 ) -> list[Listing]:
-    """Listings of rankings by (corpus, pipeline). The annotator's own word counts first, then people's, then the detector's."""
+    """Listings of rankings by (corpus, pipeline). An adjudicator's word counts first, then the annotator's own,
+    then people's, then the detector's."""
     pairs = list(
         dict.fromkeys(
             Pair(p.text, v.text, p.title)
@@ -76,11 +78,14 @@ def inspect_question(
     own = {
         j.pair for j in standing if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
     }
-    said = people_say(standing, first=annotator.id if annotator is not None else None)
+    gold = gold_words(judgments, list(keys.values()))
+    said = people_say(standing, first=annotator.id if annotator is not None else None, gold=gold)
 
     def chip(pair: Pair, probability: float) -> Chip:
         key, detected = keys[pair], Label(probability, probability >= detector.threshold)
-        by: Decider = "you" if key in own else "people" if key in said else "detector"
+        by: Decider = "detector"
+        if key in said:
+            by = "adjudicator" if key in gold else "you" if key in own else "people"
         return Chip(pair, key, said.get(key, detected.supports), by, detected)
 
     chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annotation.adjudication import gold_words
 from annotation.judgments import Judgments
 from annotation.votes import people_say
 from data.datasets import GOLD
@@ -98,7 +99,8 @@ def labels_of(
     found: npt.NDArray[np.float64] = np.full(len(pairs), np.nan)
     for part in source.parts:
         if part == HUMAN:
-            said = people_say(judgments.present(keys if len(keys) <= 2000 else None), first=first)
+            asked = keys if len(keys) <= 2000 else None
+            said = people_say(judgments.present(asked), first=first, gold=gold_words(judgments, asked))
             values = np.array([float(said[key]) if key in said else np.nan for key in keys])
         elif part == GOLD:
             values = store.get(GOLD, keys).astype(np.float64)

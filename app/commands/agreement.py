@@ -1,5 +1,7 @@
-"""`agreement`: kappas of a table, or of the workspace's judgments."""
+"""`agreement`: every statistic of agreement of a table, or of the workspace's judgments."""
 
+import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,59 @@ from data.errors import BadInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annotation.agreement import Agreement
+    from evaluation.agreement.report import Report
+
+
+class Unsure(StrEnum):
+    """What 'unsure' counts as."""
+
+    LEFT_OUT = "left out"
+    THIRD = "a third label"
+    AGAINST = "does not support"
+
+
+class Skipped(StrEnum):
+    """What a skipped pair counts as."""
+
+    LEFT_OUT = "left out"
+    UNSURE = "unsure"
+
+
+class Duplicates(StrEnum):
+    """What a second label of one person on one item is."""
+
+    REFUSE = "refuse"
+    LAST = "last"
+
+
+class Every(StrEnum):
+    """The periods of agreement over time."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+class Reference(StrEnum):
+    """What detectors and people are scored against."""
+
+    ANOTHER = "another person"
+    MAJORITY = "majority"
+    ADJUDICATED = "adjudicated"
+
+
+class Part(StrEnum):
+    """The tables there are."""
+
+    TOGETHER = "together"
+    PAIRS = "pairs"
+    MATRIX = "matrix"
+    SLICES = "slices"
+    TIME = "time"
+    GUIDELINES = "guidelines"
+    STANCE = "stance"
+    DETECTION = "detection"
+    DETECTION_SLICES = "detection_slices"
 
 
 def register(cli: typer.Typer) -> None:
@@ -27,31 +81,52 @@ def command(
     detector: Annotated[
         str | None, typer.Option(help="Without a file: the detector to set beside people; else the adopted one.")
     ] = None,
+    unsure: Annotated[Unsure, typer.Option(help="What 'unsure' counts as.")] = Unsure.LEFT_OUT,
+    skipped: Annotated[Skipped, typer.Option(help="What a skipped pair counts as.")] = Skipped.LEFT_OUT,
+    duplicates: Annotated[
+        Duplicates, typer.Option(help="A second label of one person on one item: an error, or the later one counts.")
+    ] = Duplicates.REFUSE,
+    every: Annotated[Every, typer.Option(help="The periods of agreement over time.")] = Every.WEEK,
+    reference: Annotated[
+        Reference, typer.Option(help="What detectors and people are scored against.")
+    ] = Reference.ANOTHER,
+    positive: Annotated[str | None, typer.Option(help="The label of positive agreement; else 'supports'.")] = None,
+    over_questions: Annotated[
+        bool, typer.Option("--over-questions", help="Draw whole questions for the intervals of everyone together.")
+    ] = False,
+    no_demo: Annotated[bool, typer.Option("--no-demo", help="Without the made-up annotators of the demo.")] = False,
+    part: Annotated[Part | None, typer.Option(help="One table alone.", show_choices=True)] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for every table as CSV, Parquet and LaTeX, and report.html.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Cohen's kappa with its 95% interval and raw agreement of each two annotators; Fleiss' kappa and alpha of all.
+    """Agreement of people, and of a detector with them: coefficients with 95% intervals, each two raters, slices, stances, time.
 
-    Items are aligned by their id. An empty label is a label that was not given.
+    Items are aligned by their id. An empty label is a label that was not given. A file may have the columns at, guidelines,
+    question_id, dataset, corpus and stance too; a rater whose name begins with 'detector ' is a detector. With --csv or --latex
+    the table of everyone together is printed, or the one of --part.
 
     Example: `berdseye agreement labels.csv --json`
     """
-    from annotation.agreement import agreement
+    from annotation.agreement.rules import Rule
+    from evaluation.agreement.report import Choices, report
 
-    labels = _read(file) if file is not None else _stored(workspace, detector)
-    result = agreement(labels)
-    if json:
-        print_json(
-            {
-                "pairs": [p._asdict() for p in result.pairs],
-                "fleiss_kappa": result.fleiss_kappa,
-                "krippendorff_alpha": result.krippendorff_alpha,
-                "n_items": result.n_items,
-                "n_complete": result.n_complete,
-            }
-        )
-    else:
-        _print(result)
+    if csv + latex + json > 1:
+        raise BadInputError("One of --csv, --latex and --json at a time.", hint="Choose one.")
+    rule = Rule(unsure.value, skipped.value)
+    choices = Choices(rule, duplicates.value, every.value, reference.value, positive, over_questions)
+    labels, gold = (_read(file), {}) if file is not None else _stored(workspace, detector, demo=not no_demo)
+    found = report(labels, choices, gold)
+    note(found.said)
+    if out is not None:
+        from evaluation.agreement.exports import write_report
+
+        note(f"{len(write_report(found, out))} files in {out}")
+    _print(found, part, csv=csv, latex=latex, json=json)
 
 
 def _read(file: Path) -> "pd.DataFrame":
@@ -68,18 +143,41 @@ def _read(file: Path) -> "pd.DataFrame":
     return labels
 
 
-def _stored(workspace: Path | None, detector: str | None) -> "pd.DataFrame":
+def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tuple[pd.DataFrame, dict[str, bool]]":
+    from annotation.adjudication import gold_words
     from annotation.judgments import Judgments
     from detectors.registry import parse_detector
     from detectors.trained import adopted_detector
-    from evaluation.agreement_labels import agreement_labels
+    from evaluation.agreement.labels import agreement_labels
 
     held = opened(workspace)
     chosen = parse_detector(detector or adopted_detector(held), held)
-    return agreement_labels(held, Judgments.open(held.judgments_url).frame(), chosen)
+    judgments = Judgments.open(held.judgments_url)
+    gold = {pair: word == "supports" for pair, word in gold_words(judgments).items() if word != "unsure"}
+    return agreement_labels(held, judgments, chosen, demo=demo), gold
 
 
-def _print(result: "Agreement") -> None:
-    for p in result.pairs:
-        print(f"{p.a}\t{p.b}\tkappa {p.cohen_kappa:.3f} [{p.low:.3f}, {p.high:.3f}]\traw {p.raw:.3f}\tn {p.n}")
-    print(f"Fleiss' kappa {result.fleiss_kappa:.3f} ({result.n_complete} items)\talpha {result.krippendorff_alpha:.3f}")
+def _print(found: "Report", part: Part | None, *, csv: bool, latex: bool, json: bool) -> None:
+    from annotation.export import to_csv
+    from evaluation.agreement.exports import TITLES, shown, to_latex
+
+    one = found.parts[part or Part.TOGETHER]
+    if csv:
+        sys.stdout.write(to_csv(one).decode("utf-8"))
+    elif latex:
+        print(to_latex(one, TITLES[part or Part.TOGETHER]))
+    elif json and part is not None:
+        print_json(one.to_dict("records"))
+    elif json:
+        brief = found.agreement
+        figures = {
+            name: getattr(brief, name) for name in ("fleiss_kappa", "krippendorff_alpha", "n_items", "n_complete")
+        }
+        print_json(
+            {"pairs": [p._asdict() for p in brief.pairs], **figures, "said": found.said}
+            | {name: table.to_dict("records") for name, table in found.parts.items() if name != "pairs"}
+        )
+    else:
+        for name, table in found.parts.items():
+            if len(table) and part in (None, name) and (part or name != "matrix"):
+                print(f"{TITLES[name]}\n{shown(table).to_string(index=False)}\n")

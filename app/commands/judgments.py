@@ -67,15 +67,21 @@ def export(
 
     Example: `berdseye judgments export train.jsonl --what training --no-demo`
     """
+    from annotation.adjudication import gold_words
     from annotation.export import write_table
     from annotation.judgments import Judgments
     from annotation.training_data import training_data
 
-    frame = Judgments.open(opened(workspace).judgments_url).frame()
+    judged = Judgments.open(opened(workspace).judgments_url)
+    frame = judged.frame()
     frame = frame if demo else frame[~frame["demo"].astype(bool)]
-    table = frame if what == "judgments" else training_data(frame)
+    table = frame if what == "judgments" else training_data(frame, adjudicated=gold_words(judged))
     write_table(table, path)
     note(f"{path}: {len(table)} rows")
+    if what == "training" and (made_up := int(frame["demo"].astype(bool).sum())):
+        note(
+            f"{made_up:,} of {len(frame):,} judgments are of the demo's made-up annotators: leave them out with --no-demo."
+        )
 
 
 def _counted(progress: Callable[[int, str], None]) -> Callable[[int, int], None]:

@@ -8,7 +8,7 @@ from app.components.plain_text import escaped, highlighted, web_address
 from evaluation.inspection import Chip, Hit
 from retrieval.matching import matched_spans
 
-WHOSE = {"you": "your word", "people": "people's word", "detector": "detector"}
+WHOSE = {"adjudicator": "an adjudicator's word", "you": "your word", "people": "people's word", "detector": "detector"}
 KEYED_PERSPECTIVES = 9
 
 
@@ -45,10 +45,17 @@ def _chip_button(
         icon=":material/person:" if chip.by != "detector" else ":material/smart_toy:",
         type="primary" if chip.supports else "secondary",
         help=f"{escaped(chip.pair.perspective)} — {says} ({WHOSE[chip.by]}; detector: "
-        f"P = {chip.detected.probability:.2f}). "
-        + ("Click to say the opposite." if can_judge else "Enter your name first."),
-        disabled=not can_judge,
-        shortcut=str(place + 1) if focused and can_judge and place < KEYED_PERSPECTIVES else None,
+        f"P = {chip.detected.probability:.2f}). " + _next_step(chip, can_judge=can_judge),
+        disabled=not can_judge or chip.by == "adjudicator",
+        shortcut=str(place + 1)
+        if focused and can_judge and chip.by != "adjudicator" and place < KEYED_PERSPECTIVES
+        else None,
         on_click=flip,
         args=(chip, hit),
     )
+
+
+def _next_step(chip: Chip, *, can_judge: bool) -> str:
+    if chip.by == "adjudicator":
+        return "It was decided on the Adjudication page."
+    return "Click to say the opposite." if can_judge else "Enter your name first."

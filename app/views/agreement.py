@@ -1,48 +1,219 @@
 """Agreement: how far people agree with each other and with the detector, where they do not, and the exports."""
 
-from math import isnan
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from annotation.agreement import Agreement, agreement, confusion
+from annotation.adjudication import gold_words
+from annotation.agreement import confusion
+from annotation.agreement.rules import SKIPPED_RULES, UNSURE_RULES, Rule, SkippedRule, UnsureRule
+from annotation.agreement.slices import PERIODS, Period
 from annotation.export import to_csv, to_jsonl, to_parquet
-from annotation.judgments import VERDICTS
 from annotation.training_data import training_data
-from app.components.charts import counts_as_colours, dots_with_intervals
+from app.components.charts import counts_as_colours
 from app.components.detector_line import detector_line
 from app.components.plain_text import escaped
 from app.session import errors_in_place, judgments, workspace
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector, detector_names
-from evaluation.agreement_labels import UNSURE_RULES, agreement_labels
+from evaluation.agreement.against_people import REFERENCES, Reference
+from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
+from evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
+from evaluation.agreement.labels import DETECTOR, agreement_labels
+from evaluation.agreement.report import Choices, Report, report
+
+_TEXTS = ["question", "perspective", "title", "passage"]
+_LISTED = 200
+
+
+class Asked(NamedTuple):
+    """What is chosen above the page."""
+
+    detector: str
+    unsure: UnsureRule
+    skipped: SkippedRule
+    reference: Reference
+    period: Period
+    demo: bool
+
+
+@st.cache_data(max_entries=5, show_spinner="Reading the labels…")
+def labels_of(version: int, detector: str, demo: bool) -> pd.DataFrame:
+    """Everyone's labels, the detector's among them; `version` is that of the judgments."""
+    del version
+    return agreement_labels(workspace(), judgments(), parse_detector(detector, workspace()), demo=demo)
 
 
 @st.cache_data(max_entries=10, show_spinner="Computing agreement…")
-def computed(version: int, detector: str, unsure: str, demo: bool) -> tuple[pd.DataFrame, pd.DataFrame, Agreement]:
-    """Judgments, long-form labels and agreement; `version` is that of the judgments."""
-    del version
-    frame = judgments().frame()
-    frame = frame if demo else frame[~frame["demo"].astype(bool)]
-    labels = agreement_labels(
-        workspace(),
-        frame,
-        parse_detector(detector, workspace()),
-        "left out" if unsure == "left out" else "a third label",
+def computed(version: int, asked: Asked) -> Report:
+    """The report, its tables made."""
+    gold = {pair: word == "supports" for pair, word in gold_words(judgments()).items() if word != "unsure"}
+    choices = Choices(Rule(asked.unsure, asked.skipped), period=asked.period, reference=asked.reference)
+    found = report(labels_of(version, asked.detector, asked.demo), choices, gold)
+    assert found.parts
+    return found
+
+
+def page() -> None:
+    """The whole page."""
+    asked = choices()
+    found = computed(judgments().version(), asked)
+    if not len(found.labels.items):
+        st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
+        return
+    st.caption(f"The detector: {detector_line(parse_detector(asked.detector, workspace()))}")
+    st.caption(escaped(found.said))
+    together(found)
+    st.subheader("Detectors against people", anchor=False)
+    st.caption(
+        f"In percent; right is what {escaped(asked.reference)} says. The rows below are those that BERDS prints."
     )
-    return frame, labels, agreement(labels)
+    table(found, "detection")
+    more(found)
+    disagreements(found)
+    st.subheader("Exports", anchor=False)
+    exports(found, asked)
 
 
-def statistics(result: Agreement) -> pd.DataFrame:
-    """The table of pairs, as shown and exported."""
-    return pd.DataFrame(result.pairs).rename(columns={"cohen_kappa": "kappa"})
+def choices() -> Asked:
+    """The row of choices."""
+    first, second = st.columns([2, 1, 1]), st.columns([2, 1, 1])
+    detector = first[0].selectbox(
+        "Detector", detector_names(workspace()), key="detector", bind="query-params", accept_new_options=True
+    )
+    unsure = first[1].selectbox("Unsure is", UNSURE_RULES, key="unsure", bind="query-params")
+    skipped = first[2].selectbox("Skipped is", SKIPPED_RULES, key="skipped", bind="query-params")
+    reference = second[1].selectbox("Scored against", REFERENCES, key="reference", bind="query-params")
+    period = second[2].selectbox("Over time by", PERIODS, index=1, key="period", bind="query-params")
+    demo = second[0].toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
+    return Asked(
+        detector or adopted_detector(workspace()),
+        unsure or UNSURE_RULES[0],
+        skipped or SKIPPED_RULES[0],
+        reference or REFERENCES[0],
+        period or "week",
+        demo,
+    )
 
 
-def downloads(name: str, frame: pd.DataFrame, *, json_lines: bool = False) -> None:
-    """Buttons for a table as CSV (or JSONL) and Parquet."""
+def together(found: Report) -> None:
+    """Everyone together, and each two."""
+    parts, pairs = found.parts, found.parts["pairs"]
+    st.subheader("Everyone together", anchor=False)
+    left, right = st.columns([2, 3])
+    if parts["together"]["value"].notna().any():
+        left.altair_chart(coefficients_chart(parts["together"]))
+    with right:
+        table(found, "together")
+    st.subheader("Each two, Cohen's kappa with its 95% interval", anchor=False)
+    known = pairs[pairs["n"] > 0] if len(pairs) else pairs
+    if not len(known) or not known["cohen_kappa"].notna().any():
+        st.info("No two annotators have judged the same pairs yet.")
+        return
+    left, right = st.columns([3, 2])
+    with left:
+        st.altair_chart(pairs_chart(known))
+    with right:
+        st.dataframe(known.rename(columns={"cohen_kappa": "kappa"}).round(3), hide_index=True)
+        st.caption(NOTES["pairs"])
+    if len(found.labels.raters) > 2:
+        with st.expander("As a matrix"):
+            st.altair_chart(matrix_chart(known, list(found.labels.raters)), width="content")
+
+
+def more(found: Report) -> None:
+    """Slices, time, guidelines and stances, each behind its tab."""
+    names = [name for name in ("stance", "slices", "time", "guidelines", "detection_slices") if len(found.parts[name])]
+    for tab, name in zip(st.tabs([TITLES[name] for name in names]) if names else [], names, strict=True):
+        with tab:
+            if name == "time" and found.parts[name]["part"].nunique() > 1:
+                st.altair_chart(time_chart(found.parts[name]))
+            table(found, name)
+
+
+def table(found: Report, name: str) -> None:
+    """A table of the report as people read it."""
+    st.dataframe(shown(found.parts[name]), hide_index=True, key=f"part-{name}")
+    st.caption(NOTES[name])
+
+
+def disagreements(found: Report) -> None:
+    """The confusion table of two annotators, and the pairs on which they disagree."""
+    shared = sorted(
+        (p for p in found.agreement.pairs if p.n > 0),
+        key=lambda p: (p.a.startswith(DETECTOR) or p.b.startswith(DETECTOR), -p.n),
+    )
+    if not shared:
+        return
+    chosen = st.selectbox(
+        "Two annotators", [(p.a, p.b) for p in shared], format_func=lambda p: f"{p[0]} and {p[1]}", key="two"
+    )
+    if chosen is None:
+        return
+    a, b = chosen
+    left, right = st.columns([1, 2])
+    with left:
+        st.altair_chart(counts_as_colours(confusion(found.rows, a, b, found.labels.values)))
+    two = found.labels.of_raters((a, b))
+    both = (two.codes >= 0).all(axis=1)
+    differ = both & (two.codes[:, 0] != two.codes[:, 1])
+    keys = two.of_items(differ).items
+    records = judgments().pair_records(keys[:_LISTED])
+    said = {key: [two.values[code] for code in codes] for key, codes in zip(keys, two.codes[differ], strict=True)}
+    comments: dict[str, list[str]] = {}
+    for word in judgments().present(keys[:_LISTED]):
+        if word.comment:
+            comments.setdefault(word.pair, []).append(word.comment)
+    rows = [
+        [*said[key], *(getattr(r, name) for name in _TEXTS), " / ".join(comments.get(key, []))]
+        for key, r in records.items()
+    ]
+    with right:
+        st.markdown(f"**{len(keys)} of {int(both.sum())} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
+        if len(keys) > _LISTED:
+            st.caption(f"The first {_LISTED} of them:")
+        st.dataframe(pd.DataFrame(rows, columns=[a, b, *_TEXTS, "comment"]), hide_index=True, height=320)
+
+
+def exports(found: Report, asked: Asked) -> None:
+    """Files of what the page shows; each is made when its button is pressed."""
+
+    def people() -> pd.DataFrame:
+        frame = judgments().frame()
+        return frame if asked.demo else frame[~frame["demo"].astype(bool)]
+
+    pairs = found.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
+    downloads("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
+    downloads("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
+    names: list[str] = [name for name in TITLES if len(found.parts[name])]
+    chosen = st.selectbox("Table", names, format_func=lambda name: TITLES[name], key="part")
+    if chosen is not None:
+        one = found.parts[chosen]
+        downloads(
+            chosen,
+            {
+                "csv": lambda: to_csv(one),
+                "parquet": lambda: to_parquet(one),
+                "tex": lambda: to_latex(one, TITLES[chosen]).encode("utf-8"),
+            },
+        )
+    downloads("Report", {"html": lambda: to_html(found)})
+    st.caption("Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits.")
+    downloads(
+        "Training data",
+        {
+            "jsonl": lambda: to_jsonl(training_data(people())),
+            "parquet": lambda: to_parquet(training_data(people())),
+        },
+    )
+
+
+def downloads(name: str, contents: dict[str, Callable[[], bytes]]) -> None:
+    """A button for each ending."""
     with st.container(horizontal=True):
-        text = (to_jsonl(frame), "jsonl") if json_lines else (to_csv(frame), "csv")
-        for content, ending in (text, (to_parquet(frame), "parquet")):
+        for ending, content in contents.items():
             st.download_button(
                 f"{name}.{ending}",
                 content,
@@ -51,86 +222,6 @@ def downloads(name: str, frame: pd.DataFrame, *, json_lines: bool = False) -> No
                 on_click="ignore",
                 icon=":material/download:",
             )
-
-
-def page() -> None:
-    """The whole page."""
-    columns = st.columns([2, 2, 3])
-    detector = columns[0].selectbox(
-        "Detector",
-        detector_names(workspace()),
-        key="detector",
-        bind="query-params",
-        accept_new_options=True,
-    )
-    unsure = columns[1].selectbox("Unsure is", UNSURE_RULES, key="unsure", bind="query-params")
-    demo = columns[2].toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
-    frame, labels, result = computed(
-        judgments().version(), detector or adopted_detector(workspace()), unsure or "left out", demo
-    )
-    if frame.empty:
-        st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
-        return
-    st.caption(f"The detector: {detector_line(parse_detector(detector or adopted_detector(workspace()), workspace()))}")
-    table = statistics(result)
-    summary(table, result)
-    details(frame, labels, table)
-    st.subheader("Exports", anchor=False)
-    downloads("Judgments", frame)
-    downloads("Agreement", table)
-    st.caption("Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits.")
-    downloads("Training data", training_data(frame), json_lines=True)
-
-
-def summary(table: pd.DataFrame, result: Agreement) -> None:
-    """Chart and table of all pairs of annotators."""
-    known = table[table["n"] > 0].copy()
-    known["pair"] = known["a"] + " and " + known["b"]
-    left, right = st.columns([3, 2])
-    with left:
-        st.subheader("Cohen's kappa, 95% interval", anchor=False)
-        if known["kappa"].notna().any():
-            st.altair_chart(
-                dots_with_intervals(known.dropna(subset=["kappa"]), value="kappa", row="pair", low_end=-0.4)
-            )
-        else:
-            st.info("No two annotators have judged the same pairs yet.")
-    with right:
-        st.dataframe(known.drop(columns=["pair"]).round(3), hide_index=True)
-        st.caption(
-            f"Everyone together: Krippendorff's alpha {_shown(result.krippendorff_alpha)} over {result.n_items} pairs; Fleiss' "
-            f"kappa {_shown(result.fleiss_kappa)} over the {result.n_complete} pairs that all have labelled, the detector too."
-        )
-
-
-def _shown(value: float) -> str:
-    return "undefined" if isnan(value) else f"{value:.3f}"
-
-
-def details(frame: pd.DataFrame, labels: pd.DataFrame, table: pd.DataFrame) -> None:
-    """The confusion table of two annotators, and the pairs on which they disagree."""
-    machine = table["b"].str.startswith("detector ") | table["a"].str.startswith("detector ")
-    shared = table[table["n"] > 0].assign(machine=machine).sort_values(["machine", "n"], ascending=[True, False])
-    pairs = list(zip(shared["a"], shared["b"], strict=True))
-    if not pairs:
-        return
-    chosen = st.selectbox("Two annotators", pairs, format_func=lambda p: f"{p[0]} and {p[1]}", key="two")
-    if chosen is None:
-        return
-    a, b = chosen
-    left, right = st.columns([1, 2])
-    with left:
-        st.altair_chart(counts_as_colours(confusion(labels, a, b, VERDICTS)))
-    with right:
-        said = (
-            labels[labels["annotator"].isin((a, b))].pivot(index="item", columns="annotator", values="label").dropna()
-        )
-        disagreed = said[said[a] != said[b]]
-        texts = frame.drop_duplicates("pair").set_index("pair")[["question", "perspective", "title", "passage"]]
-        comments = frame[frame["comment"] != ""].groupby("pair")["comment"].agg(" / ".join)
-        listed = disagreed.join(texts).join(comments)
-        st.markdown(f"**{len(listed)} of {len(said)} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
-        st.dataframe(listed, hide_index=True, height=320)
 
 
 with errors_in_place():

@@ -1,14 +1,17 @@
-"""Annotate: pairs of chosen runs, one at a time, blind until the word is given."""
+"""Annotate: the pairs of a batch, or of chosen runs, one at a time and blind."""
 
 import time
 from importlib.resources import files
 
 import streamlit as st
 
+from annotation.batches import Batch, list_batches
 from annotation.judgments import Annotator, Judgments, PairRecord, Verdict
 from annotation.queue import pairs_of_runs
+from app.components.batch_desk import batch_desk
 from app.components.detector_line import detector_line
-from app.components.plain_text import escaped, web_address
+from app.components.pair_card import pair_card
+from app.components.plain_text import escaped
 from app.session import annotator, errors_in_place, judgments, workspace
 from data.errors import BadInputError
 from data.labels import LabelStore
@@ -18,8 +21,8 @@ from detectors.labelling import label
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector
 
-CARD_HEIGHT = 430
 LAST_HEIGHT = 96
+CHOSEN_RUNS = "pairs of runs you choose"
 KEYS: dict[str, tuple[Verdict, str]] = {
     "1": ("supports", ":material/check:"),
     "2": ("does not support", ":material/close:"),
@@ -32,6 +35,15 @@ def queue(runs: tuple[str, ...], created: tuple[str, ...], k: int) -> dict[str, 
     """The pairs of the runs; `created` makes runs made anew be read anew."""
     del created
     return pairs_of_runs(workspace(), runs, k)
+
+
+def chosen_batch(person: Annotator) -> Batch | None:
+    """The batch of the widget, the newest that is for this person first; None: pairs of runs, which are chosen next."""
+    open_ones = {b.name: b for b in list_batches(judgments()) if b.is_open and b.admits(person)}
+    if not open_ones:
+        return None
+    chosen = st.selectbox("What to judge", [*open_ones, CHOSEN_RUNS], key="batch", bind="query-params")
+    return open_ones.get(chosen)
 
 
 def chosen_queue() -> dict[str, PairRecord]:
@@ -109,20 +121,9 @@ def judge(person: Annotator, pairs: dict[str, PairRecord]) -> None:
                 st.success("Every pair of these runs is judged. Choose other runs, or a larger k.")
                 st.button("Undo", icon=":material/undo:", shortcut="u", on_click=undo, args=(person,))
             else:
-                _card(pairs[key])
+                pair_card(pairs[key])
                 _keys(person, key, pairs[key])
             _last(pairs)
-
-
-def _card(record: PairRecord) -> None:
-    with st.container(border=True, height=CARD_HEIGHT, key="pair-card"):
-        st.caption(f"{escaped(record.dataset)} · {escaped(record.corpus)}")
-        st.markdown(f"**Question** {escaped(record.question)}")
-        st.markdown(f"##### :blue[{escaped(record.perspective)}]")
-        st.markdown(f"**{escaped(record.title) or 'Passage'}**")
-        st.markdown(escaped(record.passage))
-        if address := web_address(record.url):
-            st.caption(f"[{escaped(address.split('/')[2])}]({address})")
 
 
 def _keys(person: Annotator, key: str, record: PairRecord) -> None:
@@ -164,7 +165,16 @@ def page() -> None:
     if person is None:
         st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
         return
-    judge(person, chosen_queue())
+    batch = chosen_batch(person)
+    if batch is None:
+        judge(person, chosen_queue())
+    elif st.session_state.get("batch_paused") == batch.name:
+        st.info("Your pair is free for others again.", icon=":material/pause:")
+        st.button(
+            "Go on", icon=":material/play_arrow:", key="go_on", on_click=st.session_state.pop, args=("batch_paused",)
+        )
+    else:
+        batch_desk(person, batch)
 
 
 with errors_in_place():

@@ -5,20 +5,35 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
+from annotation.training_data import RULES, UNSURE_RULES
+from annotation.training_sets.leakage import MENDS
+from annotation.training_sets.store import TrainingSetVersion, list_sets
 from app.components.charts import dots_with_intervals, learning_curves
 from app.components.job_box import job_box
 from app.components.plain_text import escaped
+from app.improving import read_improvement
 from app.session import errors_in_place, judgments, workspace
 from app.training_jobs import TrainingJob, jobs, start
+from app.training_sets import made_set
 from data.errors import BerdseyeError
 from detectors.registry import parse_detector
 from detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
+from evaluation.detection.improvement import ADOPTS
 
 KINDS = {
     "head": "A logistic head over the features of `embedded`: seconds, good from 20 judgments on",
     "crossencoder": "A cross-encoder: minutes, wants a base model and some hundred judgments",
     "lora": "LoRA on a language model: wants a GPU, a base model and some thousand judgments",
 }
+IMPROVE = "Makes a training set, trains on it, compares with the detector in use on questions held out, and uses the better one"
+WHEN = {"if-better": "if it is better", "always": "in any case", "never": "not by itself"}
+RULE_NAMES = {
+    "adjudicated": "adjudicated, else majority",
+    "majority": "majority",
+    "unanimous": "unanimous",
+    "one": "one annotator's",
+}
+MEND_NAMES = {"drop": "is dropped from one", "move": "joins their questions", "keep": "stays"}
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision")
 
 
@@ -64,7 +79,9 @@ def choose() -> None:
 
 
 def card(held: Trained) -> None:
-    """What the training left behind: figures, curve and settings."""
+    """What the training left behind: figures, curve and settings, and how it compared."""
+    if compared := read_improvement(held):
+        st.markdown(escaped(compared["comparison"]["told"]))
     figures = [
         {"figure": name, "split": split, "share": found[name], "low": found["intervals"][name][0],
          "high": found["intervals"][name][1], "pairs": found["n"]}
@@ -86,23 +103,78 @@ def card(held: Trained) -> None:
 
 
 def train_form() -> None:
-    """Begin a training."""
-    judged = int(judgments().frame()["pair"].nunique())
-    st.caption(f"{judged:,} judged pairs stand in this workspace; the Agreement page exports them as training data.")
-    kind = st.segmented_control("Kind", list(KINDS), default="head", required=True, key="kind")
-    st.caption(KINDS[kind or "head"])
-    left, middle, right = st.columns([2, 3, 1], vertical_alignment="bottom")
-    name = left.text_input("Name", key="training-name", placeholder="mine")
+    """Begin a training, or all of it: training set, training, comparison, and use."""
+    chosen = rules()
+    kind = st.segmented_control("Kind", list(KINDS), default="head", required=True, key="kind") or "head"
+    st.caption(KINDS[kind])
+    left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
+    name = left.text_input("Name", key="training-name", placeholder="as the training set")
     base = middle.text_input(
         "Base model",
         key="base",
         disabled=kind == "head",
         placeholder="a folder, or a name on the hub" if kind != "head" else "the shipped weights",
     )
-    if right.button("Train", icon=":material/model_training:", type="primary", disabled=not (name or "").strip()):
-        arguments = ("--kind", kind or "head", *(("--base", base.strip()) if base and kind != "head" else ()))
-        start(workspace(), name.strip(), arguments)
+    mode = right.selectbox("Use it afterwards", ADOPTS, key="adopt", format_func=WHEN.__getitem__)
+    with st.container(horizontal=True):
+        improve = st.button("Improve", icon=":material/trending_up:", type="primary", help=IMPROVE)
+        train = st.button("Train", icon=":material/model_training:", help="Only trains: nothing is compared or used.")
+    if improve or train:
+        made = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1])
+        options = ("--set", made.id, "--kind", kind, *(("--base", base.strip()) if base and kind != "head" else ()))
+        called = (name or "").strip() or (made.id if kind == "head" else f"{made.id}-{kind}")
+        if improve:
+            start(workspace(), called, (*options, "--adopt", mode or "if-better"), "improve")
+        else:
+            start(workspace(), called, options)
         st.rerun()
+
+
+def rules() -> tuple[str, str, str, str, bool]:
+    """How judgments become labels: the rule, unsure votes, whose word, leaks, and whether made-up people vote."""
+    frame = judgments().frame()
+    made_up = frame["demo"].astype(bool)
+    st.caption(f"{frame[~made_up]['pair'].nunique():,} pairs judged by people stand in this workspace.")
+    demo = made_up.any() and st.toggle(
+        f"Let the demo's {frame[made_up]['annotator'].nunique()} made-up annotators vote", key="demo-votes"
+    )
+    with st.expander("How judgments become training data"):
+        one, two, three, four = st.columns(4)
+        rule = one.selectbox(
+            "Label", RULES, index=RULES.index("adjudicated"), key="rule", format_func=RULE_NAMES.__getitem__
+        )
+        unsure = two.selectbox("Unsure votes are", UNSURE_RULES, key="unsure-votes")
+        people = sorted(frame["annotator"].unique())
+        one_person = three.selectbox("Annotator", people, key="whose", disabled=rule != "one") if people else ""
+        leaks = four.selectbox("A passage in two splits", MENDS, key="leaks", format_func=MEND_NAMES.__getitem__)
+        if held := list_sets(workspace()):
+            set_table(held)
+    return (
+        rule or "adjudicated",
+        unsure or "ignored",
+        (one_person or "") if rule == "one" else "",
+        leaks or "drop",
+        bool(demo),
+    )
+
+
+def set_table(held: list[TrainingSetVersion]) -> None:
+    """The versions there are, the newest first, with the class balance of each split."""
+    rows = [
+        {
+            "version": made.id,
+            "rule": made.manifest["rules"]["rule"],
+            **{f"{split}: pairs (supporting)": f"{n['pairs']:,} ({n['positives']:,})" for split, n in splits.items()},
+            "questions": sum(n["questions"] for n in splits.values()),
+            "left out": sum(made.manifest["left_out"].values()),
+            "leaks": made.manifest["leakage"]["told"],
+            "hash": made.hash,
+        }
+        for made in sorted(held, key=lambda m: str(m.manifest["created"]), reverse=True)
+        for splits in [made.manifest["splits"]]
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.caption("`berdseye training-set export` writes any of them for other tools.")
 
 
 @st.fragment(run_every=2)
@@ -122,8 +194,8 @@ def _job(training: TrainingJob) -> None:
     job_box(
         training.job,
         training.name,
-        doing="is being trained",
-        again=lambda: start(workspace(), training.name, training.options),
+        doing="is being trained" if training.command == "train" else "is being trained and compared",
+        again=lambda: start(workspace(), training.name, training.options, training.command),
     )
     if training.points:
         st.altair_chart(learning_curves(pd.DataFrame([asdict(p) for p in training.points])))
@@ -133,7 +205,7 @@ def page() -> None:
     """The whole page."""
     table()
     choose()
-    st.subheader("Train one from the judgments of this workspace", anchor=False)
+    st.subheader("A better one from the judgments of this workspace", anchor=False)
     with errors_in_place():
         train_form()
     progress()

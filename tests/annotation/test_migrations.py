@@ -19,7 +19,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from annotation.database import open_database
 from annotation.judgments import Judgments
-from annotation.schema import metadata, present
+from annotation.schema import adjudicated, batch_words, metadata, present
 from data.errors import BadInputError, UnavailableError
 
 
@@ -39,9 +39,10 @@ def check_schema(url: str) -> None:
             connection, opts={"compare_type": True, "include_name": lambda name, *_: name != "alembic_version"}
         )
         assert compare_metadata(context, metadata) == []
-        assert inspect(connection).get_view_names() == ["present"]
-        columns = [c["name"] for c in inspect(connection).get_columns("present")]
-        assert columns == [c.name for c in present.columns]
+        views = {view.name: view for view in (adjudicated, batch_words, present)}
+        assert sorted(inspect(connection).get_view_names()) == sorted(views)
+        for name, view in views.items():
+            assert [c["name"] for c in inspect(connection).get_columns(name)] == [c.name for c in view.columns]
     engine.dispose()
 
 
@@ -101,7 +102,7 @@ def test_opening_makes_the_file_and_opening_again_changes_nothing(tmp_path: Path
     Judgments.open(f"sqlite:///{path}").engine.dispose()
     with sqlite3.connect(path) as raw:
         before = raw.execute("SELECT * FROM sqlite_master").fetchall()
-        assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+        assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [("0002",)]
     Judgments.open(f"sqlite:///{path}").engine.dispose()
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT * FROM sqlite_master").fetchall() == before

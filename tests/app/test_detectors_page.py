@@ -61,9 +61,9 @@ def test_the_one_in_use_is_not_deleted(demo: Workspace) -> None:
 
 
 def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace) -> None:
-    training_jobs.start(demo, "mine", ("--kind", "head"))
+    training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
     with pytest.raises(BadInputError, match="is being trained"):
-        training_jobs.start(demo, "mine", ("--kind", "head"))
+        training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
     until = time.monotonic() + WITHIN
     while (held := training_jobs.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
         time.sleep(0.2)
@@ -71,11 +71,34 @@ def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace)
     (trained,) = list_trained(demo)
     assert trained.detector == "embedded(mine)"
     with pytest.raises(BadInputError, match="already"):
-        training_jobs.start(demo, "mine", ("--kind", "head"))
+        training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
+
+
+def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: Workspace) -> None:
+    at = drawn("detectors")
+    assert "0 pairs judged by people" in texts(at)
+    next(b for b in at.button if b.label == "Improve").click()
+    at = again(at)
+    assert "Only the demo's made-up annotators have judged" in texts(at), "never silently"
+    at.toggle(key="demo-votes").set_value(True)
+    next(b for b in at.button if b.label == "Improve").click()
+    at = again(at)
+    assert not at.error, [e.value for e in at.error]
+    until = time.monotonic() + WITHIN
+    while (held := training_jobs.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
+        time.sleep(0.2)
+    assert held == [], held[0].job.said
+    (trained,) = list_trained(demo)
+    assert (trained.detector, trained.card["data"]) == ("embedded(judged-1)", "judged-1")
+    at = drawn("detectors", chosen="embedded(judged-1)")
+    assert "embedded(judged-1) against embedded on" in texts(at)
+    assert at.dataframe[0].value["version"].tolist() == ["judged-1"]
+    adopted = adopted_detector(demo)
+    assert adopted == ("embedded(judged-1)" if "held-out questions: better" in texts(at) else "embedded")
 
 
 def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Workspace) -> None:
-    training_jobs.start(demo, "mine", ("--kind", "head", "--base", "random"))
+    training_jobs.start(demo, "mine", ("--kind", "head", "--demo", "--base", "random"))
     until = time.monotonic() + WITHIN
     while (job := training_jobs.jobs(demo)[0].job).runs and time.monotonic() < until:
         time.sleep(0.2)
@@ -89,7 +112,7 @@ def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Work
 
 
 def test_a_training_is_stopped_at_once(demo: Workspace) -> None:
-    training_jobs.start(demo, "mine", ("--kind", "head"))
+    training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
     job = training_jobs.jobs(demo)[0].job
     assert job.runs
     stop_job(job)

@@ -9,10 +9,12 @@ from tests.browser.served import Served, go, settled
 
 def test_a_detector_is_trained_from_judgments_and_used(own_app: Served, page: Page) -> None:
     go(page, f"{own_app.url}/detectors")
+    page.get_by_text("made-up annotators vote").click()
+    settled(page)
     page.get_by_label("Name", exact=True).fill("mine")
     page.keyboard.press("Enter")
     settled(page)
-    page.get_by_role("button", name="Train").click()
+    page.get_by_role("button", name="Train", exact=True).click()
     table = page.get_by_test_id("stTable")
     expect(table).to_contain_text("embedded(mine)", timeout=120_000)
     go(page, f"{own_app.url}/detectors?chosen=embedded(mine)")

@@ -7,8 +7,8 @@ detector = typer.Typer(no_args_is_help=True, help="Measure, tune, train and adop
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from app.commands.detectors import contrast, keeping, learning_curve, score, table, throughput, train, tune
+    from app.commands.detectors import contrast, improve, keeping, learning_curve, score, table, throughput, train, tune
 
-    for command in (keeping, train, score, tune, table, contrast, throughput, learning_curve):
+    for command in (keeping, train, improve, score, tune, table, contrast, throughput, learning_curve):
         command.register(detector)
     cli.add_typer(detector, name="detector")

@@ -44,6 +44,8 @@ def train(
     rank: Annotated[int, typer.Option(help="Of LoRA's matrices.")] = 16,
     patience: Annotated[int, typer.Option(help="Evaluations without a better F1 before it stops.")] = 4,
     seed: Annotated[int, typer.Option(help="Of order, dropout and search.")] = 0,
+    set_: Annotated[str | None, typer.Option("--set", help="A training set there is, in place of a file.")] = None,
+    demo: Annotated[bool, typer.Option(help="Without a file: let the made-up annotators of the demo vote.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -83,7 +85,7 @@ def train(
         trials=trials,
         teacher=teacher,
     )
-    data = _data(held, file)
+    data = _data(held, file, set_, demo)
     more = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
         made = train_detector(held, plan, data, unlabelled=more, progress=progress)
@@ -94,24 +96,23 @@ def train(
     note(f"Use it from now on with `berdseye detector adopt '{made.detector}'`.")
 
 
-def _data(workspace: Workspace, file: Path | None) -> "TrainingSet":
-    """The pairs of a file, or those that people judged in the workspace."""
+def _data(workspace: Workspace, file: Path | None, wanted: str | None, demo: bool) -> "TrainingSet":
+    """The pairs of a file or of a training set, or a new version of the set 'judged', of what people judged here."""
     from data.labelled_pairs import file_hash, read_labelled_pairs
     from detectors.training.training_set import training_set
 
     if file is not None:
         return training_set(read_labelled_pairs(file), file, file_hash(file))
-    from annotation.judgments import Judgments
-    from annotation.training_data import training_data
-    from data.labelled_pairs import LabelledPair
-    from data.records import Pair
-    from detectors.training.training_set import pairs_hash
+    from annotation.training_sets.store import find_set
+    from app.improving import set_to_train_on
+    from app.training_sets import made_set
 
-    frame = training_data(Judgments.open(workspace.judgments_url).frame())
-    pairs = [
-        LabelledPair(
-            Pair(r["passage"], r["perspective"], r["title"]), bool(r["label"]), r["question"], r["pair"], r["split"]
-        )
-        for r in frame.to_dict("records")
-    ]
-    return training_set(pairs, "the workspace's judgments", pairs_hash(pairs))
+    made = (
+        find_set(workspace, wanted)
+        if wanted
+        else made_set(workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo)
+    )
+    if made_up := made.manifest["judgments_of_made_up_annotators"]:
+        note(f"{made_up:,} of {made.manifest['judgments']:,} judgments are of the demo's made-up annotators.")
+    note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
+    return set_to_train_on(made)

@@ -1,0 +1,125 @@
+"""Agreement of everyone together: each coefficient with its interval, the items it is over, and what computed it."""
+
+from typing import NamedTuple
+
+import krippendorff
+import numpy as np
+import pandas as pd
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from annotation.agreement import coefficients
+from annotation.agreement.alignment import Aligned, Ints
+from annotation.agreement.gwet import ac1
+from annotation.agreement.pairwise import positive_and_negative
+from annotation.agreement.patterns import RESAMPLES, Doubles, Patterns, drawn, drawn_over_groups, patterns, percentiles
+
+_OWN = "Berdseye"
+
+
+class Statistic(NamedTuple):
+    """A coefficient with its 95% interval over n items; `n_dropped` items with a label were of no use to it."""
+
+    statistic: str
+    value: float
+    low: float
+    high: float
+    n: int
+    n_dropped: int
+    interval: str
+    computed_by: str
+
+
+def together(
+    labels: Aligned,
+    *,
+    positive: str | None = None,
+    questions: Ints | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Statistic]:
+    """Raw, positive and negative agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and PABAK.
+
+    Fleiss' kappa is over the items with as many labels as most have (of equals, the larger number). Intervals are of a percentile
+    bootstrap over items or, with `questions` int64[n_items], over whole questions; AC1's over items is Gwet's own.
+    """
+    counts = labels.counts()
+    labelled = counts.sum(axis=1) > 0
+    found = patterns(counts[labelled])
+    groups = None if questions is None else questions[labelled]
+    draws, said = _drawn(found, groups, resamples, seed)
+    raters = found.counts.sum(axis=1)
+    paired = raters > 1
+    usual = usual_raters(found)
+    n, n_paired, n_usual = (int(found.times[kept].sum()) for kept in (raters > 0, paired, raters == usual))
+    times = found.times.astype(np.float64)
+    up, down = positive_and_negative(labels.values, positive)
+
+    def row(name: str, value: float, kept: Ints, form: coefficients.Coefficient, over: int, by: str) -> Statistic:
+        drawn_values = form(found.counts[kept], draws[:, kept]) if over > 1 else np.zeros(0)
+        return Statistic(name, value, *percentiles(drawn_values), over, n - over, said, by)
+
+    def simple(name: str, form: coefficients.Coefficient) -> Statistic:
+        kept = np.flatnonzero(paired)
+        return row(name, float(form(found.counts[kept], times[kept])), kept, form, n_paired, _OWN)
+
+    rows = [simple("raw agreement", coefficients.raw)]
+    for place, name in ((up, "positive agreement"), (down, "negative agreement")):
+        if place is not None:
+            rows.append(simple(f"{name} ({labels.values[place]})", coefficients.on_label(place)))
+    fleiss_value, alpha_value = _fleiss(found, usual), _alpha(found)
+    rows += [
+        row(
+            "Fleiss' kappa", fleiss_value, np.flatnonzero(raters == usual), coefficients.fleiss, n_usual, "statsmodels"
+        ),
+        row("Krippendorff's alpha", alpha_value, np.flatnonzero(paired), coefficients.alpha, n_paired, "krippendorff"),
+    ]
+    gwet = ac1(found.counts, times) if n_paired else None
+    if gwet is None or questions is not None:
+        value = float(gwet.value) if gwet is not None else np.nan
+        rows.append(row("Gwet's AC1", value, np.flatnonzero(raters > 0), coefficients.gwet, n if gwet else 0, _OWN))
+    else:
+        ends = (float(gwet.low), float(gwet.high))
+        rows.append(Statistic("Gwet's AC1", float(gwet.value), *ends, n, 0, "analytic (Gwet, 2008)", _OWN))
+    return [*rows, simple("PABAK", coefficients.pabak)]
+
+
+def statistics_table(statistics: list[Statistic]) -> pd.DataFrame:
+    """A row a coefficient."""
+    return pd.DataFrame(statistics, columns=list(Statistic._fields))
+
+
+def usual_raters(found: Patterns) -> int:
+    """The number of labels, two or more, that most items have; of equals the larger one. 2 where none has."""
+    raters = found.counts.sum(axis=1)
+    items = np.bincount(raters, weights=found.times, minlength=3)
+    items[:2] = 0
+    return int(len(items) - 1 - np.argmax(items[::-1])) if items.any() else 2
+
+
+def fleiss_of(counts: Ints) -> float:
+    """Fleiss' kappa of items with one number of labels, by statsmodels; NaN without two labels and two values."""
+    if len(counts) == 0 or counts[0].sum() < 2 or (counts.sum(axis=0) > 0).sum() < 2:
+        return float("nan")
+    return float(fleiss_kappa(counts))
+
+
+def _fleiss(found: Patterns, usual: int) -> float:
+    kept = found.counts.sum(axis=1) == usual
+    return fleiss_of(np.repeat(found.counts[kept], found.times[kept], axis=0))
+
+
+def _alpha(found: Patterns) -> float:
+    kept = found.counts.sum(axis=1) > 1
+    counts = np.repeat(found.counts[kept], found.times[kept], axis=0)
+    if len(counts) == 0 or (counts.sum(axis=0) > 0).sum() < 2:
+        return float("nan")
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def _drawn(found: Patterns, groups: Ints | None, resamples: int, seed: int) -> tuple[Doubles, str]:
+    if len(found.times) == 0:
+        return np.zeros((0, 0)), "none"
+    if groups is None:
+        return drawn(found.times, resamples=resamples, seed=seed), f"bootstrap over items ({resamples:,} resamples)"
+    draws = drawn_over_groups(found.of_item, groups, resamples=resamples, seed=seed)
+    return draws, f"bootstrap over questions ({resamples:,} resamples)"

@@ -1,0 +1,143 @@
+"""`berdseye backup`: one zip file, with a manifest that holds the SHA-256 of each file in it."""
+
+import copy
+import hashlib
+import json
+import tempfile
+import zipfile
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any
+
+import tomli_w
+
+from annotation.backup.contents import JUDGMENTS, LEFT_OUT, SETTINGS, files, is_database
+from annotation.backup.judgments_copy import copy_judgments, copy_sqlite, count_events
+from data.atomic import replacing
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from data.workspace import Workspace
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+_PACKED = (".parquet", ".safetensors", ".zip", ".gz", ".zst", ".npz")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a backup."""
+
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class BackupManifest:
+    """What a backup is of: `events` counts those of the judgments, `gone` files that vanished while it was written."""
+
+    format: int
+    berdseye: str
+    created: str
+    judgments_from: str
+    events: int
+    corpora: bool
+    files: dict[str, Entry]
+    gone: list[str]
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False)
+
+
+def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress: Progress = silent) -> BackupManifest:
+    """Write a backup while people work; the file appears whole or not at all, and an older one is not replaced.
+
+    What was judged before the call is in it, and perhaps some of what is judged during it; other files are each as they
+    are when their turn comes.
+    """
+    if file.suffix != ".zip":
+        raise BadInputError("A backup is a .zip file.", where=file, hint="Name it such as backup.zip.")
+    if file.exists():
+        raise BadInputError("There is a file already.", where=file, hint="Choose another name.")
+    kept: dict[str, Entry] = {}
+    gone: list[str] = []
+    paths = list(files(workspace, corpora=corpora))
+    with tempfile.TemporaryDirectory() as scratch, replacing(file) as draft:
+        copied = Path(scratch) / JUDGMENTS
+        copy_judgments(workspace.judgments_url, copied)
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+            kept[JUDGMENTS] = _add(archive, JUDGMENTS, copied)
+            kept[SETTINGS] = _add_bytes(archive, SETTINGS, _settings(workspace))
+            for number, path in enumerate(paths, start=1):
+                name = path.relative_to(workspace.folder).as_posix()
+                try:
+                    kept[name] = _add(archive, name, _still(path, Path(scratch)))
+                except FileNotFoundError:
+                    gone.append(name)
+                progress(number, "files", len(paths))
+            manifest = BackupManifest(
+                FORMAT,
+                version("berdseye"),
+                datetime.now(UTC).isoformat(timespec="seconds"),
+                workspace.judgments_url.partition(":")[0].partition("+")[0],
+                count_events(copied),
+                corpora,
+                kept,
+                gone,
+            )
+            _add_bytes(archive, MANIFEST, manifest.to_json().encode())
+    return manifest
+
+
+def left_out(workspace: Workspace, manifest: BackupManifest) -> dict[str, str]:
+    """Parts that stand in the workspace and not in the backup, with the reason."""
+    there = {name: why for name, why in LEFT_OUT.items() if (workspace.folder / name).exists()}
+    return {name: why for name, why in there.items() if not (name == "corpora" and manifest.corpora)}
+
+
+def _settings(workspace: Workspace) -> bytes:
+    """The settings without the address of a judgments server, which may hold a password: the judgments come along."""
+    settings: dict[str, Any] = copy.deepcopy(workspace.settings)
+    settings["judgments"]["url"] = ""
+    return tomli_w.dumps(settings).encode()
+
+
+def _still(path: Path, scratch: Path) -> Path:
+    """The file, or a copy of a database that may be written meanwhile."""
+    if not is_database(path):
+        return path
+    copied = scratch / "database"
+    copied.unlink(missing_ok=True)
+    copy_sqlite(path, copied)
+    return copied
+
+
+def _add(archive: zipfile.ZipFile, name: str, path: Path) -> Entry:
+    """Put a file in, hashed as it is read: a file that is replaced meanwhile goes in as it was when it was opened."""
+    with path.open("rb") as source:
+        return _write(archive, name, source, packed=path.suffix in _PACKED)
+
+
+def _add_bytes(archive: zipfile.ZipFile, name: str, content: bytes) -> Entry:
+    archive.writestr(_info(name), content, zipfile.ZIP_DEFLATED)
+    return Entry(hashlib.sha256(content).hexdigest(), len(content))
+
+
+def _write(archive: zipfile.ZipFile, name: str, source: IO[bytes], *, packed: bool) -> Entry:
+    info = _info(name)
+    info.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
+    digest, size = hashlib.sha256(), 0
+    with archive.open(info, "w", force_zip64=True) as target:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            target.write(chunk)
+    return Entry(digest.hexdigest(), size)
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, datetime.now(UTC).timetuple()[:6])
+    info.external_attr = 0o600 << 16
+    return info

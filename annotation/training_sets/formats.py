@@ -1,0 +1,108 @@
+"""A training set in the forms that other tools read: JSON Lines, a Hugging Face `datasets` folder, Label Studio's JSON."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from annotation.export import to_jsonl
+from annotation.judgments import PairRecord, Verdict
+from annotation.label_studio.config import Word, result_of, task_data
+from annotation.training_sets.store import SCHEMA, TrainingSetVersion
+from data.atomic import write_bytes, write_json, write_parquet
+from data.errors import BadInputError
+
+LABELS: tuple[Verdict, Verdict] = ("does not support", "supports")
+_HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}
+_HUB_TYPES: Mapping[pa.DataType, Any] = {
+    pa.string(): {"dtype": "string", "_type": "Value"},
+    pa.int64(): {"dtype": "int64", "_type": "Value"},
+    pa.list_(pa.string()): {"feature": {"dtype": "string", "_type": "Value"}, "_type": "List"},
+}
+
+
+def write_jsonl(made: TrainingSetVersion, path: Path) -> list[Path]:
+    """All pairs in one file, an object a line, as `berdseye detector train` and `score` take it."""
+    write_bytes(path, to_jsonl(made.table()))
+    return [path]
+
+
+def write_lines(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Objects as JSON Lines."""
+    write_bytes(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode())
+
+
+def write_hugging_face(made: TrainingSetVersion, folder: Path) -> list[Path]:
+    """A folder that `datasets.load_dataset(FOLDER)` reads: a Parquet file a split and a card; dev is called validation there.
+
+    The label is a `ClassLabel`; its names and all types stand in the Parquet schema, as `datasets` itself writes them.
+    """
+    empty_folder(folder)
+    table = made.table()
+    types: dict[str, Any] = {field.name: _HUB_TYPES[field.type] for field in SCHEMA}
+    types["label"] = {"names": list(LABELS), "_type": "ClassLabel"}
+    schema = SCHEMA.with_metadata({"huggingface": json.dumps({"info": {"features": types}})})
+    written = []
+    for split, hub in _HUB_SPLITS.items():
+        rows = table[table["split"] == split]
+        if len(rows):
+            path = folder / "data" / f"{hub}-00000-of-00001.parquet"
+            write_parquet(path, pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
+            written.append(path)
+    write_bytes(folder / "README.md", _card(made, [path.name for path in written]).encode())
+    write_json(folder / "berdseye.json", made.manifest)  # not .jsonl: nothing to load
+    return [*written, folder / "README.md", folder / "berdseye.json"]
+
+
+def write_label_studio(made: TrainingSetVersion, path: Path) -> list[Path]:
+    """Tasks with their label as a ground-truth annotation, for the labeling interface of Berdseye's own projects."""
+    names = list(PairRecord.__dataclass_fields__)
+    tasks = []
+    for row in made.table().to_dict("records"):
+        data = task_data(PairRecord(**{name: row[name] for name in names})) | {"split": row["split"]}
+        result = result_of(Word(LABELS[row["label"]], ""))
+        tasks.append({"data": data, "annotations": [{"result": result, "ground_truth": True}]})
+    write_bytes(path, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
+    return [path]
+
+
+def empty_folder(folder: Path) -> None:
+    """Refuse a folder that holds something already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInputError("The folder holds something already.", where=folder, hint="Name a new one.")
+
+
+def _card(made: TrainingSetVersion, files: list[str]) -> str:
+    """The card: nothing that people wrote stands in it, so nothing of theirs is read as YAML or Markdown."""
+    known = made.manifest
+    splits = "".join(f"      - split: {name.partition('-')[0]}\n        path: data/{name}\n" for name in files)
+    rows = "\n".join(
+        f"| {_HUB_SPLITS[split]} | {n['pairs']} | {n['positives']} | {n['questions']} |"
+        for split, n in known["splits"].items()
+    )
+    left_out = sum(known["left_out"].values())
+    made_up = known["judgments_of_made_up_annotators"]
+    warning = f"\n{made_up} of the judgments are of made-up demo annotators.\n" if made_up else ""
+    return f"""---
+task_categories:
+  - text-classification
+configs:
+  - config_name: default
+    data_files:
+{splits}---
+
+# {known["name"]}, version {known["version"]}
+
+Passages and perspectives with the label whether the passage supports the perspective (1) or not (0), made by Berdseye from
+{known["judgments"]} judgments of people by the rule "{known["rules"]["rule"]}"; unsure votes: {known["rules"]["unsure"]}.
+No question stands in two splits. {known["leakage"]["told"]} {left_out} judged pairs were left out for want of a label.
+{warning}
+| split | pairs | supporting | questions |
+|---|---|---|---|
+{rows}
+
+Hash of the rows: `{known["hash"]}`. Everything else that is known of it is in `berdseye.json`. The passages' own licences
+hold for their texts.
+"""

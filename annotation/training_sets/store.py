@@ -1,0 +1,193 @@
+"""Training sets in the workspace: each version is a folder that never changes, with its pairs and a manifest.
+
+`training_sets/NAME-VERSION/pairs.parquet` holds the columns of `training_data`; `manifest.json` says by which rules it was
+made, from how many judgments, what was left out, and the SHA-256 of the pairs.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotation.adjudication import gold_words
+from annotation.judgments import Judgments
+from annotation.training_data import Choice, decided
+from annotation.training_sets.leakage import Mend, mended
+from data.atomic import sync_folder, write_json, write_parquet
+from data.errors import BadInputError, StaleError, UnknownNameError
+from data.labelled_pairs import LabelledPair, read_labelled_pairs
+from data.locks import locked
+from data.near_duplicates import DEFAULT_THRESHOLD
+from data.splits import SPLITS, same_question
+from data.workspace import Workspace, checked_name
+
+PAIRS = "pairs.parquet"
+_MANIFEST = "manifest.json"
+_ID = re.compile(r"(.+)-([1-9]\d*)")
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("pair", "passage", "title", "perspective", "question", "dataset")),
+        *((name, pa.int64()) for name in ("label", "supports", "does_not_support", "unsure")),
+        ("annotators", pa.list_(pa.string())),
+        *((name, pa.string()) for name in ("split", "question_id", "stance", "corpus", "url", "decided_by")),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class TrainingSetVersion:
+    """A stored version. `hash` (12 hex digits) is of its rows, in whatever order; `manifest` is all that is known of it."""
+
+    id: str
+    folder: Path
+    hash: str
+    manifest: dict[str, Any]
+
+    @property
+    def path(self) -> Path:
+        """A file of labelled pairs, as every command on detectors takes it."""
+        return self.folder / PAIRS
+
+    def table(self) -> pd.DataFrame:
+        """Its rows, with the columns of `training_data`; raises `StaleError` where they are not those of the manifest."""
+        with self.path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != self.manifest["sha256"]:
+                raise StaleError("The pairs were changed.", where=self.path, hint="Make the training set anew.")
+        frame: pd.DataFrame = pq.read_table(self.path).to_pandas()
+        return frame.replace({np.nan: None}) if len(frame) else frame
+
+    def pairs(self) -> list[LabelledPair]:
+        """Its rows as labelled pairs."""
+        return read_labelled_pairs(self.path)
+
+
+def create(
+    workspace: Workspace,
+    judgments: Judgments,
+    name: str = "judged",
+    choice: Choice | None = None,
+    *,
+    mend: Mend = "drop",
+    threshold: float = DEFAULT_THRESHOLD,
+) -> TrainingSetVersion:
+    """Make the next version of a training set; where it would equal the newest version, that one is returned.
+
+    Raises `BadInputError` where no judged pair has a label by the rules.
+    """
+    choice = choice or Choice()
+    name = checked_name("training set", name)
+    events, frame = judgments.version(), judgments.frame()
+    labelled = decided(frame, choice, gold_words(judgments) if choice.rule == "adjudicated" else None)
+    if labelled.table.empty:
+        alone = len(frame) and not choice.demo and frame["demo"].astype(bool).all()
+        raise BadInputError(
+            "Only the demo's made-up annotators have judged."
+            if alone
+            else "No judged pair has a label by these rules.",
+            where="the workspace's judgments",
+            hint="Judge some pairs, or say --demo to learn from made-up people." if alone else "Judge more pairs.",
+        )
+    table, leakage = mended(labelled.table, mend, threshold)
+    rules = {**asdict(choice), "leaks": mend, "near_duplicates_from": threshold}
+    digest = _hash(table)
+    with locked(workspace.training_sets_folder / ".lock"):
+        held = [s for s in list_sets(workspace) if _name(s.id) == name]
+        if held and held[-1].hash == digest and held[-1].manifest["rules"] == rules:
+            return held[-1]
+        number = _number(held[-1].id) + 1 if held else 1
+        voters = frame if choice.demo else frame[~frame["demo"].astype(bool)]
+        manifest = {
+            "name": name,
+            "version": number,
+            "hash": digest,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "rules": rules,
+            "judgment_events": events,
+            "judgments": len(voters),
+            "judgments_of_made_up_annotators": int(voters["demo"].astype(bool).sum()),
+            "splits": balance(table),
+            "left_out": labelled.left_out,
+            "leakage": asdict(leakage) | {"told": str(leakage)},
+        }
+        return _write(workspace, f"{name}-{number}", table, manifest)
+
+
+def list_sets(workspace: Workspace) -> list[TrainingSetVersion]:
+    """All versions, by name and number."""
+    folders = [
+        p.parent for p in workspace.training_sets_folder.glob(f"[!.]*/{_MANIFEST}") if _ID.fullmatch(p.parent.name)
+    ]
+    return [_read(f) for f in sorted(folders, key=lambda f: (_name(f.name), _number(f.name)))]
+
+
+def find_set(workspace: Workspace, wanted: str) -> TrainingSetVersion:
+    """A version by its id, such as judged-3, or the newest of a name; raises `UnknownNameError`."""
+    held = {s.id: s for s in list_sets(workspace)}
+    newest = {_name(i): s for i, s in held.items()}
+    found = held.get(wanted) or newest.get(wanted)
+    if found is None:
+        raise UnknownNameError("training set", wanted, held)
+    return found
+
+
+def balance(table: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Pairs, supporting pairs and questions of each split."""
+    return {
+        split: {
+            "pairs": len(rows),
+            "positives": int(rows["label"].sum()),
+            "questions": rows["question"].map(same_question).nunique(),
+        }
+        for split in SPLITS
+        for rows in [table[table["split"] == split]]
+    }
+
+
+def _write(workspace: Workspace, wanted: str, table: pd.DataFrame, manifest: dict[str, Any]) -> TrainingSetVersion:
+    """Written beside its place and renamed: there is a whole version, or none."""
+    folder = workspace.training_sets_folder / wanted
+    draft = folder.with_name(f".{wanted}.{uuid4().hex[:8]}.tmp")
+    try:
+        write_parquet(draft / PAIRS, pa.Table.from_pandas(table, schema=SCHEMA, preserve_index=False))
+        with (draft / PAIRS).open("rb") as file:
+            manifest = manifest | {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        write_json(draft / _MANIFEST, manifest)
+        sync_folder(draft)
+        os.rename(draft, folder)  # noqa: PTH104 - unlike Path.replace it says that the place must be free
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return _read(folder)
+
+
+def _read(folder: Path) -> TrainingSetVersion:
+    path = folder / _MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        return TrainingSetVersion(folder.name, folder, str(manifest["hash"]), manifest)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise StaleError("The manifest cannot be read.", where=path, hint="Delete the folder.") from error
+
+
+def _hash(table: pd.DataFrame) -> str:
+    """12 hex digits that change with every row, in whatever order the rows stand."""
+    rows = sorted(json.dumps(row) for row in table.replace({np.nan: None}).to_numpy(dtype=object).tolist())
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()[:12]
+
+
+def _name(wanted: str) -> str:
+    return wanted.rpartition("-")[0]
+
+
+def _number(wanted: str) -> int:
+    return int(wanted.rpartition("-")[2])

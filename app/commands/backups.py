@@ -1,0 +1,66 @@
+"""`backup` and `restore`."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.console import counting, note, print_json
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    cli.command()(backup)
+    cli.command()(restore)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The .zip file to write; an existing one is not replaced.")],
+    corpora: Annotated[bool, typer.Option(help="With corpora and their indexes, which can be large.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the workspace's precious parts into one file, also while people judge.
+
+    Judgments, settings, data sets, runs, labels, detectors, thresholds, training sets and results of studies, each with its
+    SHA-256. Not in it: corpora unless asked for, downloads, and Label Studio's own data, which hold secrets.
+
+    Example: `berdseye backup monday.zip`
+    """
+    from annotation.backup.writing import back_up, left_out
+
+    held = opened(workspace)
+    with counting("backup") as progress:
+        manifest = back_up(held, file, corpora=corpora, progress=progress)
+    size = file.stat().st_size
+    if json:
+        told = {"file": str(file), "bytes": size, "files": len(manifest.files), "events": manifest.events}
+        print_json(told | {"gone": manifest.gone, "left_out": left_out(held, manifest)})
+        return
+    note(f"{file}: {len(manifest.files)} files, {manifest.events:,} events of judging, {size:,} bytes")
+    for name, why in left_out(held, manifest).items():
+        note(f"Not in it: {name} ({why}).")
+    for name in manifest.gone:
+        note(f"Vanished while it was written: {name}.")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    folder: Annotated[Path, typer.Argument(help="The new workspace; a folder that holds anything is refused.")],
+    judgments_url: Annotated[
+        str, typer.Option(help="An empty PostgreSQL (or SQLite) database for the judgments, in place of judgments.db.")
+    ] = "",
+) -> None:
+    """Make a workspace of a backup: every hash is compared, the judgments are counted, and only then the folder appears.
+
+    Example: `berdseye restore monday.zip restored`
+    """
+    from annotation.backup.restoring import restore as restored
+
+    with counting("restore") as progress:
+        made, manifest = restored(file, folder, judgments_url=judgments_url, progress=progress)
+    note(f"Workspace {made.folder}: {len(manifest.files)} files, {manifest.events:,} events, as of {manifest.created}.")
+    if os.environ.get("BERDSEYE_JUDGMENTS_URL") and not judgments_url:
+        note("BERDSEYE_JUDGMENTS_URL is set and comes before the restored judgments: unset it to use them.")

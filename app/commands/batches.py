@@ -1,0 +1,234 @@
+"""`batch create | list | show | close | export`: sending pairs out to be judged."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
+from app.console import counting, note, print_json
+from data.errors import BadInputError
+
+if TYPE_CHECKING:
+    from annotation.batches import Batch, Item
+    from annotation.judgments import Judgments
+    from data.workspace import Workspace
+
+batch = typer.Typer(no_args_is_help=True, help="Send pairs out to be judged: choose them, follow them, export them.")
+NameArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    batch.command("create")(create)
+    batch.command("list")(list_all)
+    batch.command("show")(show)
+    batch.command("close")(close)
+    batch.command("export")(export)
+    cli.add_typer(batch, name="batch")
+
+
+def create(
+    name: NameArgument,
+    run: Annotated[
+        list[str] | None, typer.Option(help="A stored run; of several, the pool. May be given again.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="The top k of those runs.")] = 5,
+    file: Annotated[
+        Path | None, typer.Option(help="Pairs of a TSV, CSV, JSONL or Parquet file (passage, perspective).")
+    ] = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="For the task prefer: JSON Lines of question, first and second answer.")
+    ] = None,
+    preset: Annotated[
+        Literal["berds"] | None,
+        typer.Option(help="berds: the test set of BERDS, from the runs of two retrievers for each data set."),
+    ] = None,
+    questions: Annotated[int, typer.Option(min=1, help="For the preset berds: questions of each data set.")] = 10,
+    sample: Annotated[int | None, typer.Option(min=1, help="Only so many of the pairs, drawn by the seed.")] = None,
+    by: Annotated[str, typer.Option(help="Strata of that sample, with commas: probability, dataset, stance.")] = "",
+    task: Annotated[
+        Literal["judge", "verify", "prefer"],
+        typer.Option(help="judge a pair; verify a shown decision of the detector; prefer one of two answers."),
+    ] = "judge",
+    per_pair: Annotated[int, typer.Option(min=1, help="How many people judge a pair.")] = 1,
+    person: Annotated[
+        list[str] | None, typer.Option(help="Who may judge; nobody named: anyone. May be given again.")
+    ] = None,
+    calibration: Annotated[int, typer.Option(min=0, help="How many pairs, drawn by the seed, everyone judges.")] = 0,
+    order: Annotated[Literal["batch", "uncertainty", "disagreement"], typer.Option(help="What comes first.")] = "batch",
+    detector: Annotated[
+        str | None, typer.Option(help="Whose probabilities and decisions; else the adopted one.")
+    ] = None,
+    shown: Annotated[
+        bool, typer.Option(help="Show the detector's opinion after each word; else the batch is blind.")
+    ] = (False),
+    seed: Annotated[int, typer.Option(help="The same seed chooses the same pairs.")] = 0,
+    hold: Annotated[int, typer.Option(min=1, help="Minutes that a pair stays reserved for someone who left.")] = 30,
+    made_by: Annotated[str, typer.Option(help="Who sends it out.")] = "",
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Choose pairs and send them out; the Annotate page hands them to people.
+
+    Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
+    """
+    from annotation.batches import Plan, create_batch
+    from annotation.judgments import Judgments
+    from evaluation.batch_choice import STRATA, berds_test_set, of_answers, of_file, of_runs, stratified, with_labels
+
+    held = opened(workspace)
+    strata = [name for name in STRATA if name in (wanted := [s.strip() for s in by.split(",") if s.strip()])]
+    if unknown := [name for name in wanted if name not in STRATA]:
+        raise BadInputError(f"There are no strata by '{unknown[0]}'.", hint=f"Use {', '.join(STRATA)}.")
+    if sum(map(bool, (run, file, answers))) != 1:
+        raise BadInputError("The pairs come from one place.", hint="Give --run, --file or --answers.")
+    if (answers is not None) != (task == "prefer"):
+        raise BadInputError("Answers are what the task prefer compares.", hint="Give --answers with --task prefer.")
+    if preset and not run:
+        raise BadInputError("The preset berds starts from runs.", hint="Give --run twice for each data set.")
+    items: list[Item]
+    if file is not None:
+        items = of_file(file)
+    elif answers is not None:
+        items = of_answers(answers, seed)
+    elif preset:
+        items = berds_test_set(held, run or [], seed, questions=questions, k=k)
+    else:
+        items = of_runs(held, run or [], k)
+    recipe: dict[str, object] = (
+        {"runs": sorted(run or []), "k": k} if run else {"file": (file or answers or Path()).name}
+    )
+    threshold = 0.5
+    if task == "verify" or order == "uncertainty" or "probability" in strata or (detector and task != "prefer"):
+        opinion = chosen_detector(detector, workspace)
+        threshold = opinion.threshold
+        recipe |= {"detector": opinion.name, "version": opinion.version, "threshold": threshold}
+        with counting(f"labels by {opinion.name}") as progress:
+            items = with_labels(held, opinion, items, progress=progress)
+    if sample is not None:
+        items = stratified(items, sample, strata, seed)
+        recipe |= {"sample": sample, "by": strata}
+    if preset:
+        recipe |= {"preset": preset, "questions": questions}
+    made = create_batch(
+        Judgments.open(held.judgments_url),
+        Plan(
+            name,
+            task,
+            per_pair,
+            tuple(person or ()),
+            calibration,
+            order,
+            blind=not (shown or task == "verify"),
+            seed=seed,
+            hold=hold * 60,
+            threshold=threshold,
+            made_by=made_by,
+            recipe=recipe,
+        ),
+        items,
+    )
+    note(f"{made.name}: {len({i.record.key for i in items})} pairs, {per_pair} people a pair")
+    if json:
+        print_json(_as_json(made))
+
+
+def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """List the batches, the newest first.
+
+    Example: `berdseye batch list`
+    """
+    import time
+
+    from annotation.batch_progress import batch_progress
+    from annotation.batches import list_batches
+
+    judgments = _judgments(opened(workspace))
+    rows = [(found, batch_progress(judgments, found, time=time.time())) for found in list_batches(judgments)]
+    if json:
+        print_json([_as_json(found) | {"pairs": p.pairs, "wanted": p.wanted, "given": p.given} for found, p in rows])
+        return
+    for found, p in rows:
+        state = "open" if found.is_open else "closed"
+        print(f"{found.name}\t{state}\t{found.task}\t{p.pairs} pairs\t{p.given} of {p.wanted} words\t{found.at[:10]}")
+
+
+def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """Show what a batch asks for, how far it is, who did what, and which perspectives were flagged.
+
+    Example: `berdseye batch show first`
+    """
+    import time
+
+    from annotation.batch_progress import batch_progress, batch_shares, flags
+    from annotation.batches import load_batch
+
+    judgments = _judgments(opened(workspace))
+    found = load_batch(judgments, name)
+    p = batch_progress(judgments, found, time=time.time())
+    shares = batch_shares(judgments, found)
+    flagged = flags(judgments, found)
+    if json:
+        numbers = p._asdict() | {"people": [share._asdict() for share in shares]}
+        print_json(_as_json(found) | {"progress": numbers, "flags": flagged.to_dict(orient="records")})
+        return
+    print(f"{found.name}\t{'open' if found.is_open else 'closed'}\t{found.task}, {'blind' if found.blind else 'shown'}")
+    print(f"{p.finished} of {p.pairs} pairs finished, {p.given} of {p.wanted} words, {p.reserved} out, {p.extra} extra")
+    print(f"{p.disputed} pairs disputed, {p.decided} decided by an adjudicator")
+    for share in shares:
+        took = "" if share.seconds is None else f"\tmedian {share.seconds:.1f} s"
+        print(f"{share.name}\t{share.words} words\t{share.skipped} skipped\t{share.flagged} flagged{took}")
+    for row in flagged.to_dict(orient="records"):
+        print(f"flagged by {row['annotator']}: {row['perspective']} ({row['comment'] or 'no comment'})")
+
+
+def close(
+    name: NameArgument,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open it again.")] = False,
+    made_by: Annotated[str, typer.Option(help="Who does.")] = "",
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Hand out no more pairs of a batch; what people said stays.
+
+    Example: `berdseye batch close first`
+    """
+    from annotation.batches import close_batch, load_batch
+
+    judgments = _judgments(opened(workspace))
+    found = close_batch(judgments, load_batch(judgments, name), made_by=made_by, reopen=reopen)
+    note(f"{found.name} is {'open' if found.is_open else 'closed'}")
+
+
+def export(
+    name: NameArgument,
+    path: Annotated[Path, typer.Argument(help="A .csv, .jsonl or .parquet file.")],
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Write every word of a batch beside its pair, the detector's probability and the adjudicator's decision.
+
+    Example: `berdseye batch export first first.csv`
+    """
+    from annotation.batch_progress import batch_frame
+    from annotation.batches import load_batch
+    from annotation.export import write_table
+
+    judgments = _judgments(opened(workspace))
+    table = batch_frame(judgments, load_batch(judgments, name))
+    write_table(table, path)
+    note(f"{path}: {len(table)} rows")
+
+
+def _judgments(workspace: "Workspace") -> "Judgments":
+    from annotation.judgments import Judgments
+
+    return Judgments.open(workspace.judgments_url)
+
+
+def _as_json(found: "Batch") -> dict[str, object]:
+    return {
+        **{field: getattr(found, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
+        **{field: getattr(found, field) for field in ("order", "blind", "seed", "hold", "recipe")},
+        "people": [person.name for person in found.people],
+        "open": found.is_open,
+    }

@@ -1,0 +1,166 @@
+"""Every statistic of agreement on one set of labels: tables that the page, the command and the exports share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pandas as pd
+
+from annotation.agreement.alignment import Aligned, DuplicateRule, aligned
+from annotation.agreement.overview import Agreement, agreement_of
+from annotation.agreement.rules import SKIPPED, UNSURE, Rule, counted
+from annotation.agreement.slices import COLUMNS as SLICE_COLUMNS
+from annotation.agreement.slices import Period, item_slices, over_time, version_slices
+from annotation.agreement.stance import StanceDifference, stance_differences
+from annotation.agreement.together import statistics_table, together
+from evaluation.agreement.against_people import Reference, against_people
+from evaluation.agreement.labels import DETECTOR
+
+SLICES = ("dataset", "corpus", "stance")
+PARTS = ("together", "pairs", "matrix", "slices", "time", "guidelines", "stance", "detection", "detection_slices")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is chosen of a report, and said in it."""
+
+    rule: Rule = field(default_factory=Rule)
+    duplicates: DuplicateRule = "refuse"
+    period: Period = "week"
+    reference: Reference = "another person"
+    positive: str | None = None
+    over_questions: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """Statistics of labels after the rule; `rows` are these labels, `people` the raters that are not detectors."""
+
+    rows: pd.DataFrame
+    labels: Aligned
+    people: tuple[str, ...]
+    choices: Choices
+    unsure_left_out: int = 0
+    skipped_left_out: int = 0
+    gold: Mapping[str, bool] = field(default_factory=dict)
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """Every two raters, and all of them together."""
+        return agreement_of(self.labels, self.choices.positive)
+
+    @cached_property
+    def parts(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names in `PARTS`."""
+        return {
+            "together": self._together(),
+            "pairs": pd.DataFrame(self.agreement.pairs),
+            "matrix": self._matrix(),
+            "slices": self._slices(),
+            "time": self._time(),
+            "guidelines": version_slices(self._of_people, self._values, positive=self.choices.positive),
+            "stance": self._stance(),
+            "detection": against_people(self.labels, self.people, self.choices.reference, gold=self.gold),
+            "detection_slices": self._detection_slices(),
+        }
+
+    @property
+    def said(self) -> str:
+        """What the statistics are over, in one line."""
+        chosen = self.choices
+        left = f"{self.unsure_left_out} unsure and {self.skipped_left_out} skipped left out"
+        repeated = f", {self.labels.repeated} repeated labels gave way to later ones" if self.labels.repeated else ""
+        return (
+            f"{len(self.rows):,} labels of {len(self.labels.items):,} pairs by {len(self.labels.raters)} raters; rule: "
+            f"{chosen.rule} ({left}){repeated}."
+        )
+
+    @property
+    def _values(self) -> tuple[str, ...]:
+        return self.labels.values
+
+    @cached_property
+    def _human(self) -> Aligned:
+        return self.labels.of_raters(self.people)
+
+    @cached_property
+    def _of_people(self) -> pd.DataFrame:
+        return self.rows[self.rows["annotator"].isin(self.people)]
+
+    @cached_property
+    def _about(self) -> pd.DataFrame:
+        known = [name for name in (*SLICES, "question_id") if name in self.rows.columns]
+        return self.rows.drop_duplicates("item").set_index("item")[known].reindex(list(self.labels.items))
+
+    def _together(self) -> pd.DataFrame:
+        questions = None
+        if self.choices.over_questions and "question_id" in self._about:
+            named = self._about["question_id"].astype(str)
+            if "dataset" in self._about:
+                named = self._about["dataset"].astype(str) + "\0" + named
+            questions = pd.factorize(named)[0]
+        groups = {"people": self._human}
+        if len(self.people) < len(self.labels.raters):
+            groups["people and detectors"] = self.labels
+        found = []
+        for who, labels in groups.items():
+            table = statistics_table(together(labels, positive=self.choices.positive, questions=questions))
+            table.insert(0, "who", who)
+            found.append(table)
+        return pd.concat(found, ignore_index=True)
+
+    def _matrix(self) -> pd.DataFrame:
+        names = list(self.labels.raters)
+        table = pd.DataFrame(1.0, index=names, columns=names)
+        for pair in self.agreement.pairs:
+            table.loc[pair.a, pair.b] = table.loc[pair.b, pair.a] = pair.cohen_kappa
+        return table.rename_axis("rater").reset_index()
+
+    def _slices(self) -> pd.DataFrame:
+        found = [
+            item_slices(self._human, self._about[name], name, self.choices.positive)
+            for name in SLICES
+            if name in self._about and len(self.labels.items)
+        ]
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(SLICE_COLUMNS))
+
+    def _time(self) -> pd.DataFrame:
+        if "at" not in self.rows.columns or not len(self.labels.items):
+            return pd.DataFrame(columns=list(SLICE_COLUMNS))
+        return over_time(self._human, self._of_people, self.choices.period, self.choices.positive)
+
+    def _stance(self) -> pd.DataFrame:
+        rows: Sequence[StanceDifference] = []
+        if "stance" in self._about:
+            rows = stance_differences(self.labels, self._about["stance"], self.people)
+        return pd.DataFrame(rows, columns=list(StanceDifference._fields))
+
+    def _detection_slices(self) -> pd.DataFrame:
+        found = []
+        for name in SLICES if len(self.people) < len(self.labels.raters) else ():
+            values = self._about[name].fillna("").astype(str) if name in self._about else pd.Series(dtype=str)
+            for value in sorted(set(values)):
+                kept = self.labels.of_items((values == value).to_numpy())
+                table = against_people(
+                    kept, self.people, self.choices.reference, gold=self.gold, each=False, published=False
+                )
+                table.insert(0, "part", value or "(not given)")
+                table.insert(0, "slice", name)
+                found.append(table)
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def report(labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[str, bool] | None = None) -> Report:
+    """The report of long-form labels: item, annotator, label; where known at, guidelines, question_id, dataset, corpus, stance.
+
+    Raters named 'detector …' are detectors. Where labels are those of judgments, the values are those the rule leaves.
+    """
+    chosen = choices or Choices()
+    kept = counted(labels, chosen.rule) if "label" in labels.columns else None
+    rows = labels if kept is None else kept.labels
+    known = {*chosen.rule.values, UNSURE, SKIPPED}
+    ours = "label" in labels.columns and len(labels) > 0 and set(labels["label"].dropna().unique()) <= known
+    side = aligned(rows, chosen.rule.values if ours else None, duplicates=chosen.duplicates)
+    people = tuple(name for name in side.raters if not name.startswith(DETECTOR))
+    left = (0, 0) if kept is None else (kept.unsure_left_out, kept.skipped_left_out)
+    return Report(rows, side, people, chosen, *left, gold=gold or {})

@@ -1,0 +1,110 @@
+"""Adjudication: what is disputed, what a decision changes, and that the trail stays."""
+
+import pytest
+from made_pairs import record
+
+from annotation.adjudication import adjudicate, decisions, disputes, gold_words, take_back
+from annotation.batch_queue import BatchQueue
+from annotation.batches import Item, Plan, create_batch
+from annotation.judgments import VERDICTS, Judgments
+from annotation.votes import people_say
+from data.errors import BadInputError, UnknownNameError
+
+YES, NO, UNSURE = VERDICTS
+
+
+@pytest.fixture
+def keys(judgments: Judgments) -> list[str]:
+    """Four pairs: disputed, agreed, one unsure against one sure, and disputed by a made-up person alone."""
+    found = judgments.add_pairs(record(n) for n in range(4))
+    ana, bo = judgments.sign_in("Ana"), judgments.sign_in("Bo")
+    noor = judgments.sign_in("Noor", demo=True)
+    for key, one, other in zip(found, (YES, YES, YES, YES), (NO, YES, UNSURE, YES), strict=True):
+        judgments.judge(ana, key, one, source="annotate", comment="because")
+        judgments.judge(bo, key, other, source="annotate")
+    judgments.judge(noor, found[3], NO, source="demo")
+    return found
+
+
+def test_disputed_is_where_two_who_are_sure_differ(judgments: Judgments, keys: list[str]) -> None:
+    [found] = disputes(judgments)
+    assert found.key == keys[0]
+    assert found.record == record(0)
+    assert [(v.annotator.name, v.verdict, v.comment) for v in found.votes] == [("Ana", YES, "because"), ("Bo", NO, "")]
+    assert [d.key for d in disputes(judgments, unsure=True)] == [keys[0], keys[2]]
+
+
+def test_a_decision_is_gold_and_the_votes_stay(judgments: Judgments, keys: list[str]) -> None:
+    ana, judge = judgments.sign_in("Ana"), judgments.sign_in("Judge")
+    before = judgments.present()
+    assert keys[0] not in people_say(before)
+    adjudicate(judgments, judge, keys[0], NO, comment="see the last line")
+    assert disputes(judgments) == []
+    [decided] = disputes(judgments, decided=True)
+    assert decided.decision is not None
+    assert decided.decision[2:] == ("Judge", NO, "see the last line")
+    assert judgments.present() == before
+    said = people_say(before, first=ana.id, gold=gold_words(judgments))
+    assert said[keys[0]] is False, "the decision comes before one's own word"
+    assert [e["kind"] for e in judgments.history(keys[0])] == ["judge", "judge", "adjudicate"]
+
+
+def test_an_adjudicator_keeps_their_own_vote(judgments: Judgments, keys: list[str]) -> None:
+    ana = judgments.sign_in("Ana")
+    adjudicate(judgments, ana, keys[0], NO)
+    assert [v.verdict for v in judgments.present([keys[0]])] == [YES, NO]
+    judgments.judge(ana, keys[0], UNSURE, source="annotate")
+    assert gold_words(judgments) == {keys[0]: NO}
+    assert judgments.undo(ana) == keys[0]
+    assert [v.verdict for v in judgments.present([keys[0]])] == [YES, NO]
+
+
+def test_an_adjudicator_who_is_unsure_says_that_nobody_can_tell(judgments: Judgments, keys: list[str]) -> None:
+    judge = judgments.sign_in("Judge")
+    adjudicate(judgments, judge, keys[1], UNSURE)
+    assert keys[1] in people_say(judgments.present())
+    assert keys[1] not in people_say(judgments.present(), gold=gold_words(judgments))
+
+
+def test_decisions_are_taken_back_one_by_one(judgments: Judgments, keys: list[str]) -> None:
+    one, other = judgments.sign_in("One"), judgments.sign_in("Other")
+    adjudicate(judgments, one, keys[0], YES)
+    adjudicate(judgments, other, keys[0], NO)
+    assert gold_words(judgments, keys) == {keys[0]: NO}
+    assert take_back(judgments, one, keys[0])
+    assert decisions(judgments)[keys[0]].by == "One"
+    assert take_back(judgments, one, keys[0])
+    assert not take_back(judgments, one, keys[0])
+    assert [d.key for d in disputes(judgments)] == [keys[0]]
+    kinds = [e["kind"] for e in judgments.history(keys[0])]
+    assert kinds == ["judge", "judge", "adjudicate", "adjudicate", "undo", "undo"]
+
+
+def test_a_decision_given_twice_with_one_uid_is_one(judgments: Judgments, keys: list[str]) -> None:
+    judge = judgments.sign_in("Judge")
+    uid = "0d3a6d5e-58f3-4d0c-9a1e-6f4f2a1b7c11"
+    assert adjudicate(judgments, judge, keys[0], YES, uid=uid) == adjudicate(judgments, judge, keys[0], YES, uid=uid)
+
+
+def test_what_cannot_be_decided_is_refused(judgments: Judgments, keys: list[str]) -> None:
+    with pytest.raises(UnknownNameError):
+        adjudicate(judgments, judgments.sign_in("Judge"), keys[0], "maybe")  # type: ignore[arg-type]
+    with pytest.raises(BadInputError, match="made-up"):
+        adjudicate(judgments, judgments.sign_in("Noor"), keys[0], YES)
+    with pytest.raises(BadInputError, match="not known here"):
+        adjudicate(judgments, judgments.sign_in("Judge"), "0" * 32, YES)
+
+
+def test_a_batch_shows_its_own_disputes(judgments: Judgments) -> None:
+    batch = create_batch(judgments, Plan("b", per_pair=2, people=("Ana", "Bo")), [Item(record(n)) for n in (2, 1)])
+    cy = judgments.sign_in("Cy")
+    queue = BatchQueue(judgments, batch)
+    for person, said in zip(batch.people, ((YES, YES), (NO, YES)), strict=True):
+        for verdict in said:
+            key = queue.next(person)
+            assert key is not None
+            queue.give(person, key, verdict)
+    judgments.judge(cy, record(1).key, NO, source="explore")
+    assert [d.key for d in disputes(judgments, batch)] == [record(2).key]
+    assert [v.annotator.name for v in disputes(judgments, batch)[0].votes] == ["Ana", "Bo"]
+    assert {d.key for d in disputes(judgments)} == {record(1).key, record(2).key}

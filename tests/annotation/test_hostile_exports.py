@@ -1,0 +1,47 @@
+"""Hostile comments, names and passages go through every export of judgments as text, and change nothing but text."""
+
+import csv
+import io
+import json
+
+import pandas as pd
+import pytest
+from test_training_set_formats import HOSTILE
+
+from annotation.export import to_csv, to_jsonl, to_parquet
+from annotation.judgments import Judgments, PairRecord
+from annotation.training_data import training_data
+
+COLUMNS = ["question", "title", "passage", "perspective", "url", "annotator"]
+
+
+@pytest.fixture
+def frame(judgments: Judgments) -> pd.DataFrame:
+    for n, words in enumerate(HOSTILE):
+        pair = PairRecord("d", words, words, f"{words}{n}", "supporting", "c", words, words, words)
+        (key,) = judgments.add_pairs([pair])
+        name = " ".join(words.split())[:80]
+        person = judgments.sign_in(name if name.isprintable() else f"=Person {n}")
+        judgments.judge(person, key, "supports", source="annotate", comment=words)
+    return judgments.frame()
+
+
+def test_every_text_comes_back_from_every_format(frame: pd.DataFrame) -> None:
+    said = frame[[*COLUMNS, "comment"]].to_dict("records")
+    assert [row["passage"] for row in said] == list(HOSTILE)
+    lines = [json.loads(line) for line in to_jsonl(frame).decode().split("\n")[:-1]]
+    assert [{name: row[name] for name in said[0]} for row in lines] == said
+    assert pd.read_parquet(io.BytesIO(to_parquet(frame)))[list(said[0])].to_dict("records") == said
+    rows = list(csv.DictReader(io.StringIO(to_csv(frame).decode(), newline="")))
+    assert len(rows) == len(HOSTILE), "no text makes a row"
+    for row, was in zip(rows, said, strict=True):
+        for name, text in was.items():
+            assert row[name] in (text, f"'{text}"), "at most an apostrophe before what a spreadsheet would compute"
+            assert not row[name].startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_training_data_is_as_many_rows_as_there_are_pairs(frame: pd.DataFrame) -> None:
+    table = training_data(frame)
+    assert table["passage"].tolist() == list(HOSTILE)
+    assert table["label"].tolist() == [1] * len(HOSTILE)
+    assert len(list(csv.reader(io.StringIO(to_csv(table).decode(), newline="")))) == len(HOSTILE) + 1

@@ -1,0 +1,148 @@
+"""Which pairs a batch sends out: strata, near-duplicates, files, answers and the recipe of BERDS."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.batches import Item
+from annotation.judgments import PairRecord
+from data.corpora import add_corpus, open_corpus
+from data.datasets import save_dataset
+from data.errors import BadInputError
+from data.records import Perspective, Question
+from data.runs import save_run
+from data.workspace import Workspace
+from evaluation.batch_choice import (
+    STRATA,
+    berds_test_set,
+    count_by,
+    of_answers,
+    of_file,
+    of_runs,
+    stratified,
+    without_near_duplicates,
+)
+
+
+def item(number: int, probability: float | None = None, *, dataset: str = "made", passage: str = "") -> Item:
+    stance = (None, "supporting", "opposing")[number % 3]
+    text = passage or f"Passage {number}."
+    record = PairRecord(dataset, "q", "Q?", f"View {number}.", stance, "web", "", text)  # type: ignore[arg-type]
+    return Item(record, probability)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(0, 3), st.randoms(use_true_random=False))
+def test_a_sample_is_even_over_its_strata_and_deterministic(ps: list[float], seed: int, chance: Random) -> None:
+    items = [item(n, p) for n, p in enumerate(ps)]
+    size = chance.randint(1, len(items))
+    drawn = stratified(items, size, ["probability"], seed)
+    shuffled = chance.sample(items, len(items))
+    assert {i.record.key for i in stratified(shuffled, size, ["probability"], seed)} == {i.record.key for i in drawn}
+    assert len(drawn) == size
+    there, got = count_by(items, "probability"), Counter(count_by(drawn, "probability"))
+    for one in there:
+        for other in there:  # nobody has two more than another that still had some
+            assert got[one] <= got[other] + 1 or got[other] == there[other]
+
+
+def test_a_sample_without_strata_is_of_all_and_strata_combine() -> None:
+    items = [item(n, n / 40, dataset="ab"[n % 2]) for n in range(40)]
+    assert len(stratified(items, 7, [])) == 7
+    assert stratified(items, 40, list(STRATA)) == items
+    assert count_by(stratified(items, 12, ["dataset", "stance"]), "dataset") == {"a": 6, "b": 6}
+    assert stratified(items, 12, [], 1) != stratified(items, 12, [], 2)
+    with pytest.raises(BadInputError, match="sample of 41"):
+        stratified(items, 41, [])
+    with pytest.raises(BadInputError, match="Name a detector"):
+        stratified([item(1)], 1, ["probability"])
+
+
+def test_passages_that_nearly_repeat_an_earlier_one_of_the_question_are_left_out() -> None:
+    long = " ".join(f"word{n}" for n in range(100))
+    near = f"{long} more"
+    items = [item(0, passage=long), item(1, passage=near), item(2, passage=near, dataset="other"), item(3)]
+    assert without_near_duplicates(items) == [items[0], items[2], items[3]]
+
+
+@pytest.fixture
+def two_retrievers(tmp_path: Path) -> Workspace:
+    """Two data sets of four questions with two perspectives and one with three; two runs of three passages each."""
+    workspace = Workspace.create(tmp_path / "workspace")
+    source = tmp_path / "passages.jsonl"
+    chance = Random(0)
+    texts = [" ".join(chance.choice("abcdefghijklmnopqrstuvwxyz") * 3 for _ in range(40)) for _ in range(11)]
+    texts.append(f"{texts[0]} end")
+    source.write_text("".join(f"{json.dumps({'text': t})}\n" for t in texts), encoding="utf-8")
+    manifest = add_corpus(workspace, "web", source)
+    known = {p.text: p.id for batch in open_corpus(workspace, "web").batches() for p in batch}
+    ids = [known[t] for t in texts]
+    for dataset in ("one", "two"):
+        questions = [
+            Question(
+                f"q{n}", dataset, f"Question {n}?", tuple(Perspective(f"{dataset} {n} {v}.") for v in range(2 + n // 4))
+            )
+            for n in range(5)
+        ]
+        save_dataset(workspace, dataset, questions)
+        for pipeline, rows in (("bm25", [ids[0:3]] * 5), ("dense", [[ids[11], ids[1], ids[5]]] * 5)):
+            save_run(
+                workspace,
+                dataset=dataset,
+                corpus="web",
+                corpus_hash=manifest.hash,
+                pipeline=pipeline,
+                question_ids=[q.id for q in questions],
+                ids=np.array(rows),
+                scores=np.ones((5, 3), np.float32),
+                milliseconds_per_question=1.0,
+            )
+    return workspace
+
+
+RUNS = [f"{dataset}--web--{pipeline}" for dataset in ("one", "two") for pipeline in ("bm25", "dense")]
+
+
+def test_the_recipe_of_berds(two_retrievers: Workspace) -> None:
+    items = berds_test_set(two_retrievers, RUNS, seed=3, questions=2, k=3)
+    assert items == berds_test_set(two_retrievers, RUNS[::-1], seed=3, questions=2, k=3)
+    questions = {(i.record.dataset, i.record.question_id) for i in items}
+    assert Counter(dataset for dataset, _ in questions) == {"one": 2, "two": 2}
+    assert "q4" not in {question for _, question in questions}, "it has three perspectives"
+    # Of the five different passages of each question one nearly repeats another: four by two perspectives are left.
+    assert len(items) == 4 * 4 * 2
+    pool = of_runs(two_retrievers, RUNS[:2], 3)
+    assert len([i for i in pool if i.record.question_id == "q0"]) == 5 * 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "questions", "said"), [(RUNS[:3], 2, "has 1 of the runs"), (RUNS, 5, "4 questions with two perspectives")]
+)
+def test_what_the_recipe_cannot_do_is_said(
+    two_retrievers: Workspace, runs: list[str], questions: int, said: str
+) -> None:
+    with pytest.raises(BadInputError, match=said):
+        berds_test_set(two_retrievers, runs, questions=questions)
+
+
+def test_pairs_and_answers_of_files(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("passage,perspective,question,stance\nP.,V.,Q?,opposing\n", encoding="utf-8")
+    [found] = of_file(pairs)
+    assert (found.record.passage, found.record.perspective, found.record.stance) == ("P.", "V.", "opposing")
+    answers = tmp_path / "answers.jsonl"
+    rows = [{"id": str(n), "question": f"Q{n}?", "first": f"A{n}", "second": f"B{n}"} for n in range(40)]
+    answers.write_text("".join(f"{json.dumps(r)}\n" for r in rows), encoding="utf-8")
+    sides = [i.record.passage[0] for i in of_answers(answers)]
+    assert 8 < sides.count("A") < 32, "neither side is always the first"
+    swapped = [{**r, "first": r["second"], "second": r["first"]} for r in rows]
+    answers.write_text("".join(f"{json.dumps(r)}\n" for r in swapped), encoding="utf-8")
+    assert [i.record.passage[0] for i in of_answers(answers)] == sides, "the file's own order does not matter"
+    answers.write_text('{"question": "Q?", "first": "A"}\n', encoding="utf-8")
+    with pytest.raises(BadInputError, match=r":1: The row has no second"):
+        of_answers(answers)
