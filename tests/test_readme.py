@@ -15,6 +15,11 @@ from data.workspace import Workspace
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+MADE = {
+    "colbert.run": ["runs", "export", "debate--web--bm25", "colbert.run"],
+    "paper.zip": ["bundle", "all", "paper.zip"],
+}
+"""Files that the README speaks of and Berdseye itself writes."""
 COMMANDS = [line for block in BLOCKS for line in block.splitlines() if line.startswith("berdseye ")]
 
 
@@ -43,6 +48,9 @@ def test_readme_has_commands() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command_of_readme_runs(command: str, copied: Path) -> None:
     assert copied.exists()
+    for file, making in MADE.items():
+        if file in command and "bundle" not in command:
+            assert CliRunner().invoke(cli, making).exit_code == 0
     result = CliRunner().invoke(cli, shlex.split(command)[1:], catch_exceptions=False)
     assert result.exit_code == 0, result.output
 
