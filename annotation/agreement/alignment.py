@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -40,8 +41,7 @@ class Aligned:
 
     def of_items(self, kept: Mask) -> "Aligned":
         """The items of a mask bool[n_items], the same raters and values."""
-        names = tuple(name for name, keep in zip(self.items, kept.tolist(), strict=True) if keep)
-        return replace(self, items=names, codes=self.codes[kept])
+        return replace(self, items=tuple(compress(self.items, kept.tolist())), codes=self.codes[kept])
 
     def of_raters(self, names: Sequence[str]) -> "Aligned":
         """The raters named, in that order; the same items and values."""

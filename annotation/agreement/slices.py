@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from annotation.agreement.alignment import Aligned, aligned
@@ -33,8 +34,11 @@ def item_slices(labels: Aligned, about: pd.Series, name: str, positive: str | No
 def over_time(labels: Aligned, rows: pd.DataFrame, period: Period, positive: str | None = None) -> pd.DataFrame:
     """The same for each day, week or month (UTC). An item belongs to the time of its last label among `rows` (item, at)."""
     known = rows.loc[rows["at"].notna(), ["item", "at"]]
-    last = known.groupby("item", sort=False)["at"].max()
-    return item_slices(labels, _start_of(last, period), period, positive)
+    place, items = pd.factorize(known["item"])
+    moment, moments = pd.factorize(known["at"].astype(str), sort=True)
+    last = np.zeros(len(items), dtype=np.int64)
+    np.maximum.at(last, place, moment)
+    return item_slices(labels, pd.Series(_start_of(moments, period)[last], index=items), period, positive)
 
 
 def version_slices(
@@ -53,14 +57,14 @@ def version_slices(
     )
 
 
-def _start_of(at: pd.Series, period: Period) -> pd.Series:
-    days = at.astype(str).str[:10]
-    if period == "day":
-        return days
+def _start_of(moments: pd.Index, period: Period) -> npt.NDArray[np.object_]:
+    days = pd.Series(moments, dtype=str).str[:10]
     if period == "month":
-        return days.str[:7]
-    dates = pd.to_datetime(days, errors="coerce")
-    return (dates - pd.to_timedelta(dates.dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
+        days = days.str[:7]
+    elif period == "week":
+        dates = pd.to_datetime(days, errors="coerce")
+        days = (dates - pd.to_timedelta(dates.dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
+    return np.asarray(days.to_numpy(dtype=object))
 
 
 def _rows(name: str, value: str, labels: Aligned, positive: str | None) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from annotation.agreement import coefficients
-from annotation.agreement.alignment import Aligned, Mask
+from annotation.agreement.alignment import Aligned, Ints, Mask
 from annotation.agreement.patterns import drawn, patterns, percentiles
 from annotation.agreement.rules import AGAINST, SUPPORTS
 
@@ -57,21 +57,22 @@ def stance_differences(labels: Aligned, stances: pd.Series, people: Sequence[str
         _permuted(labels.of_raters(people), supporting, opposing, name, form)
         for name, form in (("Krippendorff's alpha", coefficients.alpha), ("raw agreement", coefficients.raw))
     ]
-    alone = [row for rater in labels.raters for row in _of_rater(labels, rater, people, supporting, opposing)]
+    said = labels.of_raters(people).codes
+    balance = (said == labels.values.index(SUPPORTS)).sum(axis=1) - (said == labels.values.index(AGAINST)).sum(axis=1)
+    alone = [row for rater in labels.raters for row in _of_rater(labels, rater, balance, people, supporting, opposing)]
     return together + _corrected(alone)
 
 
 def _of_rater(
-    labels: Aligned, rater: str, people: Sequence[str], supporting: Mask, opposing: Mask
+    labels: Aligned, rater: str, balance: Ints, people: Sequence[str], supporting: Mask, opposing: Mask
 ) -> list[StanceDifference]:
-    up, down = labels.values.index(SUPPORTS), labels.values.index(AGAINST)
     own = labels.codes[:, labels.raters.index(rater)]
-    others = labels.codes[:, [place for place, name in enumerate(labels.raters) if name in people and name != rater]]
-    balance = (others == up).sum(axis=1) - (others == down).sum(axis=1)
-    compared = (balance != 0) & ((own == up) | (own == down))
-    same = compared & ((own == up) == (balance > 0))
+    yes, no = own == labels.values.index(SUPPORTS), own == labels.values.index(AGAINST)
+    others = balance - yes + no.astype(np.int64) if rater in people else balance
+    compared = (others != 0) & (yes | no)
+    same = compared & (yes == (others > 0))
     differs = compared & ~same
-    lenient = differs & (own == up)
+    lenient = differs & yes
     return [
         _exact(
             rater, figure, *(int((hit & stance).sum()) for stance in (supporting, opposing) for hit in (part, whole))

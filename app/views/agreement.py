@@ -39,14 +39,15 @@ class Asked(NamedTuple):
     demo: bool
 
 
-@st.cache_data(max_entries=5, show_spinner="Reading the labels…")
+@st.cache_resource(max_entries=5, show_spinner="Reading the labels…")
 def labels_of(version: int, detector: str, demo: bool) -> pd.DataFrame:
-    """Everyone's labels, the detector's among them; `version` is that of the judgments."""
+    """Everyone's labels, the detector's among them; `version` is that of the judgments. Read only: a copy for each rerun of
+    100,000 rows would take longer than all the statistics."""
     del version
     return agreement_labels(workspace(), judgments(), parse_detector(detector, workspace()), demo=demo)
 
 
-@st.cache_data(max_entries=10, show_spinner="Computing agreement…")
+@st.cache_resource(max_entries=10, show_spinner="Computing agreement…")
 def computed(version: int, asked: Asked) -> Report:
     """The report, its tables made."""
     gold = {pair: word == "supports" for pair, word in gold_words(judgments()).items() if word != "unsure"}

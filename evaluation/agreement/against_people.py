@@ -24,7 +24,7 @@ COLUMNS = (
     "rater", "source", *FIGURES, *(f"{figure}_{end}" for figure in FIGURES for end in ("low", "high")), "n", "n_dropped",
 )  # fmt: skip
 OURS = "these judgments"
-_RESAMPLES = 500
+_RESAMPLES, _OF_A_PERSON = 500, 200
 
 
 def against_people(
@@ -53,19 +53,19 @@ def against_people(
         {"rater": "people", "source": OURS, "pct_positive": _percent(totals[0], totals.sum()), "n": int(totals.sum())}
     ]
 
-    def row(name: str, own: Ints, others: Ints) -> dict[str, object]:
+    def row(name: str, own: Ints, others: Ints, resamples: int = _RESAMPLES) -> dict[str, object]:
         """A rater who says `own` [n, 2] (yes, no) beside `others` [n, 2]."""
         known = own.sum(axis=1) > 0
         columns = (own[known], others[known], truth[known, None] + 1)
         found = patterns(np.concatenate(columns, axis=1).astype(np.int64))
         cells = _cells(found.counts, reference, pooled=name == ANOTHER)
-        return {"rater": name, "source": OURS, **_figures(cells, found.times, int(own.sum()))}
+        return {"rater": name, "source": OURS, **_figures(cells, found.times, int(own.sum()), resamples)}
 
     rows.append(row(ANOTHER, said, said))
     for place, name in enumerate(labels.raters):
         own = np.stack([yes[:, place], no[:, place]], axis=1).astype(np.int64)
         if human[place] and each:
-            rows.append(row(name, own, said - own))
+            rows.append(row(name, own, said - own, _OF_A_PERSON))
         elif not human[place]:
             rows.append(row(name, own, said))
     table = pd.DataFrame(rows)
@@ -95,14 +95,14 @@ def _truth(yes: Doubles, no: Doubles, gold: Doubles, reference: Reference) -> tu
     return np.maximum(yes, 0) / known, np.maximum(no, 0) / known
 
 
-def _figures(cells: Doubles, times: Ints, labels: int) -> dict[str, object]:
+def _figures(cells: Doubles, times: Ints, labels: int, resamples: int) -> dict[str, object]:
     scored = cells.sum(axis=1) > 0
     cells, times = cells[scored], times[scored]
     n = round(float(times @ cells.sum(axis=1)))
     found: dict[str, object] = {"n": n, "n_dropped": labels - n}
     if n == 0:
         return found
-    draws = drawn(times, resamples=_RESAMPLES) @ cells
+    draws = drawn(times, resamples=resamples) @ cells
     values, resampled = _rates(times.astype(np.float64) @ cells), _rates(draws)
     for figure in FIGURES:
         found[figure] = float(values[figure])

@@ -31,7 +31,8 @@ NOTES = {
     "time": "Of people alone; a pair belongs to the time of its last label (UTC).",
     "guidelines": "Of people alone; within a version only the labels given under it count.",
     "stance": "Differences of raters: Newcombe's interval; p holm is corrected for all raters and figures (Holm, 1979).",
-    "detection": "95% intervals: bootstrap over pairs (500 resamples). 'another human' is people's labels scored the same way.",
+    "detection": "95% intervals: bootstrap over pairs (500 resamples, 200 of a person alone). 'another human' is people's "
+    "labels scored the same way.",
     "detection_slices": "95% intervals: bootstrap over pairs (500 resamples).",
 }
 """How each table is to be read."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from annotation.agreement.alignment import Aligned, DuplicateRule, aligned
@@ -111,10 +112,12 @@ class Report:
 
     def _matrix(self) -> pd.DataFrame:
         names = list(self.labels.raters)
-        table = pd.DataFrame(1.0, index=names, columns=names)
-        for pair in self.agreement.pairs:
-            table.loc[pair.a, pair.b] = table.loc[pair.b, pair.a] = pair.cohen_kappa
-        return table.rename_axis("rater").reset_index()
+        kappas = np.eye(len(names))
+        above = np.triu_indices(len(names), 1)  # the order of the pairs
+        kappas[above] = [pair.cohen_kappa for pair in self.agreement.pairs]
+        table = pd.DataFrame(kappas + np.triu(kappas, 1).T, columns=names)
+        table.insert(0, "rater", names, allow_duplicates=True)
+        return table
 
     def _slices(self) -> pd.DataFrame:
         found = [
