@@ -62,7 +62,7 @@ def answer(
     A prompt that is too long for the model loses its last chunks, which is said. Cut off, the same command goes on where it
     stopped: what was written is kept.
 
-    Examples: `berdseye answer debate --model "api(gpt-4o-mini)" --strategy vanilla --corpus web --trusted-only`;
+    Example: `berdseye answer debate --model "api(gpt-4o-mini)" --strategy vanilla --corpus web --trusted-only`;
     `berdseye answer --list`; `berdseye answer --show NAME --question ID`
     """
     held = opened(workspace)
