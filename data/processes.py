@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+_STARTS_WITHIN = 0.2
+
 
 def runs_command(pid: int, word: str) -> bool:
     """Whether process `pid` is alive and its command line holds `word`: a reused id is another command."""
@@ -14,7 +16,10 @@ def runs_command(pid: int, word: str) -> bool:
         os.kill(pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return word in _command_line(pid)
+    until = time.monotonic() + _STARTS_WITHIN
+    while not (line := _command_line(pid)) and time.monotonic() < until:
+        time.sleep(0.01)  # a process that is just being started has none yet; one that has ended has none any more
+    return word in line
 
 
 def end_group(pid: int, *, grace: float, word: str) -> None:
