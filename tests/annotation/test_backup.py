@@ -212,7 +212,7 @@ restore(*map(Path, sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(3))
 def test_a_killed_restore_leaves_the_whole_folder_or_none(filled: Workspace, tmp_path: Path, number: int) -> None:
     for n in range(200):
         (filled.folder / "runs" / f"more {n}.json").write_text("x" * 5_000)

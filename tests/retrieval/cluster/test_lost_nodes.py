@@ -38,6 +38,7 @@ def assert_equal(found: list[Ranking], expected: list[Ranking]) -> None:
         assert np.array_equal(one.scores, other.scores)
 
 
+@pytest.mark.slow
 def test_a_node_killed_in_the_middle_of_a_batch(tied: Corpus, nodes: SeveralNodes, cluster: Connection) -> None:
     build_shards(tied, WORDS, cluster, 2)
     few = [Query(q) for q in QUESTIONS]
