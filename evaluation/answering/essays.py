@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
 from data.labels import LabelStore
 from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose
+from data.language_models.choosing import choose_where_possible
 from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import LanguageModel, Message
 from data.language_models.verdicts import Choice
@@ -71,20 +70,8 @@ def polarities_by_model(
     NaN where the model names no side in two tries.
     """
     values = [{"Statement": e.perspective, "Essay": e.passage} for e in essays]
-
-    def told(asked: Sequence[dict[str, str]]) -> list[float]:
-        return choose(model, cache, POLARITY, asked, choice=_SIDE, what="essays", progress=progress)
-
-    try:
-        found = told(values)
-    except BadInputError:
-        found = []
-        for value in values:  # one by one, from what is kept, to find those that have no side
-            try:
-                found += told([value])
-            except BadInputError:
-                found.append(np.nan)
-    return 2 * np.array(found, dtype=np.float64) - 1
+    found = choose_where_possible(model, cache, POLARITY, values, choice=_SIDE, progress=progress)
+    return 2 * np.array([np.nan if f.probability is None else f.probability for f in found], dtype=np.float64) - 1
 
 
 def polarities_by_detector(
