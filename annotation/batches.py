@@ -75,6 +75,8 @@ class Batch:
     seed: int
     hold: int
     recipe: Mapping[str, Any]
+    shown_share: float | None
+    guidelines: str | None
     people: tuple[Annotator, ...]
     is_open: bool
 

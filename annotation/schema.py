@@ -25,7 +25,22 @@ annotators = Table(
     Column("folded", String(120), nullable=False, unique=True),
     Column("demo", Boolean, nullable=False),
     Column("at", String(32), nullable=False),
+    Column("email", String(254)),
+    Column("subject", String(300)),
+    Index("annotators_by_email", "email", unique=True),
+    Index("annotators_by_subject", "subject", unique=True),
 )
+"""`subject` is who a sign-in provider says a person is: its address and its own name for them."""
+
+guidelines = Table(
+    "guidelines",
+    metadata,
+    Column("version", String(16), primary_key=True),
+    Column("at", String(32), nullable=False),
+    Column("made_by", String(120), nullable=False),
+    Column("text", Text, nullable=False),
+)
+"""`version` is a hash of the text."""
 
 pairs = Table(
     "pairs",
@@ -58,11 +73,14 @@ events = Table(
     Column("seconds", Float),
     Column("shown", Boolean),
     Column("batch", Integer),
+    Column("evidence", Text),
+    Column("guidelines", String(16)),
     Index("events_by_person_and_pair", "annotator_id", "pair", "id"),
     Index("events_by_pair", "pair"),
     Index("events_undone", "target"),
     sqlite_autoincrement=True,
 )
+"""`evidence`: spans of the passage as a JSON list of [start, end), in characters; `guidelines`: the version beside the pair."""
 
 present = Table(
     "present",
@@ -91,8 +109,11 @@ batches = Table(
     Column("seed", Integer, nullable=False),
     Column("hold", Integer, nullable=False),
     Column("recipe", Text, nullable=False),
+    Column("shown_share", Float),
+    Column("guidelines", String(16)),
     sqlite_autoincrement=True,
 )
+"""`shown_share`: of an experiment, the share of pairs judged with the detector's label in sight; NULL: no experiment."""
 
 _unfilled = text("judged < wanted")
 
@@ -166,6 +187,36 @@ batch_words = Table(
     Column("event", Integer),
     Column("verdict", String(16)),
 )
+
+perspective_edits = Table(
+    "perspective_edits",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("uid", String(36), nullable=False, unique=True),
+    Column("at", String(32), nullable=False),
+    Column("annotator_id", Integer, ForeignKey("annotators.id"), nullable=False),
+    Column("dataset", String(64), nullable=False),
+    Column("question_id", Text, nullable=False),
+    Column("kind", String(12), nullable=False),
+    Column("change", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("target", Integer),
+    Index("perspective_edits_by_dataset", "dataset", "id"),
+    sqlite_autoincrement=True,
+)
+"""A log as `events` is: `change` is JSON, `target` the edit that is accepted, rejected or taken back."""
+
+sync_projects = Table(
+    "sync_projects",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project", String(300), nullable=False, unique=True),
+    Column("batch_id", Integer, ForeignKey("batches.id")),
+    Column("annotator_id", Integer, ForeignKey("annotators.id")),
+    Column("received_to", String(40)),
+    Column("swept_at", String(40)),
+)
+"""Which batch a Label Studio project holds (and for whom), up to when it was received, and when it was last read whole."""
 
 sync_tasks = Table(
     "sync_tasks",
