@@ -7,6 +7,9 @@ from alembic import op
 revision = "0003"
 down_revision = "0002"
 
+STANDS = "NOT EXISTS (SELECT 1 FROM events u WHERE u.kind = 'undo' AND u.target = {0}.id)"
+WORDS = "('judge', 'prefer', 'skip', 'withdraw')"
+
 
 def upgrade() -> None:
     op.add_column("annotators", sa.Column("email", sa.String(254)))
@@ -25,17 +28,19 @@ def upgrade() -> None:
     op.execute("DROP VIEW present")
     op.add_column("events", sa.Column("evidence", sa.Text))
     op.add_column("events", sa.Column("guidelines", sa.String(16)))
+    # By look-ups in the index events_by_person_and_pair: a window over the log sorts whole events, whatever is asked for.
     op.execute(
-        """
+        f"""
         CREATE VIEW present AS
-        SELECT id, uid, at, annotator_id, pair, kind, verdict, comment, source, seconds, shown, batch, evidence, guidelines
-        FROM (
-            SELECT e.*, ROW_NUMBER() OVER (PARTITION BY e.annotator_id, e.pair ORDER BY e.id DESC) AS newest
-            FROM events e
-            WHERE e.kind IN ('judge', 'prefer', 'skip', 'withdraw')
-              AND NOT EXISTS (SELECT 1 FROM events u WHERE u.kind = 'undo' AND u.target = e.id)
-        ) standing
-        WHERE newest = 1
+        SELECT e.id, e.uid, e.at, e.annotator_id, e.pair, e.kind, e.verdict, e.comment, e.source, e.seconds, e.shown, e.batch,
+               e.evidence, e.guidelines
+        FROM events e
+        WHERE e.kind IN {WORDS} AND {STANDS.format("e")}
+          AND NOT EXISTS (
+              SELECT 1 FROM events f
+              WHERE f.annotator_id = e.annotator_id AND f.pair = e.pair AND f.id > e.id AND f.kind IN {WORDS}
+                AND {STANDS.format("f")}
+          )
         """
     )
     op.create_table(
