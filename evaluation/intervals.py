@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from statsmodels.stats.proportion import proportion_confint
 
+Doubles = npt.NDArray[np.float64]
 _RESAMPLES = 2000
 
 
@@ -38,12 +39,17 @@ def mean_with_interval(
     if shares and np.isin(known, (0.0, 1.0)).all():
         low, high = proportion_confint(int(known.sum()), len(known), alpha=1 - confidence, method="wilson")
         return Estimate(mean, float(low), float(high), len(known))
-    # The mean of a resample depends on how often each value is drawn; few distinct values make this a multinomial.
-    distinct, counts = np.unique(known, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(len(known), counts / len(known), size=_RESAMPLES)
-    means = draws @ distinct / len(known)
+    means = resampled_means(known, _RESAMPLES, np.random.default_rng(seed))
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Estimate(mean, float(low), float(high), len(known))
+
+
+def resampled_means(values: Doubles, resamples: int, random: np.random.Generator) -> Doubles:
+    """Means float64[resamples, ...] of bootstrap samples of `values` float64[n, ...], drawn with their rows together; n > 0."""
+    # How often each distinct row is drawn is multinomial, and measures take few values.
+    distinct, counts = np.unique(values, axis=None if values.ndim == 1 else 0, return_counts=True)
+    draws = random.multinomial(len(values), counts / len(values), size=resamples)
+    return np.asarray(draws @ distinct / len(values), dtype=np.float64)
 
 
 def mean_of_means(estimates: Sequence[Estimate]) -> Estimate:

@@ -10,6 +10,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from data.errors import BadInputError, UnknownNameError
+from evaluation.intervals import resampled_means
 
 Test = Literal["t", "randomisation", "bootstrap"]
 TESTS: tuple[Test, ...] = ("t", "randomisation", "bootstrap")
@@ -112,7 +113,7 @@ def _pair(a: str, b: str, differences: npt.NDArray[np.float64], test: Test, seed
         return Comparison(a, b, mean, np.nan, np.nan, n, left_out, test, np.nan, np.nan)
     if not known.any():
         return Comparison(a, b, 0.0, 0.0, 0.0, n, left_out, test, 1.0, 1.0)
-    means = _resampled_means(known, seed)
+    means = resampled_means(known, _RESAMPLES, np.random.default_rng(seed))
     low, high = np.quantile(means, [_LEVEL / 2, 1 - _LEVEL / 2])
     match test:
         case "t":
@@ -136,10 +137,3 @@ def _randomisation(known: npt.NDArray[np.float64], seed: int) -> float:
         sums = (2 * random.binomial(counts, 0.5, size=(rows, len(sizes))) - counts) @ sizes
         extreme += int((np.abs(sums) >= observed - _ROUNDING).sum())
     return (extreme + 1) / (_RESAMPLES + 1)
-
-
-def _resampled_means(known: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
-    # How often each distinct value is drawn is multinomial, and measures take few values.
-    distinct, counts = np.unique(known, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(len(known), counts / len(known), size=_RESAMPLES)
-    return np.asarray(draws @ distinct / len(known))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from data.pir_tasks import PirTask
 from data.records import Ids
-from evaluation.intervals import Estimate
+from evaluation.intervals import Estimate, resampled_means
 
 _UMBRELLA = "general"
 """Perspectrum's label of queries for which every passage of the root is relevant, whatever its side."""
@@ -37,7 +37,10 @@ def perspective_shares(task: PirTask, roots: list[str], ids: Ids, *, seed: int =
             gold = relevant.get((root, column), set())
             found[row, column] = len(gold.intersection(places))
             held[column] += len(gold)
-    whole, drawn = _shares(found.sum(axis=0)[None, :])[0], _resampled(found, seed)
+    whole, drawn = (
+        _shares(found.sum(axis=0)[None, :])[0],
+        _shares(resampled_means(found, _RESAMPLES, np.random.default_rng(seed))),
+    )
     low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0) if found.any() else np.full((2, len(labels)), np.nan)
     n = int(found.any(axis=1).sum())
     return [
@@ -57,12 +60,6 @@ def _relevant(task: PirTask, labels: list[str]) -> dict[tuple[str, int], set[int
         if query.label in columns:
             held.setdefault((query.root, columns[query.label]), set()).update(query.relevant)
     return held
-
-
-def _resampled(found: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
-    n = len(found)
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_RESAMPLES)
-    return _shares(draws @ found)
 
 
 def _shares(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

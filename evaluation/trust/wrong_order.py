@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from data.errors import BadInputError
+from evaluation.intervals import resampled_means
 
 Doubles = npt.NDArray[np.float64]
 _DIGITS = 12
@@ -39,7 +40,7 @@ def wrong_order(
     if order == 0:
         return WrongOrder(np.nan, np.nan, np.nan)
     random = np.random.default_rng(seed)
-    resampled = _resampled(differences, resamples, random)
+    resampled = resampled_means(np.round(differences, _DIGITS), resamples, random)
     within = ~np.isnan(drawn[:, [first, second]]).any(axis=(0, 1))
     deltas = drawn[:, first][:, within] - drawn[:, second][:, within]
     weights = random.multinomial(deltas.shape[1], np.full(deltas.shape[1], 1 / deltas.shape[1]), size=len(deltas))
@@ -50,17 +51,10 @@ def wrong_order(
     )
 
 
-def chance_against(order: int, sums: Doubles) -> float:
-    """The share of sums whose sign is against `order` (1 or -1); a sum of 0 counts half."""
-    signs = np.sign(np.round(sums, _DIGITS))
+def chance_against(order: int, differences: Doubles) -> float:
+    """The share of differences, sums or means, whose sign is against `order` (1 or -1); 0 counts half."""
+    signs = np.sign(np.round(differences, _DIGITS))
     return float((signs == -order).mean() + (signs == 0).mean() / 2)
-
-
-def _resampled(differences: Doubles, resamples: int, random: np.random.Generator) -> Doubles:
-    # How often each distinct value is drawn is multinomial, and measures take few values.
-    distinct, counts = np.unique(np.round(differences, _DIGITS), return_counts=True)
-    draws = random.multinomial(len(differences), counts / len(differences), size=resamples)
-    return np.asarray(draws @ distinct, dtype=np.float64)
 
 
 def _sign(value: float) -> int:
