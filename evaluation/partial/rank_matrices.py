@@ -10,8 +10,8 @@ import numpy.typing as npt
 from data.errors import BadInputError
 
 Bools = npt.NDArray[np.bool_]
-Missing = Literal["refuse", "zero", "drop"]
-MISSING: tuple[Missing, ...] = ("refuse", "zero", "drop")
+Missing = Literal["refuse", "zero", "left-out"]
+MISSING: tuple[Missing, ...] = ("refuse", "zero", "left-out")
 NOT_FOUND = np.iinfo(np.int32).max
 _NAMED = 5
 
@@ -78,9 +78,9 @@ def rank_matrices(
                 more = ", …" if len(absent) > _NAMED else ""
                 raise BadInputError(
                     f"Run '{name}' has no list for {len(absent)} of {len(queries)} queries ({', '.join(absent[:_NAMED])}{more}).",
-                    hint="Give the whole run, or have missing lists count as empty (zero) or their queries left out (drop).",
+                    hint="Give the whole run, or have missing lists count as empty (zero) or their queries go (left-out).",
                 )
-    dropped = {q for absent in lacking.values() for q in absent} if missing == "drop" else set()
+    dropped = {q for absent in lacking.values() for q in absent} if missing == "left-out" else set()
     queries = [q for q in queries if q not in dropped]
     if not queries:
         raise BadInputError(

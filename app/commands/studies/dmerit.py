@@ -45,7 +45,7 @@ class Absent(StrEnum):
 
     REFUSE = "refuse"
     ZERO = "zero"
-    DROP = "drop"
+    LEFT_OUT = "left-out"
 
 
 def register(group: typer.Typer) -> None:

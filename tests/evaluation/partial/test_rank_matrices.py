@@ -32,7 +32,7 @@ def test_a_missing_list_is_refused_by_name_or_dealt_with_as_asked() -> None:
     zero = rank_matrices(short, RELEVANT, missing="zero")
     assert (zero.ranks[1, 1] == NOT_FOUND).all()
     assert zero.filled == 1
-    dropped = rank_matrices(short, RELEVANT, missing="drop")
+    dropped = rank_matrices(short, RELEVANT, missing="left-out")
     assert (dropped.queries, dropped.left_out) == (("q1",), ("q2",))
 
 
