@@ -51,6 +51,14 @@ class People:
             self._link(user, self._judgments.sign_in(name_of(self._users[user])))
         return self._person_of[user]
 
+    def known(self, user: int) -> Annotator | None:
+        """The annotator that a user is; None for one who is new here, and is not signed in by this."""
+        return self._person_of.get(user)
+
+    def called(self, user: int) -> str | None:
+        """What to call a user here; None for one the server does not list."""
+        return name_of(self._users[user]) if user in self._users else None
+
     def user(self, annotator: int) -> int:
         """The user as whom an annotator's judgments are sent, made when there is none."""
         if annotator not in self._annotators:

@@ -59,15 +59,16 @@ class Said:
         return self.newest.word
 
 
-def all_tasks(connection: Connection, project: int) -> list[RemoteTask]:
-    """Every task of a project that carries an id of ours."""
+def all_tasks(connection: Connection, project: int, *, versions: bool = False) -> list[RemoteTask]:
+    """Every task of a project that carries an id of ours; with model versions where asked for."""
+    include = f"{_FIELDS},predictions_model_versions" if versions else _FIELDS
     for _ in range(_ATTEMPTS):
         found: dict[int, RemoteTask | None] = {}
         page, total = 1, 1
         while (page - 1) * _PAGE < total:
             # The SDK's own paging takes an error on a later page for the end of the list.
             got = connection.client.tasks.list(
-                project=project, page=page, page_size=_PAGE, include=_FIELDS, resolve_uri=False
+                project=project, page=page, page_size=_PAGE, include=include, resolve_uri=False
             )
             total = got.response.total
             found.update((task.id, _task(task)) for task in got.items or ())

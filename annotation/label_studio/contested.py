@@ -1,0 +1,41 @@
+"""Words that one person gave differently here and in Label Studio: the log keeps both, and says which one stands."""
+
+from sqlalchemy import select
+
+from annotation.judgments import Judgments, by_keys
+from annotation.label_studio.drift_report import Contested, Held
+from annotation.schema import annotators, events
+
+_THERE = "label-studio"
+
+
+def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
+    """By pair and person, the last word given here and the last received from there, where the two differ.
+
+    What was taken back by an undo is left out, and so are pairs on which neither word stands any more.
+    """
+    undo = events.alias()
+    undone = select(undo.c.target).where(undo.c.kind == "undo", undo.c.target.is_not(None))
+    query = (
+        select(events, annotators.c.name)
+        .join(annotators, annotators.c.id == events.c.annotator_id)
+        .where(events.c.kind.in_(("judge", "skip", "withdraw")), events.c.id.not_in(undone))
+        .order_by(events.c.id)
+    )
+    last: dict[tuple[str, str], dict[bool, Held]] = {}
+    newest: dict[tuple[str, str], tuple[bool, str]] = {}
+    with judgments.reading() as connection:
+        for part in by_keys(query, events.c.pair, pairs):
+            for row in connection.execute(part):
+                place, there = (row.pair, row.name), row.source == _THERE
+                newest[place] = (there, row.kind)
+                if row.kind == "judge":
+                    last.setdefault(place, {})[there] = Held(row.verdict, row.comment.strip(), row.at)
+    found = []
+    for place, sides in last.items():
+        there, kind = newest[place]
+        if len(sides) < 2 or kind != "judge":
+            continue
+        if (sides[False].verdict, sides[False].comment) != (sides[True].verdict, sides[True].comment):
+            found.append(Contested(*place, sides[False], sides[True], "there" if there else "here"))
+    return tuple(found)
