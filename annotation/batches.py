@@ -20,7 +20,7 @@ from data.workspace import checked_name
 
 Task = Literal["judge", "verify", "prefer"]
 """judge: does the passage support it? verify: is the decision shown right? prefer: which of two answers is better?"""
-Order = Literal["batch", "uncertainty", "disagreement"]
+Order = Literal["batch", "uncertainty", "disagreement", "decision"]
 TASKS: tuple[Task, ...] = get_args(Task)
 ORDERS: tuple[Order, ...] = get_args(Order)
 HOLD_SECONDS = 1800
@@ -41,8 +41,9 @@ class Plan:
     """What a batch asks for. Nobody named in `people`: anyone may judge.
 
     `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is how many seconds a pair stays
-    reserved for someone who left. `threshold` is the probability that the order by uncertainty starts at. `recipe` says
-    how the pairs were chosen.
+    reserved for someone who left. `threshold` is the probability that the order by uncertainty starts at; the order by
+    decision is that of the items. `shown_share` makes it an experiment: the share of pairs that a person judges with the
+    detector's label in sight (annotation/arms.py). `recipe` says how the pairs were chosen.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Plan:
     seed: int = 0
     hold: int = HOLD_SECONDS
     threshold: float = 0.5
+    shown_share: float | None = None
     made_by: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
@@ -159,6 +161,17 @@ def load_batch(judgments: Judgments, name: str) -> Batch:
     return known[name]
 
 
+def word_counts(connection: Connection, batch: int | None = None) -> dict[tuple[int, str], tuple[int, int]]:
+    """`judged` and `split` as the log has them, by batch and pair, where there is a word; of one batch or of all."""
+    yes = func.count().filter(batch_words.c.verdict.in_(("supports", "first")))
+    no = func.count().filter(batch_words.c.verdict.in_(("does not support", "second")))
+    place = batch_words.c.batch_id, batch_words.c.pair
+    query = select(*place, func.count().label("n"), yes.label("yes"), no.label("no")).group_by(*place)
+    if batch is not None:
+        query = query.where(batch_words.c.batch_id == batch)
+    return {(r.batch_id, r.pair): (r.n, -min(r.yes, r.no)) for r in connection.execute(query)}
+
+
 def close_batch(judgments: Judgments, batch: Batch, *, made_by: str = "", reopen: bool = False) -> Batch:
     """Hand out no more of its pairs, or (`reopen`) do so again. What people said stays."""
     with writing(judgments.engine) as connection:
@@ -187,10 +200,25 @@ def _check(plan: Plan, items: Sequence[Item]) -> None:
         raise BadInputError(f"A reservation of {plan.hold} seconds holds nothing.", hint="Give it a minute or more.")
     if plan.order == "uncertainty" and any(item.probability is None for item in items):
         raise BadInputError("The order by uncertainty needs a detector's probabilities.", hint="Name a detector.")
+    if plan.shown_share is not None:
+        _check_experiment(plan, items)
     if plan.task == "verify" and any(item.decision is None for item in items):
         raise BadInputError("Nobody can verify a decision that is not there.", hint="Name a detector.")
     if plan.task == "verify" and plan.blind:
         raise BadInputError("A decision that is to be verified has to be shown.", hint="Make the batch not blind.")
+
+
+def _check_experiment(plan: Plan, items: Sequence[Item]) -> None:
+    if plan.shown_share is None or not 0 < plan.shown_share < 1:
+        raise BadInputError(
+            f"A share of {plan.shown_share} leaves nothing to compare.", hint="Choose one between 0 and 1, such as 0.5."
+        )
+    if plan.task != "judge" or plan.blind:
+        raise BadInputError(
+            "An experiment shows labels to some, and asks for a judgment.", hint="Take the task judge, and no blind batch."
+        )
+    if any(item.decision is None for item in items):
+        raise BadInputError("An experiment needs a detector's labels to show.", hint="Name a detector.")
 
 
 def _insert(connection: Connection, plan: Plan) -> int:
@@ -205,6 +233,7 @@ def _insert(connection: Connection, plan: Plan) -> int:
         "blind": plan.blind,
         "seed": plan.seed,
         "hold": plan.hold,
+        "shown_share": plan.shown_share,
         "recipe": json.dumps(dict(plan.recipe), ensure_ascii=False),
     }
     try:
@@ -221,13 +250,9 @@ def _priority(plan: Plan, item: Item) -> float:
 
 def _count_words(connection: Connection, batch: int) -> None:
     """Count what was said before the batch was made, by the rule that the trigger follows from here on."""
-    here = batch_words.c.batch_id == batch
-    yes = func.count().filter(batch_words.c.verdict.in_(("supports", "first")))
-    no = func.count().filter(batch_words.c.verdict.in_(("does not support", "second")))
-    query = select(batch_words.c.pair, func.count().label("n"), yes.label("yes"), no.label("no"))
-    for row in connection.execute(query.where(here).group_by(batch_words.c.pair)).all():
+    for (_, pair), (judged, split) in word_counts(connection, batch).items():
         connection.execute(
             update(batch_items)
-            .where(batch_items.c.batch_id == batch, batch_items.c.pair == row.pair)
-            .values(judged=row.n, split=-min(row.yes, row.no))
+            .where(batch_items.c.batch_id == batch, batch_items.c.pair == pair)
+            .values(judged=judged, split=split)
         )
