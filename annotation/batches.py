@@ -215,7 +215,8 @@ def _check_experiment(plan: Plan, items: Sequence[Item]) -> None:
         )
     if plan.task != "judge" or plan.blind:
         raise BadInputError(
-            "An experiment shows labels to some, and asks for a judgment.", hint="Take the task judge, and no blind batch."
+            "An experiment shows labels to some, and asks for a judgment.",
+            hint="Take the task judge, and no blind batch.",
         )
     if any(item.decision is None for item in items):
         raise BadInputError("An experiment needs a detector's labels to show.", hint="Name a detector.")
