@@ -11,14 +11,14 @@ What it finds is held against the published counts (`RELEASED`), and a folder th
 Perspectrum is read as a set of this kind as well: claims, and every text of the pool that belongs to one of their perspectives.
 """
 
-import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from data.errors import BadInputError
+from data.json_files import read_rows
 from data.passages import clean
 from data.records import Passage
 
@@ -145,7 +145,7 @@ def _corpus(path: Path) -> tuple[list[Passage], dict[str, float]]:
     passages: list[Passage] = []
     seen: set[str] = set()
     popularity: dict[str, float] = {}
-    for line, row in _rows(path):
+    for line, row in read_rows(path):
         name, text = _value(row, "passage"), _value(row, "text")
         if name is None or not isinstance(text, str) or not text.strip():
             raise BadInputError("A passage needs an id and a text.", where=path, line=line, hint="Correct this line.")
@@ -163,7 +163,7 @@ def _queries(path: Path, known: set[str]) -> tuple[list[EvidenceQuery], tuple[st
     texts: dict[str, str] = {}
     relevant: dict[str, dict[str, None]] = {}
     unknown = 0
-    for line, row in _rows(path):
+    for line, row in read_rows(path):
         text = _value(row, "query")
         if not isinstance(text, str) or not text.strip():
             raise BadInputError("There is no query.", where=path, line=line, hint="Correct this line.")
@@ -204,17 +204,3 @@ def _file(folder: Path, stems: tuple[str, ...]) -> Path:
         where=folder,
         hint="Put queries.jsonl and corpus.jsonl there.",
     )
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    line = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for line, raw in enumerate(file, start=1):
-                if raw.strip():
-                    row = json.loads(raw.decode("utf-8-sig"))
-                    if not isinstance(row, dict):
-                        raise ValueError("expected an object")
-                    yield line, row
-    except (OSError, EOFError, ValueError, RecursionError) as error:
-        raise BadInputError(f"Not readable: {error}.", where=path, line=max(line, 1), hint="Correct it.") from error

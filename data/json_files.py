@@ -1,7 +1,7 @@
 """JSON, JSON Lines and Parquet files as values and rows, every fault told with its file and line."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.errors import BadInputError
+from data.text_lines import Line, read_lines
 
 Row = dict[str, Any]
-_UNREADABLE = (json.JSONDecodeError, UnicodeDecodeError, RecursionError)
+_UNREADABLE = (ValueError, RecursionError)
 
 
 def read_json(source: Path) -> Any:
@@ -25,28 +26,28 @@ def read_json(source: Path) -> Any:
 
 
 def read_rows(source: Path) -> Iterator[tuple[int, Row]]:
-    """The objects of a JSON Lines file (or rows of a Parquet file) with their numbers from 1; blank lines are skipped.
+    """The objects of a JSON Lines file, gzipped or not (or rows of a Parquet file), with their numbers from 1.
 
-    Raises `BadInputError` with file and line.
+    Blank lines are skipped. Raises `BadInputError` with file and line.
     """
     if source.suffix.lower() == ".parquet":
-        yield from enumerate(_parquet_rows(source), start=1)
-        return
-    try:
-        file = source.open("rb")
-    except OSError as error:
-        raise BadInputError(f"Cannot be read: {error.strerror}.", where=source, hint="Check the path.") from error
-    with file:
-        for line, raw in enumerate(file, start=1):
-            if not raw.strip():
-                continue
-            try:
-                row = json.loads(raw.decode("utf-8-sig"))
-            except _UNREADABLE as error:
-                raise BadInputError(f"Not valid JSON: {error}.", where=source, line=line, hint="Correct it.") from error
-            if not isinstance(row, dict):
-                raise BadInputError("Expected an object.", where=source, line=line, hint="Correct this line.")
-            yield line, row
+        return enumerate(_parquet_rows(source), start=1)
+    return json_rows(read_lines(source), source)
+
+
+def json_rows(lines: Iterable[Line], where: str | Path) -> Iterator[tuple[int, Row]]:
+    """The object that each line is, with its number; raises `BadInputError` for a line that is none."""
+    for number, text in lines:
+        try:
+            row = json.loads(text)
+        except _UNREADABLE as error:
+            said = getattr(error, "msg", None) or ("nested too deeply" if isinstance(error, RecursionError) else error)
+            raise BadInputError(
+                f"Not valid JSON ({said}).", where=where, line=number, hint="Correct this line."
+            ) from error
+        if not isinstance(row, dict):
+            raise BadInputError("A line must be an object.", where=where, line=number, hint="Correct this line.")
+        yield number, row
 
 
 def first_row(source: Path) -> Row:

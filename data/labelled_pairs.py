@@ -7,7 +7,6 @@ data is such a file.
 
 import csv
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.errors import BadInputError
+from data.json_files import read_rows
 from data.records import Pair
 
 Split = Literal["train", "dev", "test", ""]
@@ -177,18 +177,10 @@ def _cells(path: Path, line: int, header: list[str], cells: list[str]) -> Mappin
 
 
 def _jsonl(path: Path, labelled: bool) -> Iterator[Row]:
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise BadInputError("The line is no JSON.", where=path, line=number, hint="Correct it.") from error
-        if not isinstance(row, dict):
-            raise BadInputError("The line is no JSON object.", where=path, line=number, hint="Write {...} a line.")
-        if number == 1:
+    for place, (line, row) in enumerate(read_rows(path)):
+        if place == 0:
             _header(path, list(row), labelled)
-        yield number, {str(key).strip().lower(): value for key, value in row.items()}
+        yield line, {str(key).strip().lower(): value for key, value in row.items()}
 
 
 def _parquet(path: Path, labelled: bool) -> Iterator[Row]:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data.errors import BadInputError
+from data.json_files import json_rows
 from data.records import Perspective, Question
+from data.text_lines import text_lines
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -44,12 +46,10 @@ def questions_jsonl(questions: Sequence[Question]) -> bytes:
 def read_questions(content: bytes, dataset: str, where: str) -> list[Question]:
     """The questions again; raises `BadInputError` with file and line."""
     found = []
-    for line, text in enumerate(content.decode("utf-8", "replace").split("\n"), start=1):
-        if text.strip():
-            try:
-                row = json.loads(text)
-                perspectives = tuple(Perspective(**p) for p in row["perspectives"])
-                found.append(Question(str(row["id"]), dataset, str(row["text"]), perspectives))
-            except (ValueError, TypeError, KeyError, RecursionError) as error:
-                raise BadInputError("Not a question.", where=where, line=line, hint="Get the bundle again.") from error
+    for line, row in json_rows(text_lines(content.decode("utf-8", "replace")), where):
+        try:
+            perspectives = tuple(Perspective(**p) for p in row["perspectives"])
+            found.append(Question(str(row["id"]), dataset, str(row["text"]), perspectives))
+        except (TypeError, KeyError) as error:
+            raise BadInputError("Not a question.", where=where, line=line, hint="Get the bundle again.") from error
     return found

@@ -14,12 +14,12 @@ import numpy as np
 
 from data.errors import BadInputError
 from data.records import Question
+from data.text_lines import text_lines
 from evaluation.bundle.archive import unzipped
 from evaluation.bundle.contents import FORMAT, MANIFEST, labels_file, questions_file, read_questions, run_file
 from evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, NUMBERS, PLACE, rows_of, table_files
 from evaluation.bundle.writing import with_averages
 from evaluation.interchange.ranking import corpus_numbers, labelled, ranked
-from evaluation.interchange.rows import text_lines
 from evaluation.interchange.trec_qrels import parse_trec_qrels
 from evaluation.interchange.trec_run import parse_trec_run
 from evaluation.label_sources import LabelSource, parse_label_source

@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from data.dataset_formats import read_perspectives
 from data.errors import BadInputError, UnknownNameError
+from data.json_files import read_rows
 from data.records import Passage, Question
-from evaluation.interchange.jsonl import json_rows
-from evaluation.interchange.rows import read_lines
 from evaluation.support import Support
 
 LABELS, _PREDICTIONS = "labels", "-preds"
@@ -37,7 +36,7 @@ def read_released_run(path: Path, source: str | None = None) -> ReleasedRun:
     Predictions may stop below the top k, as those of the released evaluator do: what follows has no label. Raises
     `BadInputError` with file and line for anything else; questions without ctxs count as covering nothing.
     """
-    rows = [(line, _checked(row, path, line)) for line, row in json_rows(read_lines(path), path)]
+    rows = [(line, _checked(row, path, line)) for line, row in read_rows(path)]
     if not rows:
         raise BadInputError("The file holds no question.", where=path, hint="Is it the right file?")
     name = _source(rows, source, path)

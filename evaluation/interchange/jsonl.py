@@ -15,25 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from data.errors import BadInputError
+from data.json_files import read_rows
 from data.records import Ids, Scores
-from evaluation.interchange.rows import PLAIN, LabelRows, Line, RunRows, read_lines, refuse_repeated
-
-
-def json_rows(lines: Iterable[Line], where: str | Path) -> list[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their lines; raises `BadInputError` for a line that is none."""
-    rows = []
-    for number, text in lines:
-        try:
-            row = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            said = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-            raise BadInputError(
-                f"Not valid JSON ({said}).", where=where, line=number, hint="Correct this line."
-            ) from error
-        if not isinstance(row, dict):
-            raise BadInputError("A line must be an object.", where=where, line=number, hint="Correct this line.")
-        rows.append((number, row))
-    return rows
+from evaluation.interchange.rows import PLAIN, LabelRows, RunRows, refuse_repeated
 
 
 def read_jsonl_run(path: Path) -> RunRows:
@@ -43,7 +27,7 @@ def read_jsonl_run(path: Path) -> RunRows:
     scores: list[float] = []
     numbers: list[int] = []
     seen: dict[str, int] = {}
-    for line, row in json_rows(read_lines(path), path):
+    for line, row in read_rows(path):
         question, ranking = _text(row, "question", path, line), row.get("ranking")
         if not isinstance(ranking, list) or not all(isinstance(item, dict) for item in ranking):
             raise BadInputError(
@@ -89,7 +73,7 @@ def read_jsonl_labels(path: Path) -> LabelRows:
     rows: list[tuple[str, str, str]] = []
     labels: list[bool] = []
     numbers: list[int] = []
-    for line, row in json_rows(read_lines(path), path):
+    for line, row in read_rows(path):
         label = row.get("label")
         if not isinstance(label, int | float) or label not in (0, 1):
             raise BadInputError(

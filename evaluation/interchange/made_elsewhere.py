@@ -10,6 +10,7 @@ from data.datasets import load_dataset
 from data.errors import BadInputError, StaleError
 from data.records import Question
 from data.runs import Run, RunManifest, run_name
+from data.text_lines import read_lines
 from data.workspace import Workspace
 from evaluation.interchange.jsonl import read_jsonl_labels, read_jsonl_run
 from evaluation.interchange.ranking import (
@@ -20,7 +21,7 @@ from evaluation.interchange.ranking import (
     questions_of,
     ranked,
 )
-from evaluation.interchange.rows import LabelRows, RunRows, file_name, read_lines
+from evaluation.interchange.rows import LabelRows, RunRows, file_name
 from evaluation.interchange.trec_qrels import read_trec_qrels
 from evaluation.interchange.trec_run import read_trec_run
 from evaluation.qrels import Qrels

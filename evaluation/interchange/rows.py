@@ -1,8 +1,7 @@
 """What every format of runs and labels is read into: columns, with the line that each row came from."""
 
-import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import numpy.typing as npt
 
 from data.errors import BadInputError
 
-Line = tuple[int, str]
 _NOT_IN_A_NAME = re.compile(r"[\s%]")
 _DIGITS = 10
 PLAIN = "0"
@@ -46,28 +44,6 @@ class LabelRows:
     def plain(self) -> bool:
         """Whether no row is of a perspective."""
         return set(self.subtopics) == {PLAIN}
-
-
-def read_lines(path: Path) -> Iterator[Line]:
-    """The lines that hold something, with their numbers, of a text file that may be gzipped; raises `BadInputError`."""
-    if not path.is_file():
-        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
-    number = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                if text.strip():
-                    yield number, text
-    except UnicodeDecodeError as error:
-        raise BadInputError("Not UTF-8 text.", where=path, line=number, hint="Convert the file.") from error
-    except (OSError, EOFError) as error:
-        raise BadInputError(f"Cannot be read: {error}.", where=path, hint="Is it the right file?") from error
-
-
-def text_lines(text: str) -> Iterator[Line]:
-    """The lines that hold something of a text, with their numbers."""
-    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
 def file_name(text: str) -> str:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from data.errors import BadInputError
 from data.records import Ids
-from evaluation.interchange.rows import PLAIN, LabelRows, Line, file_name, passage_name, read_lines, refuse_repeated
+from data.text_lines import Line, read_lines
+from evaluation.interchange.rows import PLAIN, LabelRows, file_name, passage_name, refuse_repeated
 
 _FIELDS = 4
 _NO_SUBTOPIC = {"0", "Q0"}

@@ -8,7 +8,8 @@ import numpy as np
 
 from data.errors import BadInputError
 from data.records import Ids, Scores
-from evaluation.interchange.rows import Line, RunRows, file_name, passage_name, read_lines, refuse_repeated
+from data.text_lines import Line, read_lines
+from evaluation.interchange.rows import RunRows, file_name, passage_name, refuse_repeated
 
 _FIELDS = 6
 

@@ -76,7 +76,7 @@ def test_our_own_layout(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("{", "Not valid JSON"),
-        ("[1]", "Expected an object"),
+        ("[1]", "must be an object"),
         ("[" * 100_000, "Not valid JSON"),
         ('{"perspectives": []}', "no question"),
         ('{"question": "  "}', "no question"),

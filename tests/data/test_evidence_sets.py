@@ -76,7 +76,7 @@ def test_a_folder_without_the_files_says_what_it_holds(tmp_path: Path) -> None:
         read_evidence_set(tmp_path / "none")
     broken = made(tmp_path / "set", QUERIES, PASSAGES)
     (broken / "corpus.jsonl").write_text("{", encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"corpus.jsonl:1: Not readable"):
+    with pytest.raises(BadInputError, match=r"corpus.jsonl:1: Not valid JSON"):
         read_evidence_set(broken)
 
 

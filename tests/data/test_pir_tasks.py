@@ -187,7 +187,7 @@ def test_a_task_of_the_hub_that_is_not_whole_is_told(tmp_path: Path, files: Task
 
 
 def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"corpus\.jsonl: Cannot be read"):
+    with pytest.raises(BadInputError, match=r"corpus\.jsonl: There is no such file"):
         read_pir_task(tmp_path)
 
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.errors import BadInputError
+from data.text_lines import text_lines
 from evaluation.interchange.ranking import labelled, passage_numbers, ranked
-from evaluation.interchange.rows import passage_name, text_lines
+from evaluation.interchange.rows import passage_name
 from evaluation.interchange.trec_qrels import diversity_qrels, parse_trec_qrels
 from evaluation.interchange.trec_run import parse_trec_run, trec_run
 from evaluation.measures import parse_measures, values_of

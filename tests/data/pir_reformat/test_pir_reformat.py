@@ -166,7 +166,7 @@ def test_what_cannot_be_a_task_is_told(tmp_path: Path) -> None:
         reformat("analogy", lone, "test")
     with pytest.raises(UnknownNameError, match="Did you mean analogy"):
         reformat("analogies", lone)
-    with pytest.raises(BadInputError, match="Cannot be read"):
+    with pytest.raises(BadInputError, match="no such file"):
         reformat("analogy", tmp_path / "none.jsonl")
 
 
