@@ -1,11 +1,13 @@
 """How far a batch is, and what was said in it."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import pandas as pd
 from sqlalchemy import func, select
 
 from annotation.batches import Batch
+from annotation.frames import frame_of
 from annotation.judgments import Judgments
 from annotation.schema import adjudicated, annotators, batch_items, batch_words, events, pairs, present, reservations
 
@@ -67,6 +69,8 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
             events.c.at,
             events.c.seconds,
             events.c.shown,
+            events.c.evidence,
+            events.c.guidelines,
             events.c.source,
             batch_items.c.wanted,
             batch_items.c.probability,
@@ -88,8 +92,7 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
         .order_by(batch_items.c.place, batch_words.c.event)
     )
     with judgments.reading() as connection:
-        result = connection.execute(query)
-        return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+        return frame_of(connection.execute(query))
 
 
 def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
@@ -113,16 +116,14 @@ def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
     if batch is not None:
         query = query.where(events.c.pair.in_(select(batch_items.c.pair).where(batch_items.c.batch_id == batch.id)))
     with judgments.reading() as connection:
-        result = connection.execute(query)
-        return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+        return frame_of(connection.execute(query))
 
 
 def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
     """What each person did of a batch, by name."""
     words = (
-        select(annotators.c.name, events.c.seconds)
+        select(batch_words.c.annotator_id, events.c.seconds)
         .join_from(batch_words, events, events.c.id == batch_words.c.event)
-        .join(annotators, annotators.c.id == batch_words.c.annotator_id)
         .where(batch_words.c.batch_id == batch.id)
     )
     skips = (
@@ -130,15 +131,13 @@ def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
         .join_from(present, annotators, annotators.c.id == present.c.annotator_id)
         .where(present.c.kind == "skip", present.c.batch == batch.id)
     )
+    known = select(annotators.c.id, annotators.c.name)
     with judgments.reading() as connection:
-        frame = pd.DataFrame(connection.execute(words).fetchall(), columns=["name", "seconds"])
-        skipped = [row.name for row in connection.execute(skips)]
-    flagged = flags(judgments, batch)["annotator"].tolist()
-    names = sorted({*frame["name"], *skipped, *flagged, *(p.name for p in batch.people)}, key=str.casefold)
-    shares = []
-    for name in names:
-        own = frame[frame["name"] == name]
-        median = pd.to_numeric(own["seconds"]).median()
-        seconds = None if pd.isna(median) else float(median)
-        shares.append(Share(name, len(own), skipped.count(name), flagged.count(name), seconds))
-    return tuple(shares)
+        frame = frame_of(connection.execute(words))
+        skipped = Counter(connection.execute(skips).scalars())
+        people = {row.id: row.name for row in connection.execute(known)}
+    flagged = Counter(flags(judgments, batch)["annotator"])
+    by_person = pd.to_numeric(frame["seconds"]).groupby(frame["annotator_id"].map(people))
+    given, medians = by_person.size().to_dict(), by_person.median().dropna().to_dict()
+    names = sorted({*given, *skipped, *flagged, *(p.name for p in batch.people)}, key=str.casefold)
+    return tuple(Share(name, given.get(name, 0), skipped[name], flagged[name], medians.get(name)) for name in names)

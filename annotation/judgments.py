@@ -18,6 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from annotation.database import open_database, writing
+from annotation.frames import frame_of
 from annotation.schema import annotators, events, pairs, present
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
@@ -25,7 +26,7 @@ from data.records import Stance, pair_key
 
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
-Source = Literal["explore", "annotate", "adjudicate", "label-studio", "import", "demo"]
+Source = Literal["explore", "annotate", "adjudicate", "label-studio", "import", "demo", "doctor"]
 WORD_KINDS = ("judge", "prefer", "skip", "withdraw")
 """Kinds of events of which a person's latest on a pair stands; flags and adjudications stand beside it."""
 _UNDOABLE = ("explore", "annotate")
@@ -227,7 +228,7 @@ class Judgments:
 
     def frame(self) -> pd.DataFrame:
         """Present judgments beside their pairs, a row each: what exports and statistics start from."""
-        query = (
+        words = (
             select(
                 present.c.pair,
                 annotators.c.name.label("annotator"),
@@ -238,16 +239,19 @@ class Judgments:
                 present.c.at,
                 present.c.seconds,
                 present.c.shown,
-                *(c for c in pairs.columns if c.name != "key"),
+                present.c.evidence,
+                present.c.guidelines,
             )
             .join(annotators, annotators.c.id == present.c.annotator_id)
-            .join(pairs, pairs.c.key == present.c.pair)
             .where(present.c.kind == "judge")
             .order_by(present.c.id)
         )
+        # A pair's texts are read once, however many people judged it.
+        judged = select(pairs).where(pairs.c.key.in_(select(events.c.pair).where(events.c.kind == "judge")))
         with self.reading() as connection:
-            result = connection.execute(query)
-            return pd.DataFrame(result.fetchall(), columns=list(result.keys()))
+            found, texts = (frame_of(connection.execute(query)) for query in (words, judged))
+        beside = texts.drop(columns="key").take(pd.Index(texts["key"]).get_indexer(found["pair"]))
+        return pd.concat([found, beside.set_axis(found.index)], axis="columns")
 
     def history(self, pair: str) -> list[dict[str, Any]]:
         """Every event on a pair, oldest first."""
@@ -294,6 +298,11 @@ class Judgments:
 def batched_rows(rows: Sequence[Any], size: int = _CHUNK) -> Iterable[list[Any]]:
     """Rows in lists short enough for one SQL statement."""
     return (list(rows[start : start + size]) for start in range(0, len(rows), size))
+
+
+def folded_name(name: str) -> str:
+    """What tells whether two names are one."""
+    return _shown_and_folded(name)[1]
 
 
 def _shown_and_folded(name: str) -> tuple[str, str]:
