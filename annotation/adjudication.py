@@ -1,25 +1,20 @@
 """Adjudication: where people disagree, an adjudicator's word becomes the gold label. What led there stays in the log."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from annotation.batches import Batch
+from annotation.batches import Batch, Task
 from annotation.database import writing
-from annotation.judgments import (
-    VERDICTS,
-    Annotator,
-    Judgment,
-    Judgments,
-    PairRecord,
-    Verdict,
-    by_keys,
-    event_row,
-)
+from annotation.evidence import Span, evidence_spans
+from annotation.judgments import Annotator, Judgments, PairRecord, Verdict, by_keys, event_row
 from annotation.schema import adjudicated, annotators, batch_items, batch_words, events, present
+from annotation.words import PREFERENCES, is_verdict, verdicts_of
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
+
+_UNDECIDED = ("unsure", "neither")
 
 
 class Decision(NamedTuple):
@@ -28,8 +23,17 @@ class Decision(NamedTuple):
     event: int
     at: str
     by: str
-    verdict: Verdict
+    verdict: str
     comment: str
+
+
+class Vote(NamedTuple):
+    """What one person says of a pair now, and the spans of the passage that they point at."""
+
+    annotator: Annotator
+    verdict: str
+    comment: str
+    evidence: tuple[Span, ...]
 
 
 class Dispute(NamedTuple):
@@ -37,8 +41,20 @@ class Dispute(NamedTuple):
 
     key: str
     record: PairRecord
-    votes: tuple[Judgment, ...]
+    task: Task
+    votes: tuple[Vote, ...]
     decision: Decision | None
+
+
+class Step(NamedTuple):
+    """Something that was done about a pair; `undone`: it was taken back later."""
+
+    at: str
+    annotator: Annotator
+    kind: str
+    verdict: str
+    comment: str
+    undone: bool
 
 
 def decisions(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Decision]:
@@ -53,57 +69,59 @@ def decisions(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[s
 
 
 def gold_words(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Verdict]:
-    """What adjudicators decided, by pair: what `people_say` puts first."""
-    return {key: decision.verdict for key, decision in decisions(judgments, keys).items()}
+    """What adjudicators decided of passages, by pair: what `people_say` puts first. Preferences are no such words."""
+    found = {key: decision.verdict for key, decision in decisions(judgments, keys).items()}
+    return {key: verdict for key, verdict in found.items() if is_verdict(verdict)}
 
 
 def disputes(
     judgments: Judgments, batch: Batch | None = None, *, unsure: bool = False, decided: bool = False
 ) -> list[Dispute]:
-    """Pairs that people judge differently, of a batch in its order, or of all.
+    """Pairs that people judge, or prefer one of, differently: of a batch in its order, or of all.
 
-    `unsure`: someone unsure differs from someone sure. `decided`: with those that an adjudicator has decided.
-    Of a batch the words that count there are compared; made-up people of the demo never count.
+    `unsure`: someone unsure (or for neither answer) differs from someone sure. `decided`: with those that an adjudicator
+    has decided. Of a batch the words that count there are compared; made-up people of the demo never count.
     """
-    if batch is None:
-        query = (
-            select(present.c.pair, present.c.verdict, func.min(present.c.id).over(partition_by=present.c.pair))
-            .join(annotators, annotators.c.id == present.c.annotator_id)
-            .where(present.c.kind == "judge", annotators.c.demo.is_(False))
-            .order_by(func.min(present.c.id).over(partition_by=present.c.pair), present.c.id)
-        )
-    else:
-        query = (
-            select(batch_words.c.pair, batch_words.c.verdict, batch_words.c.event)
-            .join(
-                batch_items,
-                (batch_items.c.batch_id == batch_words.c.batch_id) & (batch_items.c.pair == batch_words.c.pair),
-            )
-            .where(batch_words.c.batch_id == batch.id, batch_words.c.verdict.in_(VERDICTS))
-            .order_by(batch_items.c.place, batch_words.c.event)
-        )
-    said: dict[str, set[str]] = {}
+    said: dict[str, dict[str, None]] = {}
     with judgments.reading() as connection:
-        for pair, verdict, _ in connection.execute(query):
-            if unsure or verdict != "unsure":
-                said.setdefault(pair, set()).add(verdict)
+        for pair, verdict in connection.execute(_words_of_all() if batch is None else _words_of(batch)):
+            if unsure or verdict not in _UNDECIDED:
+                said.setdefault(pair, {})[verdict] = None
     keys = [pair for pair, verdicts in said.items() if len(verdicts) > 1]
     known = decisions(judgments, keys)
     open_ones = keys if decided else [key for key in keys if key not in known]
     records = judgments.pair_records(open_ones)
-    votes: dict[str, list[Judgment]] = {}
-    for word in judgments.present(open_ones):
-        if not word.annotator.demo and (batch is None or batch.admits(word.annotator)):
-            votes.setdefault(word.pair, []).append(word)
-    return [Dispute(key, records[key], tuple(votes.get(key, ())), known.get(key)) for key in open_ones]
+    votes = _votes(judgments, open_ones, batch)
+    return [
+        Dispute(key, records[key], _task(said[key]), tuple(votes.get(key, ())), known.get(key)) for key in open_ones
+    ]
+
+
+def trail(judgments: Judgments, pair: str) -> list[Step]:
+    """Everything that was ever done about a pair, oldest first; undoing shows on what was undone."""
+    log = judgments.history(pair)
+    undone = {event["target"] for event in log if event["kind"] == "undo"}
+    people = {person.id: person for person in judgments.annotators()}
+    return [
+        Step(e["at"], people[e["annotator_id"]], e["kind"], e["verdict"] or "", e["comment"], e["id"] in undone)
+        for e in log
+        if e["kind"] != "undo"
+    ]
 
 
 def adjudicate(
-    judgments: Judgments, person: Annotator, pair: str, verdict: Verdict, *, comment: str = "", uid: str | None = None
+    judgments: Judgments,
+    person: Annotator,
+    pair: str,
+    verdict: str,
+    *,
+    task: Task = "judge",
+    comment: str = "",
+    uid: str | None = None,
 ) -> int:
     """Decide a pair; returns the event. A later decision stands in place of an earlier one, whoever gave it."""
-    if verdict not in VERDICTS:
-        raise UnknownNameError("verdict", verdict, VERDICTS)
+    if verdict not in (known := verdicts_of(task)):
+        raise UnknownNameError("verdict", verdict, known)
     if person.demo:
         raise BadInputError("A made-up person of the demo decides nothing.", hint="Sign in under another name.")
     return judgments.append(
@@ -128,3 +146,45 @@ def take_back(judgments: Judgments, person: Annotator, pair: str) -> bool:
         row: dict[str, Any] = event_row(person, pair, kind="undo", source="adjudicate", target=found)
         connection.execute(events.insert().values(row))
     return True
+
+
+def _words_of_all() -> Any:
+    first = func.min(present.c.id).over(partition_by=present.c.pair)
+    return (
+        select(present.c.pair, present.c.verdict)
+        .join(annotators, annotators.c.id == present.c.annotator_id)
+        .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
+        .order_by(first, present.c.id)
+    )
+
+
+def _words_of(batch: Batch) -> Any:
+    same = (batch_items.c.batch_id == batch_words.c.batch_id) & (batch_items.c.pair == batch_words.c.pair)
+    return (
+        select(batch_words.c.pair, batch_words.c.verdict)
+        .join(batch_items, same)
+        .where(batch_words.c.batch_id == batch.id)
+        .order_by(batch_items.c.place, batch_words.c.event)
+    )
+
+
+def _votes(judgments: Judgments, keys: Sequence[str], batch: Batch | None) -> dict[str, list[Vote]]:
+    query = (
+        select(present, annotators.c.name)
+        .join(annotators, annotators.c.id == present.c.annotator_id)
+        .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
+        .order_by(present.c.id)
+    )
+    found: dict[str, list[Vote]] = {}
+    with judgments.reading() as connection:
+        for part in by_keys(query, present.c.pair, keys):
+            for row in connection.execute(part):
+                person = Annotator(row.annotator_id, row.name, demo=False)
+                if batch is None or batch.admits(person):
+                    vote = Vote(person, row.verdict, row.comment, evidence_spans(row.evidence))
+                    found.setdefault(row.pair, []).append(vote)
+    return found
+
+
+def _task(verdicts: Iterable[str]) -> Task:
+    return "prefer" if any(verdict in PREFERENCES for verdict in verdicts) else "judge"

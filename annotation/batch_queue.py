@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -24,27 +24,18 @@ from sqlalchemy import (
     select,
 )
 
+from annotation.arms import arm
 from annotation.batches import Batch
 from annotation.database import writing
-from annotation.judgments import VERDICTS, WORD_KINDS, Annotator, Judgments, event_row
+from annotation.judgments import WORD_KINDS, Annotator, Judgments, PairRecord, event_row
 from annotation.schema import batch_events, batch_items, batches, events, reservations
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
+from annotation.words import NOTHING, Beside, Given, skip_fields, word_fields
+from data.errors import BadInputError
 
 _PERSON: BindParameter[Any] = bindparam("person")
 _NOW: BindParameter[Any] = bindparam("now")
 _PAIR: BindParameter[Any] = bindparam("pair_asked")
 _LATER, _UNDO, _UNDONE = events.alias(), events.alias(), events.alias()
-
-Preference = Literal["first", "second", "neither"]
-PREFERENCES: tuple[Preference, ...] = get_args(Preference)
-
-
-class Given(NamedTuple):
-    """A word that is on disk; `late`: meanwhile the pair had gone to others, and this is one word more than asked for."""
-
-    event: int
-    late: bool
 
 
 class Shown(NamedTuple):
@@ -76,48 +67,19 @@ class BatchQueue:
             return key
 
     def give(
-        self,
-        person: Annotator,
-        pair: str,
-        verdict: str,
-        *,
-        comment: str = "",
-        seconds: float | None = None,
-        uid: str | None = None,
+        self, person: Annotator, pair: str, verdict: str, beside: Beside = NOTHING, *, uid: str | None = None
     ) -> Given:
         """Record a word on a pair of the batch, and give the reservation back. The same `uid` is recorded once.
 
         A word that comes after its reservation lapsed is never thrown away.
         """
-        prefers = self.batch.task == "prefer"
-        if verdict not in (known := PREFERENCES if prefers else VERDICTS):
-            raise UnknownNameError("verdict", verdict, known)
-        row = event_row(
-            person,
-            pair,
-            kind="prefer" if prefers else "judge",
-            verdict=verdict,
-            comment=clean(comment),
-            source="annotate",
-            seconds=seconds,
-            shown=not self.batch.blind,
-            uid=uid,
-            batch=self.batch.id,
-        )
-        return self._record(person, pair, row)
+        passage = self.record(pair).passage if beside.evidence else ""
+        fields = word_fields(self.batch.task, verdict, passage, beside)
+        return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
 
-    def skip(self, person: Annotator, pair: str, *, comment: str = "", seconds: float | None = None) -> Given:
+    def skip(self, person: Annotator, pair: str, beside: Beside = NOTHING) -> Given:
         """Put a pair aside for good: it goes to someone else."""
-        row = event_row(
-            person,
-            pair,
-            kind="skip",
-            comment=clean(comment),
-            source="annotate",
-            seconds=seconds,
-            batch=self.batch.id,
-        )
-        return self._record(person, pair, row)
+        return self._record(person, pair, skip_fields(beside))
 
     def undo(self, person: Annotator) -> str | None:
         """Take back this person's last action; its pair, where it is of this batch and still wanted, is next."""
@@ -134,6 +96,10 @@ class BatchQueue:
         with self._turn() as connection:
             self._release(connection, person)
 
+    def record(self, pair: str) -> PairRecord:
+        """The pair itself."""
+        return self.judgments.pair_records([pair])[pair]
+
     def item(self, pair: str) -> Shown:
         """What the detector says of a pair of the batch, where the batch was made with one."""
         query = select(batch_items.c.probability, batch_items.c.decision).where(
@@ -149,8 +115,9 @@ class BatchQueue:
         with self.judgments.reading() as connection:
             return connection.execute(touched, self._asked(person)).scalar_one(), connection.execute(every).scalar_one()
 
-    def _record(self, person: Annotator, pair: str, row: dict[str, object]) -> Given:
+    def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> Given:
         self._admit(person)
+        row = event_row(person, pair, **fields, batch=self.batch.id)
         with self._turn() as connection:
             known = connection.execute(select(events.c.id).where(events.c.uid == row["uid"])).scalar_one_or_none()
             if known is not None:

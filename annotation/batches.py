@@ -43,7 +43,8 @@ class Plan:
     `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is how many seconds a pair stays
     reserved for someone who left. `threshold` is the probability that the order by uncertainty starts at; the order by
     decision is that of the items. `shown_share` makes it an experiment: the share of pairs that a person judges with the
-    detector's label in sight (annotation/arms.py). `recipe` says how the pairs were chosen.
+    detector's label in sight (annotation/arms.py). `recipe` says how the pairs were chosen; `guidelines`
+    is the version of a text of its own (annotation/guidelines/versions.py).
     """
 
     name: str
@@ -59,6 +60,7 @@ class Plan:
     shown_share: float | None = None
     made_by: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    guidelines: str | None = None
 
 
 @dataclass(frozen=True)
@@ -236,6 +238,7 @@ def _insert(connection: Connection, plan: Plan) -> int:
         "hold": plan.hold,
         "shown_share": plan.shown_share,
         "recipe": json.dumps(dict(plan.recipe), ensure_ascii=False),
+        "guidelines": plan.guidelines,
     }
     try:
         return int(connection.execute(batches.insert().values(row).returning(batches.c.id)).scalar_one())

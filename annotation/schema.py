@@ -42,6 +42,18 @@ guidelines = Table(
 )
 """`version` is a hash of the text."""
 
+guidelines_in_use = Table(
+    "guidelines_in_use",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", String(32), nullable=False),
+    Column("made_by", String(120), nullable=False),
+    Column("task", String(12), nullable=False),
+    Column("version", String(16), ForeignKey("guidelines.version"), nullable=False),
+    sqlite_autoincrement=True,
+)
+"""A log: of each task the last row tells what stands beside its pairs, where a batch has no text of its own."""
+
 pairs = Table(
     "pairs",
     metadata,

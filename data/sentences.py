@@ -24,16 +24,27 @@ def split_sentences(text: str) -> list[str]:
     A full stop ends none after a title (Dr.), an initial (J.), inside a number (3.5) or an address, and after another
     abbreviation only where a capital follows that could begin a sentence.
     """
-    return [sentence for sentence in _sentences(text) if sentence]
+    return [text[start:end] for start, end in sentence_spans(text)]
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where those sentences stand in the text: [start, end) in characters."""
+    found = []
+    for start, end in _cuts(text):
+        sentence = text[start:end]
+        start += len(sentence) - len(sentence.lstrip())
+        if held := sentence.strip():
+            found.append((start, start + len(held)))
+    return found
+
+
+def _cuts(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for end in _END.finditer(text):
         if end.end() > start and _ends(text, start, end):
-            yield text[start : end.end()].strip()
+            yield start, end.end()
             start = end.end()
-    yield text[start:].strip()
+    yield start, len(text)
 
 
 def _ends(text: str, start: int, end: re.Match[str]) -> bool:

@@ -6,6 +6,7 @@ from made_pairs import record
 from annotation.batch_queue import BatchQueue
 from annotation.batches import Batch, Item, Plan, close_batch, create_batch
 from annotation.judgments import Annotator, Judgments
+from annotation.words import Beside
 from data.errors import BadInputError, UnknownNameError
 
 
@@ -43,7 +44,7 @@ def test_each_person_goes_through_the_pairs_in_order(judgments: Judgments) -> No
     seen = []
     while (key := queue.next(ana)) is not None:
         assert queue.next(ana) == key, "asking again gives the same pair"
-        queue.give(ana, key, "supports", comment="why", seconds=1.5)
+        queue.give(ana, key, "supports", Beside("why", 1.5))
         seen.append(key)
     assert seen == keys(3)
     assert queue.done(ana) == (3, 3)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.sentences import split_sentences
+from data.sentences import sentence_spans, split_sentences
 
 
 @given(
@@ -39,6 +39,11 @@ def test_joined_they_are_the_words_again(text: str) -> None:
 )
 def test_sentences_end_where_readers_end_them(text: str) -> None:
     assert split_sentences(text.replace("|", "")) == [part.strip() for part in text.split("|")]
+
+
+def test_a_sentence_stands_where_its_span_says() -> None:
+    text = "  One 𝒳 is. Two!\n\nThree?  "
+    assert [text[start:end] for start, end in sentence_spans(text)] == ["One 𝒳 is.", "Two!", "Three?"]
 
 
 def test_nothing_gives_no_sentence() -> None:

@@ -23,6 +23,15 @@ def upgrade() -> None:
         sa.Column("made_by", sa.String(120), nullable=False),
         sa.Column("text", sa.Text, nullable=False),
     )
+    op.create_table(
+        "guidelines_in_use",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("at", sa.String(32), nullable=False),
+        sa.Column("made_by", sa.String(120), nullable=False),
+        sa.Column("task", sa.String(12), nullable=False),
+        sa.Column("version", sa.String(16), sa.ForeignKey("guidelines.version"), nullable=False),
+        sqlite_autoincrement=True,
+    )
     op.add_column("batches", sa.Column("shown_share", sa.Float))
     op.add_column("batches", sa.Column("guidelines", sa.String(16)))
     op.execute("DROP VIEW present")

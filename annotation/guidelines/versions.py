@@ -1,0 +1,150 @@
+"""Versions of the guidelines: texts by the hash of what they say, which one is in use, and which one a person read last."""
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from sqlalchemy import Connection, false, or_, select
+
+from annotation.batches import TASKS, Batch, Task
+from annotation.database import writing
+from annotation.judgments import Annotator, Judgments, now
+from annotation.schema import batches, events, guidelines, guidelines_in_use
+from data.errors import BadInputError, UnknownNameError
+from data.passages import clean
+
+PACKAGED = "packaged"
+_LONGEST = 20_000
+
+
+class Guidelines(NamedTuple):
+    """A text and its version."""
+
+    version: str
+    text: str
+
+
+class Stored(NamedTuple):
+    """A text that is kept, and the tasks of the workspace that it is in use for."""
+
+    version: str
+    at: str
+    made_by: str
+    text: str
+    used_for: tuple[Task, ...]
+
+
+def version_of(text: str) -> str:
+    """The first 12 hexadecimal digits of the text's SHA-256."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+
+
+@cache
+def packaged(task: Task) -> Guidelines:
+    """What Berdseye tells those who judge, verify or prefer, unless a workspace says otherwise."""
+    text = (files("annotation.guidelines") / f"{task}.md").read_text(encoding="utf-8").strip()
+    return Guidelines(version_of(text), text)
+
+
+def keep(judgments: Judgments, text: str, *, made_by: str = "") -> Guidelines:
+    """Keep a text, once; raises `BadInputError` for one that is empty or longer than 20,000 characters."""
+    text = "\n".join(_indent(line) + clean(line) for line in text.strip().splitlines())
+    if not text or len(text) > _LONGEST:
+        raise BadInputError(
+            f"Guidelines of {len(text):,} characters.", hint=f"Write between 1 and {_LONGEST:,} of them."
+        )
+    kept = Guidelines(version_of(text), text)
+    with writing(judgments.engine) as connection:
+        _keep(judgments, connection, kept, made_by)
+    return kept
+
+
+def use(judgments: Judgments, text: str | None, *, task: Task = "judge", made_by: str = "") -> Guidelines:
+    """Let a text (None: the packaged one) stand beside pairs of this task from now on, but for batches with their own."""
+    if task not in TASKS:
+        raise UnknownNameError("task", task, TASKS)
+    chosen = packaged(task) if text is None else keep(judgments, text, made_by=made_by)
+    with writing(judgments.engine) as connection:
+        _keep(judgments, connection, chosen, made_by if text is not None else PACKAGED)
+        row = {"at": now(), "made_by": made_by, "task": task, "version": chosen.version}
+        connection.execute(guidelines_in_use.insert().values(row))
+    return chosen
+
+
+def load(judgments: Judgments, version: str) -> Guidelines:
+    """The text of a version; raises `UnknownNameError`."""
+    with judgments.reading() as connection:
+        found = connection.execute(select(guidelines.c.text).where(guidelines.c.version == version)).scalar()
+        if found is None:
+            known = connection.execute(select(guidelines.c.version)).scalars().all()
+            raise UnknownNameError("version of the guidelines", version, known)
+    return Guidelines(version, str(found))
+
+
+def in_use(judgments: Judgments, task: Task = "judge", batch: Batch | None = None) -> Guidelines:
+    """What stands beside a pair: the batch's own text, else the workspace's for the task, else the packaged one.
+
+    It is kept, so that its version can be looked up for as long as there are judgments.
+    """
+    if batch is not None and batch.guidelines is not None:
+        return load(judgments, batch.guidelines)
+    query = (
+        select(guidelines.c.version, guidelines.c.text)
+        .join(guidelines_in_use, guidelines_in_use.c.version == guidelines.c.version)
+        .where(guidelines_in_use.c.task == task)
+        .order_by(guidelines_in_use.c.id.desc())
+        .limit(1)
+    )
+    with judgments.reading() as connection:
+        if (found := connection.execute(query).one_or_none()) is not None:
+            return Guidelines(found.version, found.text)
+        known = select(guidelines.c.version).where(guidelines.c.version == packaged(task).version)
+        if connection.execute(known).one_or_none() is not None:
+            return packaged(task)
+    with writing(judgments.engine) as connection:
+        _keep(judgments, connection, packaged(task), PACKAGED)
+    return packaged(task)
+
+
+def list_guidelines(judgments: Judgments) -> list[Stored]:
+    """Every text that is kept, the oldest first; the packaged ones are in use where no other is."""
+    for task in TASKS:
+        in_use(judgments, task)
+    used: dict[str, list[Task]] = {}
+    for task in TASKS:
+        used.setdefault(in_use(judgments, task).version, []).append(task)
+    query = select(guidelines).order_by(guidelines.c.at, guidelines.c.version)
+    with judgments.reading() as connection:
+        return [
+            Stored(row.version, row.at, row.made_by, row.text, tuple(used.get(row.version, ())))
+            for row in connection.execute(query)
+        ]
+
+
+def judged_by_before(judgments: Judgments, person: Annotator, task: Task, batch: Batch | None = None) -> str | None:
+    """The version by which this person last judged in this batch (or in none), else anywhere in a task of this kind.
+
+    None where that person has not judged so, or only before versions were kept.
+    """
+    mine = (
+        select(events.c.guidelines)
+        .where(events.c.annotator_id == person.id, events.c.guidelines.is_not(None))
+        .order_by(events.c.id.desc())
+        .limit(1)
+    )
+    here = mine.where(events.c.batch.is_(None) if batch is None else events.c.batch == batch.id)
+    alike = select(batches.c.id).where(batches.c.task == task)
+    anywhere = mine.where(or_(events.c.batch.in_(alike), events.c.batch.is_(None) if task == "judge" else false()))
+    with judgments.reading() as connection:
+        found = connection.execute(here).scalar() or connection.execute(anywhere).scalar()
+    return None if found is None else str(found)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
+def _keep(judgments: Judgments, connection: Connection, text: Guidelines, made_by: str) -> None:
+    row = {"version": text.version, "at": now(), "made_by": made_by, "text": text.text}
+    connection.execute(judgments.insert_new(guidelines, [row], "version"))

@@ -1,0 +1,61 @@
+"""How much one person has judged today, and how fast."""
+
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+
+from annotation.judgments import Annotator, Judgments
+from annotation.schema import events
+
+
+class Pace(NamedTuple):
+    """Words and skips of a day that stand; the median seconds of those that were timed, and pairs an hour at that rate.
+
+    The hour is one of judging: breaks are not in the seconds.
+    """
+
+    pairs: int
+    median_seconds: float | None
+    an_hour: float | None
+
+
+def midnight(now: datetime | None = None) -> str:
+    """When the day of this machine's clock began, as the log writes times."""
+    local = (now or datetime.now(UTC)).astimezone()
+    began = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    return began.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def first_event_since(judgments: Judgments, at: str) -> int:
+    """The id that no event since then is below: what keeps `pace` from reading the whole log."""
+    # Clocks of several machines differ a little, and ids follow commits: an hour more is read than need be.
+    before = (datetime.fromisoformat(at) - timedelta(hours=1)).isoformat(timespec="microseconds")
+    first = select(func.min(events.c.id)).where(events.c.at >= before)
+    newest = select(func.coalesce(func.max(events.c.id), 0))
+    with judgments.reading() as connection:
+        found = connection.execute(first).scalar()
+        return int(connection.execute(newest).scalar_one()) if found is None else int(found)
+
+
+def pace(judgments: Judgments, person: Annotator, since: str, first_event: int = 0) -> Pace:
+    """The pace of a person since a time; `first_event` is of `first_event_since`."""
+    undone = select(events.c.target).where(
+        events.c.kind == "undo", events.c.annotator_id == person.id, events.c.id >= first_event
+    )
+    query = select(events.c.seconds).where(
+        events.c.id >= first_event,
+        events.c.annotator_id == person.id,
+        events.c.kind.in_(("judge", "prefer", "skip")),
+        events.c.source == "annotate",
+        events.c.at >= since,
+        events.c.id.not_in(undone),
+    )
+    with judgments.reading() as connection:
+        seconds = list(connection.execute(query).scalars())
+    timed = [float(one) for one in seconds if one is not None]
+    if not timed:
+        return Pace(len(seconds), None, None)
+    spent = sum(timed)
+    return Pace(len(seconds), median(timed), 3600 * len(timed) / spent if spent > 0 else None)

@@ -1,0 +1,59 @@
+"""Who judges what next outside batches: the pairs of chosen runs, in order, each for everyone who comes by."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import select
+
+from annotation.judgments import Annotator, Judgments, PairRecord
+from annotation.schema import events
+from annotation.words import NOTHING, Beside, Given, skip_fields, word_fields
+
+
+class RunsQueue:
+    """The queue of pairs by key, judged blind; nothing is reserved, and nobody's word makes a pair less wanted."""
+
+    def __init__(self, judgments: Judgments, pairs: Mapping[str, PairRecord]) -> None:
+        self.judgments, self._pairs = judgments, pairs
+
+    def next(self, person: Annotator) -> str | None:
+        """The pair that this person has just undone, else the first that they have not judged or skipped."""
+        touched = self.judgments.touched(person)
+        undone = self._just_undone(person)
+        if undone in self._pairs and undone not in touched:
+            return undone
+        return next((key for key in self._pairs if key not in touched), None)
+
+    def give(
+        self, person: Annotator, pair: str, verdict: str, beside: Beside = NOTHING, *, uid: str | None = None
+    ) -> Given:
+        """Record a word; the same `uid` is recorded once."""
+        fields = word_fields("judge", verdict, self.record(pair).passage, beside)
+        self.judgments.add_pairs([self.record(pair)])
+        return Given(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
+
+    def skip(self, person: Annotator, pair: str, beside: Beside = NOTHING) -> Given:
+        """Put a pair aside for good."""
+        self.judgments.add_pairs([self.record(pair)])
+        return Given(self.judgments.append(person, pair, **skip_fields(beside)))
+
+    def undo(self, person: Annotator) -> str | None:
+        """Take back this person's last action; its pair is next."""
+        return self.judgments.undo(person)
+
+    def leave(self, person: Annotator) -> None:
+        """Nothing is reserved that could be given back."""
+
+    def record(self, pair: str) -> PairRecord:
+        """The pair itself."""
+        return self._pairs[pair]
+
+    def done(self, person: Annotator) -> tuple[int, int]:
+        """How many of the pairs this person has dealt with, and how many there are."""
+        touched = self.judgments.touched(person)
+        return sum(key in touched for key in self._pairs), len(self._pairs)
+
+    def _just_undone(self, person: Annotator) -> str | None:
+        last = select(events.c.kind, events.c.pair).where(events.c.annotator_id == person.id)
+        with self.judgments.reading() as connection:
+            found = connection.execute(last.order_by(events.c.id.desc()).limit(1)).one_or_none()
+        return str(found.pair) if found is not None and found.kind == "undo" else None
