@@ -2,6 +2,7 @@
 
 import hashlib
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -78,9 +79,21 @@ class Ranking(NamedTuple):
 
 def pair_key(passage: str, perspective: str) -> str:
     """128-bit hash (32 hex digits) of a passage text and a perspective text, after Unicode NFC normalisation."""
-    digest = hashlib.blake2b(digest_size=16)
-    for text in (passage, perspective):
-        encoded = unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "little"))
-        digest.update(encoded)
-    return digest.hexdigest()
+    return pair_keys(passage, (perspective,))[0]
+
+
+def pair_keys(passage: str, perspectives: Sequence[str]) -> list[str]:
+    """The same for one passage with each of the perspectives."""
+    of_passage = hashlib.blake2b(_measured(passage), digest_size=16)
+    found = []
+    for perspective in perspectives:
+        digest = of_passage.copy()
+        digest.update(_measured(perspective))
+        found.append(digest.hexdigest())
+    return found
+
+
+def _measured(text: str) -> bytes:
+    """A text behind its length, so that no two lists of texts run together."""
+    encoded = unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
+    return len(encoded).to_bytes(8, "little") + encoded

@@ -35,24 +35,43 @@ def label(
 
     What is predicted is stored every few seconds, and when the work is broken off, which then goes on from there.
     """
-    keys = [pair.key for pair in pairs]
-    unknown = dict(zip(keys, pairs, strict=True))
+    return label_keys(
+        store, detector, [pair.key for pair in pairs], lambda asked: [pairs[i] for i in asked], progress=progress
+    )
+
+
+def label_keys(
+    store: LabelStore,
+    detector: Detector,
+    keys: Sequence[str],
+    texts: Callable[[Sequence[int]], Sequence[Pair]],
+    *,
+    progress: Progress = silent,
+) -> Floats:
+    """The same for pairs known by their keys: `texts` gives the pairs at some places, and is asked for unknown ones alone."""
     version = detector.version
-    probabilities = dict(zip(keys, store.get(detector.name, keys, version).tolist(), strict=True))
-    missing = [key for key in unknown if np.isnan(probabilities[key])]
+    found = store.get(detector.name, keys, version)
+    unknown = np.flatnonzero(np.isnan(found)).tolist()
+    first: dict[str, int] = {}
+    for place in unknown:
+        first.setdefault(keys[place], place)
+    missing = list(first)
+    known: dict[str, float] = {}
     waiting: dict[str, float] = {}
     stored = monotonic()
     try:
         for start in range(0, len(missing), detector.pairs_at_once):
             batch = missing[start : start + detector.pairs_at_once]
-            waiting.update(zip(batch, detector.predict([unknown[key] for key in batch]).tolist(), strict=True))
+            probabilities = detector.predict(texts([first[key] for key in batch]))
+            waiting.update(zip(batch, probabilities.tolist(), strict=True))
             progress(start + len(batch), "pairs", len(missing))
             if monotonic() - stored > _SECONDS:
-                _store(store, detector.name, version, waiting, probabilities)
+                _store(store, detector.name, version, waiting, known)
                 stored = monotonic()
     finally:
-        _store(store, detector.name, version, waiting, probabilities)
-    return np.array([probabilities[key] for key in keys], dtype=np.float32)
+        _store(store, detector.name, version, waiting, known)
+    found[unknown] = [known[keys[place]] for place in unknown]
+    return found
 
 
 def predict_all(detector: Detector, pairs: Sequence[Pair], *, progress: Progress = silent) -> Floats:
@@ -64,10 +83,8 @@ def predict_all(detector: Detector, pairs: Sequence[Pair], *, progress: Progress
     return np.concatenate(found)
 
 
-def _store(
-    store: LabelStore, name: str, version: str, waiting: dict[str, float], probabilities: dict[str, float]
-) -> None:
+def _store(store: LabelStore, name: str, version: str, waiting: dict[str, float], known: dict[str, float]) -> None:
     """Move what waits to the disk."""
     store.put(name, version, list(waiting), list(waiting.values()))
-    probabilities.update(waiting)
+    known.update(waiting)
     waiting.clear()

@@ -1,7 +1,7 @@
 """Where the labels behind a number come from: a detector, people, gold, people where there are any and else a detector, or a
 detector whose mean is corrected by people's judgments of a sample."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from data.labels import LabelStore
 from data.progress import Progress, silent
 from data.records import Pair
 from data.workspace import Workspace
-from detectors.labelling import label
+from detectors.labelling import label_keys
 from detectors.protocol import Detector
 from detectors.registry import DETECTORS, parse_detector
 from detectors.trained import detector_names
@@ -90,13 +90,34 @@ def labels_of(
 
     Raises `BadInputError` for a corrected source, which gives a mean and says nothing of one pair.
     """
+    return labels_by_key(
+        workspace,
+        judgments,
+        source,
+        [pair.key for pair in pairs],
+        lambda asked: [pairs[i] for i in asked],
+        first=first,
+        progress=progress,
+    )
+
+
+def labels_by_key(
+    workspace: Workspace,
+    judgments: Judgments,
+    source: LabelSource,
+    keys: Sequence[str],
+    texts: Callable[[Sequence[int]], Sequence[Pair]],
+    *,
+    first: int | None = None,
+    progress: Progress = silent,
+) -> npt.NDArray[np.float64]:
+    """The same for pairs known by their keys; `texts` gives those at some places, for a detector that has not seen them."""
     if source.corrected:
         raise BadInputError(
             f"'{source}' corrects means and labels no pair.", hint=f"Take {source.plain} or {HUMAN}>{source.plain}."
         )
     store = LabelStore(workspace)
-    keys = [pair.key for pair in pairs]
-    found: npt.NDArray[np.float64] = np.full(len(pairs), np.nan)
+    found: npt.NDArray[np.float64] = np.full(len(keys), np.nan)
     for part in source.parts:
         if part == HUMAN:
             asked = keys if len(keys) <= 2000 else None
@@ -106,6 +127,7 @@ def labels_of(
             values = store.get(GOLD, keys).astype(np.float64)
         else:
             detector = parse_detector(part, workspace)
-            values = (label(store, detector, pairs, progress=progress) >= detector.threshold).astype(np.float64)
-        found = np.where(np.isnan(found), values, found) if len(pairs) else found
+            chances = label_keys(store, detector, keys, texts, progress=progress)
+            values = (chances >= detector.threshold).astype(np.float64)
+        found = np.where(np.isnan(found), values, found) if len(keys) else found
     return found

@@ -11,10 +11,11 @@ from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.records import Ids
-from data.run_pairs import fitting_corpus, ranked_pairs
+from data.run_pairs import fitting_corpus
 from data.runs import Run, list_runs, load_run
 from data.workspace import Workspace
-from evaluation.label_sources import LabelSource, labels_of
+from evaluation.label_sources import LabelSource
+from evaluation.labelled_runs import labelled_ranking
 from evaluation.support import Support
 
 _NOTHING: Ids = np.zeros(0, dtype=np.int64)
@@ -96,16 +97,18 @@ def qrels_of(
     """The labels of the first `depth` passages (None: all) of runs that fit the data set and the corpus."""
     questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
     cut = [run.ids[:, :depth] for run in runs]
-    found = [np.unique(np.concatenate([ids[q] for ids in cut])) if cut else _NOTHING for q in range(len(questions))]
-    passages = [ids[ids >= 0] for ids in found]
+    pooled = [np.unique(np.concatenate([ids[q] for ids in cut])) if cut else _NOTHING for q in range(len(questions))]
+    passages = [ids[ids >= 0] for ids in pooled]
     block = np.full((len(questions), max(map(len, passages), default=0)), -1, dtype=np.int64)
     for row, held in zip(block, passages, strict=True):
         row[: len(held)] = held
-    pairs = ranked_pairs(opened, block, questions)
-    labels = pairs.by_question(labels_of(workspace, judgments, source, pairs.pairs, progress=progress), questions)
+    found = labelled_ranking(workspace, judgments, opened, questions, block, source, progress=progress)
     return Qrels(
         [q.id for q in questions],
         passages,
-        [values[: len(held)] for values, held in zip(labels, passages, strict=True)],
+        [
+            values[: len(held), :width]
+            for values, held, width in zip(found.labels, passages, found.counts.tolist(), strict=True)
+        ],
         tuple(run.manifest.name for run in runs),
     )

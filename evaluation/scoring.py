@@ -10,13 +10,13 @@ from annotation.judgments import Judgments
 from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.progress import Progress, silent
-from data.records import Ids, Question
-from data.run_pairs import RunPairs, fitting_corpus, run_pairs
+from data.run_pairs import fitting_corpus
 from data.runs import Run
 from data.workspace import Workspace
 from evaluation.corrected import corrected_mean
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
-from evaluation.label_sources import HUMAN, LabelSource, labels_of
+from evaluation.label_sources import HUMAN, LabelSource
+from evaluation.labelled_runs import labelled_run
 from evaluation.measures import Measure, Unit, values_of
 from evaluation.qrels import Qrels, pooled_qrels
 from evaluation.support import Support
@@ -67,7 +67,6 @@ def score_run(
     else from all stored runs of its data set and corpus (`pooled_qrels`).
     """
     manifest = run.manifest
-    questions = load_dataset(workspace, manifest.dataset)
     k = max(m.k for m in measures)
     detector = source.detector(workspace)
     made_by = {
@@ -83,16 +82,14 @@ def score_run(
                 f"People's sample cannot correct {next(m for m in measures if m.pooled)}.",
                 hint="Choose measures of the top k, such as MRecall@5, or another label source.",
             )
-        fitting_corpus(workspace, run, questions)
+        fitting_corpus(workspace, run, load_dataset(workspace, manifest.dataset))
         held = pool or pooled_qrels(
             workspace, judgments, manifest.dataset, manifest.corpus, source, others=(run,), progress=progress
         )
         return scores_of(measures, held.support(run.ids[:, :k]), None, **made_by)
-    found = run_pairs(workspace, run, questions, k)
 
     def support_by(by: LabelSource) -> Support:
-        labels = labels_of(workspace, judgments, by, found.pairs, progress=progress)
-        return support_of(found, labels, run.ids[:, :k], questions)
+        return labelled_run(workspace, judgments, run, by, k, progress=progress).support
 
     people = support_by(LabelSource((HUMAN,))) if source.corrected else None
     return scores_of(measures, support_by(source.plain), people, **made_by)
@@ -193,13 +190,6 @@ def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.f
     judged = support.judged[:, : measure.k].sum(axis=(1, 2))
     values[judged < support.counts * np.minimum(support.depths, measure.k)] = np.nan
     return values
-
-
-def support_of(found: RunPairs, labels: npt.NDArray[np.float64], ids: Ids, questions: Sequence[Question]) -> Support:
-    """What the labels of the pairs of a ranking `ids` int64[n_questions, k] say."""
-    depths = (ids >= 0).sum(axis=1)
-    arrays = found.by_question(labels, questions)
-    return Support.of([array[:depth] for array, depth in zip(arrays, depths, strict=True)])
 
 
 def macro_average(scores: Sequence[Score]) -> list[Score]:

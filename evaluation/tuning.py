@@ -12,13 +12,13 @@ from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.progress import Progress, silent
-from data.run_pairs import ranked_pairs
 from data.tuned_weights import TunedWeight, write_tuned
 from data.workspace import Workspace
 from detectors.labelling import judge
-from evaluation.label_sources import LabelSource, labels_of
+from evaluation.label_sources import LabelSource
+from evaluation.labelled_runs import labelled_ranking
 from evaluation.measures import Measure
-from evaluation.scoring import judged_values, support_of
+from evaluation.scoring import judged_values
 from retrieval.passage_collections import Stored
 from retrieval.protocol import Surroundings
 from retrieval.queries import query_of
@@ -61,9 +61,8 @@ def tune(
         for weight in grid:
             chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
             top = chosen[:, : measure.k]
-            found = ranked_pairs(opened, top, questions)
-            labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-            by_weight.append(judged_values(measure, support_of(found, labels, top, questions)))
+            found = labelled_ranking(workspace, judgments, opened, questions, top, source, progress=progress)
+            by_weight.append(judged_values(measure, found.support))
         together = np.stack(by_weight)
         together = together[:, ~np.isnan(together).any(axis=0)]
         if not together.size:

@@ -16,14 +16,13 @@ from data.errors import BadInputError
 from data.evidence_sets import EvidenceSet, is_released
 from data.progress import Progress, silent
 from data.records import Ids
-from data.run_pairs import run_pairs
 from data.runs import list_runs, load_run
 from data.workspace import Workspace
 from detectors.labelling import judge
-from evaluation.label_sources import LabelSource, labels_of
+from evaluation.label_sources import LabelSource
+from evaluation.labelled_runs import labelled_run
 from evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
 from evaluation.partial.ranked_files import read_qrels_file, read_run_files
-from evaluation.scoring import support_of
 from retrieval.passage_collections import Loose
 from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
@@ -113,19 +112,18 @@ def from_runs(
             hint="Make them with `berdseye run`.",
         )
     depth = min(m.k for m in manifests)
-    questions = load_dataset(workspace, dataset)
+    questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
     runs: dict[str, dict[str, list[str]]] = {}
     relevant: dict[str, dict[str, None]] = {q.id: {} for q in questions}
     words: dict[str, float] = {}
     labelled = asked = 0
     for manifest in manifests:
         run = load_run(workspace, manifest.name)
-        found = run_pairs(workspace, run, questions, depth)
-        labels = labels_of(workspace, judgments, source, found.pairs, progress=progress)
-        support = support_of(found, labels, run.ids[:, :depth], questions)
-        supporting = np.asarray(support.supports.any(axis=2))
-        labelled, asked = labelled + int((~np.isnan(labels)).sum()), asked + len(labels)
-        words |= {str(i): float(len(p.text.split())) for i, p in found.passages.items()}
+        found = labelled_run(workspace, judgments, run, source, depth, progress=progress)
+        supporting = np.asarray((found.labels == 1).any(axis=2))
+        labelled, asked = labelled + int((~np.isnan(found.labels)).sum()), asked + int((found.keys != b"").sum())
+        ranked = np.unique(found.ids[found.ids >= 0]).tolist()
+        words |= {str(p.id): float(len(p.text.split())) for p in opened.passages(ranked)}
         runs[manifest.pipeline] = {}
         for row, question in enumerate(questions):
             ids = [str(i) for i in run.ids[row, :depth].tolist() if i >= 0]
@@ -134,7 +132,7 @@ def from_runs(
     matrices = rank_matrices(runs, relevant, depth=depth)
     detector = source.detector(workspace)
     return RankedSet(
-        f"{dataset} over {open_corpus(workspace, corpus).name}",
+        f"{dataset} over {opened.name}",
         matrices,
         _aligned(matrices, words),
         None,

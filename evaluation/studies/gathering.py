@@ -13,14 +13,14 @@ from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.records import Question
-from data.run_pairs import run_pairs
 from data.runs import Run, list_runs, load_run, run_name
 from data.workspace import Workspace
 from detectors.labelling import judge
 from evaluation.interchange.made_elsewhere import IMPORTED
-from evaluation.label_sources import LabelSource, labels_of
+from evaluation.label_sources import LabelSource
+from evaluation.labelled_runs import labelled_run
 from evaluation.measures import Measure
-from evaluation.scoring import Score, macro_average, score_run, support_of
+from evaluation.scoring import Score, macro_average, score_run
 from evaluation.support import Support
 from retrieval.protocol import Surroundings
 from retrieval.registry import parse_pipeline
@@ -81,12 +81,10 @@ class Gatherer:
         )
         return load_run(self.workspace, made.name)
 
-    def support(self, run: Run, k: int) -> tuple[list[Question], Support]:
+    def support(self, run: Run, k: int) -> tuple[Sequence[Question], Support]:
         """The questions of a run, and what the label source says of its top k; corrected sources count as their detector."""
-        questions = load_dataset(self.workspace, run.manifest.dataset)
-        found = run_pairs(self.workspace, run, questions, k)
-        labels = labels_of(self.workspace, self.judgments, self.source.plain, found.pairs, progress=self.progress)
-        return questions, support_of(found, labels, run.ids[:, :k], questions)
+        labelled = labelled_run(self.workspace, self.judgments, run, self.source.plain, k, progress=self.progress)
+        return labelled.questions, labelled.support
 
     def provenance(self, supports: Iterable[Support], k: int) -> dict[str, object]:
         """Columns of cells that say where their labels come from, and how many of the pairs of the top k have one."""

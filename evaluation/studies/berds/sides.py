@@ -13,13 +13,11 @@ from data.corpora import open_corpus
 from data.language_models.cache import CompletionCache
 from data.language_models.protocol import LanguageModel
 from data.records import Question
-from data.run_pairs import ranked_pairs
 from detectors.labelling import judge
 from detectors.sides import TwoSides, supporting_sides
 from evaluation.berds.leaning import Leaning, lead, leanings, supporting_places
 from evaluation.intervals import mean_with_interval
-from evaluation.label_sources import labels_of
-from evaluation.scoring import support_of
+from evaluation.labelled_runs import labelled_ranking
 from evaluation.studies.charts import dots, stacked
 from evaluation.studies.gathering import Gatherer, Selection
 from evaluation.studies.result import StudyResult, Table
@@ -134,9 +132,9 @@ def _support(
     opened = open_corpus(g.workspace, corpus)
     parsed = parse_pipeline(pipeline, Surroundings(g.workspace, judge(g.workspace)))
     ids, _ = search(opened, parsed, queries, k, progress=g.progress)
-    found = ranked_pairs(opened, ids, questions)
-    labels = labels_of(g.workspace, g.judgments, g.source.plain, found.pairs, progress=g.progress)
-    return support_of(found, labels, ids, questions)
+    return labelled_ranking(
+        g.workspace, g.judgments, opened, questions, ids, g.source.plain, progress=g.progress
+    ).support
 
 
 def _left_out(unsided: int) -> tuple[str, ...]:
