@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from data.atomic import write_parquet
 from data.dataset_formats import Imported, read_dataset
+from data.dataset_names import dataset_names, split_version, version_file, version_name
 from data.errors import BadInputError, StaleError, UnknownNameError
 from data.labels import LabelStore
 from data.records import Perspective, Question
@@ -22,6 +23,11 @@ _SCHEMA = pa.schema(
 
 def save_dataset(workspace: Workspace, name: str, questions: Sequence[Question]) -> None:
     """Write a data set, in place of one of the same name; ids must be unique, questions must say something."""
+    write_questions(workspace.dataset_file(name), name, questions)
+
+
+def write_questions(path: Path, name: str, questions: Sequence[Question]) -> None:
+    """Write the file of a data set, or of a version of the data set `name`."""
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:
@@ -35,14 +41,16 @@ def save_dataset(workspace: Workspace, name: str, questions: Sequence[Question])
         "text": [q.text for q in questions],
         "perspectives": [[p._asdict() for p in q.perspectives] for q in questions],
     }
-    write_parquet(workspace.dataset_file(name), pa.table(columns, schema=_SCHEMA))
+    write_parquet(path, pa.table(columns, schema=_SCHEMA))
 
 
 def load_dataset(workspace: Workspace, name: str) -> list[Question]:
-    """The questions of a data set, in order; raises `UnknownNameError` with the nearest names."""
-    if name not in workspace.datasets():
-        raise UnknownNameError("data set", name, workspace.datasets())
-    path = workspace.dataset_file(name)
+    """The questions of a data set, or of a version of it (`NAME@2`), in order; raises `UnknownNameError` with the nearest
+    names. A question of a version names the data set itself, since what people say of its pairs is kept for both."""
+    name, known = version_name(*split_version(name)), dataset_names(workspace)
+    if name not in known:
+        raise UnknownNameError("data set", name, known)
+    path = version_file(workspace, name)
     try:
         rows = pq.read_table(path).select(_SCHEMA.names).to_pylist()
     except (OSError, ValueError, KeyError) as error:

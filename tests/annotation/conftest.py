@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from postgres_server import binaries, running
+from sqlalchemy import create_engine, text
 
 from annotation.judgments import Judgments
 
@@ -18,3 +21,21 @@ def judgments(database_url: str) -> Iterator[Judgments]:
     opened = Judgments.open(database_url)
     yield opened
     opened.engine.dispose()
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """A new database of a PostgreSQL server, where one is installed."""
+    folder = binaries()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed (Debian: the package postgresql)")
+    pytest.importorskip("psycopg", reason="the `postgres` extra is not installed")
+    with running(folder) as server:
+        name = f"test_{uuid4().hex[:12]}"
+        administration = create_engine(
+            f"{server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
+        )
+        with administration.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        administration.dispose()
+        yield f"{server}/{name}"

@@ -4,16 +4,13 @@ import multiprocessing
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from uuid import uuid4
 
 import numpy as np
 import pytest
 from batch_crowd import Told, Words, annotate
 from made_pairs import record
-from postgres_server import binaries, running
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Judgments
@@ -97,23 +94,6 @@ def test_fifty_people_in_four_processes_for_five_minutes(database_url: str) -> N
     )
     assert over == 0
     assert p95 < 0.1
-
-
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed (Debian: the package postgresql)")
-    pytest.importorskip("psycopg", reason="the `postgres` extra is not installed")
-    with running(folder) as server:
-        name = f"test_{uuid4().hex[:12]}"
-        administration = create_engine(
-            f"{server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
-        )
-        with administration.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
-        administration.dispose()
-        yield f"{server}/{name}"
 
 
 @pytest.mark.postgres

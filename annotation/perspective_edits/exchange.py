@@ -1,0 +1,143 @@
+"""Edits as JSON Lines: the whole log out, and logs or plain proposals in.
+
+A proposal needs `dataset`, `question_id`, `action`, `parts` (texts, or objects as in the log) and `becomes` (texts or objects);
+`kind`, `uid`, `at`, `by` and `comment` may be missing. A decision or an undo has `kind`, and in `target` the uid of its edit.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from annotation.judgments import Annotator, Judgments
+from annotation.perspective_edits.changes import Change, chosen_parts
+from annotation.perspective_edits.log import KINDS, EditLog, Event, locked_edits
+from annotation.perspective_edits.states import replay
+from annotation.schema import annotators, perspective_edits
+from data.atomic import write_bytes
+from data.dataset_formats.perspectives import read_perspectives
+from data.errors import BadInputError, BerdseyeError
+from data.json_files import Row, read_rows
+from data.records import Perspective
+from data.workspace import Workspace
+
+
+def export_edits(judgments: Judgments, path: Path, dataset: str | None = None) -> int:
+    """Write the log of one data set, or of all, an event a line in order; returns how many."""
+    query = (
+        select(perspective_edits, annotators.c.name)
+        .join(annotators, annotators.c.id == perspective_edits.c.annotator_id)
+        .order_by(perspective_edits.c.id)
+    )
+    with judgments.reading() as connection:
+        rows = connection.execute(
+            query if dataset is None else query.where(perspective_edits.c.dataset == dataset)
+        ).all()
+    uid_of = {row.id: row.uid for row in rows}
+    edit_of = {row.id: row.id for row in rows if row.kind == "propose"}
+    lines = []
+    for row in rows:
+        line = {
+            "kind": row.kind,
+            "uid": row.uid,
+            "at": row.at,
+            "by": row.name,
+            "dataset": row.dataset,
+            "question_id": row.question_id,
+            "comment": row.comment,
+        }
+        if row.kind == "propose":
+            line |= json.loads(row.change)
+        else:
+            edit_of[row.id] = edit_of[row.target]
+            line["target"] = uid_of[edit_of[row.id]]
+        lines.append(json.dumps(line, ensure_ascii=False))
+    write_bytes(path, "".join(f"{line}\n" for line in lines).encode())
+    return len(lines)
+
+
+def import_edits(
+    workspace: Workspace, judgments: Judgments, path: Path, person: Annotator | None = None
+) -> tuple[int, int]:
+    """Add the events of a file, all or none; returns how many were added and how many were here already.
+
+    Each is held to the rules as if it were done now; rows that do not say whose they are become `person`'s. Raises
+    `BadInputError` with the line.
+    """
+    rows = [(line, row) for line, row in read_rows(path)]
+    people: dict[str, Annotator] = {}
+    for line, row in rows:
+        name = row.get("by")
+        if isinstance(name, str) and name not in people:
+            people[name] = judgments.sign_in(name)
+        elif not isinstance(name, str) and person is None:
+            raise BadInputError("It does not say whose it is.", where=path, line=line, hint="Add `by`, or give a name.")
+    logs: dict[str, EditLog] = {}
+    with locked_edits(judgments) as connection:
+        before = {str(uid) for uid in connection.execute(select(perspective_edits.c.uid)).scalars()}
+        new = 0
+        for line, row in rows:
+            try:
+                uid = _uid(row)
+                if uid is not None and uid in before:
+                    continue
+                dataset = _text(row, "dataset")
+                log = logs.setdefault(dataset, EditLog(workspace, judgments, dataset))
+                edits = log.edits_within(connection)
+                who = people.get(str(row.get("by"))) or person
+                assert who is not None
+                log.record(connection, _event(row, who, uid, log, edits), own=True)
+            except BerdseyeError as error:
+                raise BadInputError(
+                    error.what, where=path, line=line, hint=error.hint or "Correct this line."
+                ) from error
+            new += 1
+    return new, len(rows) - new
+
+
+def _event(row: Row, person: Annotator, uid: str | None, log: EditLog, edits: list[Any]) -> Event:
+    kind = str(row.get("kind", "propose"))
+    if kind not in KINDS:
+        raise BadInputError(f"'{kind}' is no kind of event.", hint=f"Use {', '.join(KINDS)}.")
+    comment = str(row.get("comment") or "")
+    at = row.get("at") if isinstance(row.get("at"), str) else None
+    if kind != "propose":
+        target = next((e.id for e in edits if e.uid == row.get("target")), None)
+        if target is None:
+            raise BadInputError("Its edit is not known here.", hint="Put the proposal above it, with its uid.")
+        return Event(kind, person, target=target, comment=comment, uid=uid, at=at)
+    question_id = _text(row, "question_id")
+    present = next((q.perspectives for q in replay(log.base, edits).questions if q.id == question_id), ())
+    try:
+        becomes = read_perspectives(row.get("becomes", []))
+    except ValueError as error:
+        raise BadInputError(f"`becomes`: {error}.", hint="Give texts, or objects with text and stance.") from error
+    parts = row.get("parts", [])
+    if not isinstance(parts, list):
+        raise BadInputError("`parts` is no list.", hint="Give the texts that give way.")
+    change = Change.of(_text(row, "action"), [_part(p, present) for p in parts], becomes)
+    return Event("propose", person, change, question_id, comment=comment, uid=uid, at=at)
+
+
+def _part(value: Any, present: tuple[Perspective, ...]) -> Perspective:
+    """A part as the log writes it, or the present perspective of this text."""
+    if isinstance(value, dict):
+        return Perspective(_text(value, "text"), value.get("stance"), str(value.get("explanation") or ""))
+    return chosen_parts(present, [str(value)])[0]
+
+
+def _text(row: Row, name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise BadInputError(f"`{name}` is missing.", hint="Correct this line.")
+    return value
+
+
+def _uid(row: Row) -> str | None:
+    value = row.get("uid")
+    try:
+        return None if value is None else str(UUID(str(value)))
+    except ValueError:
+        raise BadInputError(f"'{str(value)[:40]}' is no UUID.", hint="Leave `uid` out, and one is made.") from None

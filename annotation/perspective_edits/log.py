@@ -1,0 +1,192 @@
+"""The log of edits of a data set's perspectives. Nothing in it is overwritten: a decision and an undo are events too.
+
+Whatever is written is first held against the perspectives as they are then, one writer at a time: of two conflicting edits
+that are accepted at once one is, and the other is told.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, NoReturn
+from uuid import uuid4
+
+from sqlalchemy import Connection, func, select
+
+from annotation.database import writing
+from annotation.judgments import Annotator, Judgments, now
+from annotation.perspective_edits.changes import Change, ConflictError
+from annotation.perspective_edits.states import Edit, Replayed, accepted, edits_of, replay
+from annotation.schema import annotators, perspective_edits
+from data.dataset_names import split_version
+from data.datasets import load_dataset
+from data.errors import BadInputError, UnknownNameError
+from data.passages import clean
+from data.workspace import Workspace
+
+KINDS = ("propose", "accept", "reject", "undo")
+_EDITING = 0x70657273706564
+"""The advisory lock of edits on PostgreSQL."""
+
+
+class Event(NamedTuple):
+    """Something to be written: `change` of a proposal, `target` (an edit's id) of all else."""
+
+    kind: str
+    person: Annotator
+    change: Change | None = None
+    question_id: str = ""
+    target: int | None = None
+    comment: str = ""
+    uid: str | None = None
+    at: str | None = None
+
+
+class EditLog:
+    """The edits of one data set."""
+
+    def __init__(self, workspace: Workspace, judgments: Judgments, dataset: str) -> None:
+        self.workspace, self.judgments = workspace, judgments
+        self.dataset = split_version(dataset)[0]
+        self.base = load_dataset(workspace, self.dataset)
+
+    def edits(self) -> list[Edit]:
+        """Every edit with how it stands, in the order they were proposed."""
+        with self.judgments.reading() as connection:
+            return self.edits_within(connection)
+
+    def present(self) -> Replayed:
+        """The questions after all accepted edits."""
+        return replay(self.base, self.edits())
+
+    def propose(
+        self, person: Annotator, question_id: str, change: Change, *, comment: str = "", uid: str | None = None
+    ) -> Edit:
+        """Propose an edit that fits the perspectives as they are; the same `uid` (a UUID) is recorded once."""
+        with locked_edits(self.judgments) as connection:
+            return self.record(connection, Event("propose", person, change, question_id, comment=comment, uid=uid))
+
+    def accept(self, person: Annotator, edit: int, *, comment: str = "", own: bool = False) -> Edit:
+        """Accept an open edit; raises `ConflictError` where it does not fit any more. With `own` a person may accept what
+        they proposed themselves."""
+        with locked_edits(self.judgments) as connection:
+            return self.record(connection, Event("accept", person, target=edit, comment=comment), own=own)
+
+    def reject(self, person: Annotator, edit: int, *, comment: str = "") -> Edit:
+        """Reject an open edit."""
+        with locked_edits(self.judgments) as connection:
+            return self.record(connection, Event("reject", person, target=edit, comment=comment))
+
+    def undo(self, person: Annotator, edit: int, *, comment: str = "") -> Edit:
+        """Take back the decision on an edit, which is open again; or, of one's own open edit, the proposal.
+
+        Raises `ConflictError` where an edit that was accepted later builds on it.
+        """
+        with locked_edits(self.judgments) as connection:
+            return self.record(connection, Event("undo", person, target=edit, comment=comment))
+
+    def record(self, connection: Connection, event: Event, *, own: bool = False) -> Edit:
+        """Check an event and write it within a transaction of `locked_edits`; returns its edit as it stands then."""
+        edits = {e.id: e for e in self.edits_within(connection)}
+        if event.uid is not None:
+            known = select(perspective_edits.c.id).where(perspective_edits.c.uid == event.uid)
+            written = connection.execute(known).scalar_one_or_none()
+            if written is not None:
+                return edits[event.target or written]
+        question_id, target = event.question_id, None
+        if event.person.demo:
+            raise BadInputError("A made-up person of the demo edits nothing.", hint="Sign in under another name.")
+        if event.kind == "propose":
+            self._check_proposal(event, list(edits.values()))
+        else:
+            edit = edits.get(event.target or 0)
+            if edit is None:
+                raise UnknownNameError("edit", str(event.target), [str(i) for i in edits])
+            question_id = edit.question_id
+            target = self._checked_target(event, edit, list(edits.values()), own=own)
+        added = connection.execute(
+            perspective_edits.insert()
+            .values(
+                uid=event.uid or str(uuid4()),
+                at=event.at or now(),
+                annotator_id=event.person.id,
+                dataset=self.dataset,
+                question_id=question_id,
+                kind=event.kind,
+                change=json.dumps(event.change.to_json(), ensure_ascii=False) if event.change else "{}",
+                comment=clean(event.comment),
+                target=target,
+            )
+            .returning(perspective_edits.c.id)
+        ).scalar_one()
+        return next(e for e in self.edits_within(connection) if e.id == (event.target or added))
+
+    def _check_proposal(self, event: Event, edits: list[Edit]) -> None:
+        present = {q.id: q for q in replay(self.base, edits).questions}
+        if event.question_id not in present:
+            raise UnknownNameError("question", event.question_id, present)
+        if event.change is None:
+            raise BadInputError("A proposal without a change.", hint="Give action, parts and becomes.")
+        event.change.apply(present[event.question_id].perspectives)
+
+    def _checked_target(self, event: Event, edit: Edit, edits: list[Edit], *, own: bool) -> int:
+        """The id of the event that this one is about: the proposal, or for an undo what it takes back."""
+        if event.kind == "undo":
+            return self._checked_undo(event, edit, edits)
+        if edit.status != "open":
+            by = f" by {edit.decision.by.name}" if edit.decision else ""
+            raise BadInputError(f"Edit {edit.id} is {edit.status}{by} already.", hint="Take that back first.")
+        if event.kind == "accept":
+            if edit.by.id == event.person.id and not own:
+                raise BadInputError(f"Edit {edit.id} is your own.", hint="Someone else accepts it.")
+            question = next((q for q in replay(self.base, edits).questions if q.id == edit.question_id), None)
+            if question is None:
+                raise ConflictError(f"There is no question '{edit.question_id}' any more.", hint="Reject the edit.")
+            try:
+                edit.change.apply(question.perspectives)
+            except ConflictError as error:
+                _tell(edit, edits, error)
+        return edit.id
+
+    def _checked_undo(self, event: Event, edit: Edit, edits: list[Edit]) -> int:
+        if edit.decision is None:
+            if edit.status == "withdrawn":
+                raise BadInputError(f"Edit {edit.id} is withdrawn already.", hint="Propose it anew.")
+            if edit.by.id != event.person.id:
+                raise BadInputError(f"Edit {edit.id} is {edit.by.name}'s proposal.", hint="Reject it instead.")
+            return edit.id
+        if edit.status == "accepted":
+            known = replay(self.base, edits).conflicts
+            left = replay(self.base, [e for e in edits if e.id != edit.id]).conflicts
+            if built := sorted(set(left) - set(known)):
+                raise ConflictError(f"Edit {built[0]} builds on edit {edit.id}.", hint="Take that one back first.")
+        return edit.decision.event
+
+    def edits_within(self, connection: Connection) -> list[Edit]:
+        """`edits` as a transaction sees them."""
+        query = (
+            select(perspective_edits, annotators.c.name, annotators.c.demo)
+            .join(annotators, annotators.c.id == perspective_edits.c.annotator_id)
+            .where(perspective_edits.c.dataset == self.dataset)
+            .order_by(perspective_edits.c.id)
+        )
+        return edits_of(connection.execute(query).all())
+
+
+@contextmanager
+def locked_edits(judgments: Judgments) -> Iterator[Connection]:
+    """A transaction in which nobody else writes edits: ids then follow each other in the order of their commits."""
+    with writing(judgments.engine) as connection:
+        if judgments.engine.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_EDITING)))
+        yield connection
+
+
+def _tell(edit: Edit, edits: list[Edit], error: ConflictError) -> NoReturn:
+    """The conflict, with the accepted edit that is in the way where there is one."""
+    for other in reversed(accepted(edits)):
+        if other.question_id == edit.question_id and other.change.touches(edit.change):
+            by = other.decision.by.name if other.decision else other.by.name
+            raise ConflictError(
+                f"Edit {edit.id} conflicts with edit {other.id}, which {by} accepted: {error.what}", hint=error.hint
+            ) from error
+    raise error
