@@ -1,23 +1,31 @@
 """A pair for a person to judge: question, perspective and passage, as untrusted text, at a fixed height."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
+from annotation.evidence import Span, merged
 from annotation.judgments import PairRecord
-from app.components.plain_text import escaped, web_address
+from app.components.passage_text import passage_text
+from app.components.plain_text import escaped, highlighted, web_address
 
 CARD_HEIGHT = 430
 
 
-def pair_card(record: PairRecord, *, key: str = "pair-card", height: int = CARD_HEIGHT) -> None:
-    """Draw a pair."""
-    with st.container(border=True, height=height, key=key):
-        st.caption(f"{escaped(record.dataset)} · {escaped(record.corpus)}")
-        st.markdown(f"**Question** {escaped(record.question)}")
-        st.markdown(f"##### :blue[{escaped(record.perspective)}]")
-        st.markdown(f"**{escaped(record.title) or 'Passage'}**")
-        st.markdown(escaped(record.passage))
-        if address := web_address(record.url):
-            st.caption(f"[{escaped(address.split('/')[2])}]({address})")
+def pair_card(record: PairRecord) -> None:
+    """Draw a pair, of whose passage evidence may be taken."""
+    with st.container(border=True, height=CARD_HEIGHT, key="pair-card"):
+        _above(record)
+        passage_text(record.key, record.passage)
+        _below(record)
+
+
+def judged_card(record: PairRecord, evidence: Sequence[Span]) -> None:
+    """Draw a pair that was judged, with what people pointed at."""
+    with st.container(border=True, height=CARD_HEIGHT, key="dispute-card"):
+        _above(record)
+        st.markdown(highlighted(record.passage, merged(evidence)))
+        _below(record)
 
 
 def answers_card(record: PairRecord) -> None:
@@ -29,3 +37,15 @@ def answers_card(record: PairRecord) -> None:
         ):
             column.markdown(f"**{name}**")
             column.markdown(escaped(text))
+
+
+def _above(record: PairRecord) -> None:
+    st.caption(f"{escaped(record.dataset)} · {escaped(record.corpus)}")
+    st.markdown(f"**Question** {escaped(record.question)}")
+    st.markdown(f"##### :blue[{escaped(record.perspective)}]")
+    st.markdown(f"**{escaped(record.title) or 'Passage'}**")
+
+
+def _below(record: PairRecord) -> None:
+    if address := web_address(record.url):
+        st.caption(f"[{escaped(address.split('/')[2])}]({address})")

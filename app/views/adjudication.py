@@ -1,43 +1,26 @@
 """Adjudication: pairs that people judge differently, with everyone's votes beside them, decided one by one."""
 
-from random import Random
-
 import streamlit as st
 
 from annotation.adjudication import Dispute, adjudicate, disputes, take_back
 from annotation.batches import list_batches
-from annotation.judgments import Annotator, Judgment, Verdict
-from app.components.pair_card import pair_card
-from app.components.plain_text import escaped
+from annotation.judgments import Annotator
+from app.components.key_map import ADJUDICATION, NEXT, PREVIOUS, UNDO
+from app.components.keyboard import keyboard
+from app.components.pair_card import answers_card, judged_card
+from app.components.verdict_buttons import choices_of, verdict_buttons
+from app.components.votes import trail_table, votes
 from app.session import annotator, errors_in_place, judgments
 
 EVERYTHING = "all judgments"
-KEYS: dict[str, tuple[Verdict, str]] = {
-    "1": ("supports", ":material/check:"),
-    "2": ("does not support", ":material/close:"),
-    "3": ("unsure", ":material/question_mark:"),
-}
-ICONS = dict(KEYS.values())
 
 
-def voices(dispute: Dispute, *, hidden: bool) -> list[tuple[str, Judgment]]:
-    """Who said what. Hidden names are letters, shuffled for each pair, so that nobody is known by their place."""
-    if not hidden:
-        return [(vote.annotator.name, vote) for vote in dispute.votes]
-    votes = list(dispute.votes)
-    Random(dispute.key).shuffle(votes)
-    return [(f"Person {_letter(place)}", vote) for place, vote in enumerate(votes)]
-
-
-def _letter(place: int) -> str:
-    return chr(ord("A") + place) if place < 26 else str(place + 1)
-
-
-def decide(person: Annotator, key: str, verdict: Verdict) -> None:
+def decide(person: Annotator, dispute: Dispute, verdict: str) -> None:
     """Record a decision with the comment that stands in the box."""
     with errors_in_place():
-        adjudicate(judgments(), person, key, verdict, comment=st.session_state.get(f"decision-{key}") or "")
-        st.session_state.setdefault("decided", []).append(key)
+        comment = st.session_state.get(f"decision-{dispute.key}") or ""
+        adjudicate(judgments(), person, dispute.key, verdict, task=dispute.task, comment=comment)
+        st.session_state.setdefault("decided", []).append(dispute.key)
 
 
 def undo(person: Annotator) -> None:
@@ -51,39 +34,40 @@ def undo(person: Annotator) -> None:
 
 def chosen(found: list[Dispute]) -> Dispute:
     """The dispute of the widget; the one just undone, else the first, until one is chosen."""
-    titles = {d.key: f"{'✓ ' if d.decision else ''}{d.record.perspective[:90]}" for d in found}
+    texts = {d.key: d.record.question if d.task == "prefer" else d.record.perspective for d in found}
+    titles = {d.key: f"{'✓ ' if d.decision else ''}{texts[d.key][:90]}" for d in found}
     if st.session_state.get("dispute") not in titles:
         st.session_state["dispute"] = found[0].key
     key = st.selectbox("Pair", list(titles), format_func=lambda k: titles[k], key="dispute")
     return next(d for d in found if d.key == key)
 
 
-def votes(dispute: Dispute, *, hidden: bool) -> None:
-    """Everyone's word and comment."""
-    for name, vote in voices(dispute, hidden=hidden):
-        with st.container(border=True):
-            st.markdown(f"{ICONS[vote.verdict]} **{vote.verdict}** · {escaped(name)}")
-            if vote.comment:
-                st.markdown(escaped(vote.comment))
-    if dispute.decision is not None:
-        by = "" if hidden else f" by {escaped(dispute.decision.by)}"
-        st.success(f"Decided{by}: **{dispute.decision.verdict}**. {escaped(dispute.decision.comment)}")
-
-
-def keys(person: Annotator, key: str) -> None:
-    """The buttons that decide."""
-    with st.container(horizontal=True):
-        for shortcut, (verdict, icon) in KEYS.items():
+def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
+    """The buttons that decide, and those that go from pair to pair."""
+    with st.container(horizontal=True, gap="small"):
+        verdict_buttons(dispute.key, choices_of(dispute.task), lambda _, verdict: decide(person, dispute, verdict))
+        undo_button(person)
+        place = [d.key for d in found].index(dispute.key)
+        for name, key, icon, to in (
+            ("Previous", PREVIOUS, ":material/arrow_upward:", place - 1),
+            ("Next", NEXT, ":material/arrow_downward:", place + 1),
+        ):
             st.button(
-                verdict.capitalize(),
+                name,
                 icon=icon,
-                shortcut=shortcut,
-                key=f"decide-{shortcut}",
-                on_click=decide,
-                args=(person, key, verdict),
+                shortcut=key,
+                key=name.lower(),
+                disabled=not 0 <= to < len(found),
+                on_click=st.session_state.__setitem__,
+                args=("dispute", found[max(0, min(to, len(found) - 1))].key),
             )
-        st.button("Undo", icon=":material/undo:", shortcut="u", key="undo", on_click=undo, args=(person,))
-    st.text_input("Reason (kept with the decision)", key=f"decision-{key}", max_chars=2000)
+    with st.container(key="comment"):
+        st.text_input("Reason (kept with the decision)", key=f"decision-{dispute.key}", max_chars=2000)
+
+
+def undo_button(person: Annotator) -> None:
+    """The button that takes back a decision."""
+    st.button("Undo", icon=":material/undo:", shortcut=UNDO, key="undo", on_click=undo, args=(person,))
 
 
 def page() -> None:
@@ -95,23 +79,29 @@ def page() -> None:
     batches = {b.name: b for b in list_batches(judgments())}
     left, *options = st.columns([3, 1, 1, 1], vertical_alignment="bottom")
     name = left.selectbox("Judgments of", [*batches, EVERYTHING], key="of", bind="query-params")
-    hidden = options[0].toggle("Hide names", value=True, key="hidden")
+    with options[0].container(key="hide-names"):
+        hidden = st.toggle("Hide names", value=True, key="hidden")
     unsure = options[1].toggle("Unsure counts", key="unsure", help="Someone unsure differs from someone sure.")
     decided = options[2].toggle("With decided", key="with_decided")
     found = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
+    keyboard(ADJUDICATION)
     if not found:
         st.success("Nobody disagrees here, or all of it is decided.")
         if st.session_state.get("decided"):
-            st.button("Undo", icon=":material/undo:", shortcut="u", key="undo", on_click=undo, args=(person,))
+            undo_button(person)
         return
     st.caption(f"{sum(d.decision is None for d in found)} pairs to decide")
     dispute = chosen(found)
     card, side = st.columns([3, 2])
     with card:
-        pair_card(dispute.record, key="dispute-card")
-        keys(person, dispute.key)
+        if dispute.task == "prefer":
+            answers_card(dispute.record)
+        else:
+            judged_card(dispute.record, [span for vote in dispute.votes for span in vote.evidence])
+        keys(person, dispute, found)
     with side:
         votes(dispute, hidden=hidden)
+        trail_table(dispute, hidden=hidden)
 
 
 with errors_in_place():

@@ -12,7 +12,6 @@ from annotation.adjudication import gold_words
 from annotation.batch_progress import flags
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Judgments, PairRecord
-from app.components.batch_desk import FLAG, SKIP, UNDO, keys_of
 from app.components.plain_text import JOINER
 from app.session import judgments as shared_judgments
 from data.workspace import Workspace
@@ -138,13 +137,6 @@ def test_a_batch_for_others_is_not_offered(held: Judgments) -> None:
     at = drawn("annotate", "Ana")
     assert not at.selectbox
     assert "There is no run yet." in texts(at)
-
-
-@pytest.mark.parametrize("task", ["judge", "verify", "prefer"])
-def test_no_key_means_two_things(task: str) -> None:
-    known = [*keys_of(task), SKIP, UNDO, FLAG]  # type: ignore[arg-type]
-    assert len(set(known)) == len(known)
-    assert not {"c", "r"} & set(known), "Streamlit keeps C and R for itself"
 
 
 @pytest.fixture

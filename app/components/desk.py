@@ -1,0 +1,216 @@
+"""The desk of an annotator: a pair, the keys that judge it, and the guidelines beside it, whatever queue it comes from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from annotation.arms import arm
+from annotation.batch_queue import BatchQueue
+from annotation.batches import Batch, Task
+from annotation.guidelines.versions import Guidelines, in_use, judged_by_before
+from annotation.judgments import Annotator, PairRecord
+from annotation.runs_queue import RunsQueue
+from annotation.words import Beside
+from app.components.guidelines_panel import changed_guidelines, guidelines_panel
+from app.components.key_map import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
+from app.components.pair_card import answers_card, pair_card
+from app.components.passage_text import taken_evidence
+from app.components.plain_text import escaped
+from app.components.progress_line import break_reminder, progress_line
+from app.components.verdict_buttons import choices_of, verdict_buttons
+from app.components.working_time import working_time
+from app.session import errors_in_place, judgments, workspace
+
+LAST_HEIGHT = 72
+_LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where someone judges. `name` tells desks of a session apart; `opinion` is what a detector says of a pair once it is
+    judged; `finished` is said when nothing is left."""
+
+    name: str
+    person: Annotator
+    queue: BatchQueue | RunsQueue
+    finished: str
+    batch: Batch | None = None
+    opinion: Callable[[PairRecord], str] | None = None
+
+    @property
+    def task(self) -> Task:
+        return "judge" if self.batch is None else self.batch.task
+
+    @property
+    def read(self) -> str:
+        """Where the session keeps which version of the guidelines was read here."""
+        return f"guidelines_read {self.name}"
+
+
+@st.fragment
+def draw_desk(desk: Desk) -> None:
+    """The card and its keys; drawn again alone, at a fixed height, so that nothing jumps."""
+    with errors_in_place():
+        if st.session_state.get(_PAUSED) == desk.name:
+            st.info("A break. Your pair is free for others again.", icon=":material/coffee:")
+            st.button("Go on", icon=":material/play_arrow:", shortcut=PAUSE, key="go-on", on_click=_go_on)
+            return
+        told = in_use(judgments(), desk.task, desk.batch)
+        if (before := _read_before(desk, told)) is not None:
+            changed_guidelines(before, told, desk.read)
+            return
+        key = desk.queue.next(desk.person)
+        progress_line(desk.person, *desk.queue.done(desk.person))
+        hidden = st.session_state.get(_HIDDEN, False)
+        card, side = (st.container(), None) if hidden else st.columns([13, 6])
+        if side is not None:
+            with side:
+                guidelines_panel(told)
+        with card:
+            if key is None:
+                st.success(desk.finished)
+                _undo_button(desk)
+            else:
+                _pair(desk, key, told)
+            break_reminder(working_time(), float(workspace().settings["judging"]["break_minutes"]))
+            _last(desk)
+
+
+def _read_before(desk: Desk, told: Guidelines) -> str | None:
+    """The version that this person read before the present one, unless they know that it changed."""
+    if st.session_state.get(desk.read) == told.version:
+        return None
+    before = judged_by_before(judgments(), desk.person, desk.task, desk.batch)
+    if before is None or before == told.version:
+        st.session_state[desk.read] = told.version
+        return None
+    return before
+
+
+def _pair(desk: Desk, key: str, told: Guidelines) -> None:
+    record = desk.queue.record(key)
+    answers_card(record) if desk.task == "prefer" else pair_card(record)
+    working_time().look(key)
+    decision = _in_sight(desk, key)
+    with st.container(horizontal=True, gap="small"):
+        verdict_buttons(
+            key,
+            choices_of(desk.task, decision=decision),
+            lambda pair, verdict: _give(desk, pair, verdict, told),
+        )
+        st.button(
+            "Skip",
+            icon=":material/skip_next:",
+            shortcut=SKIP,
+            key=f"skip-{key}",
+            on_click=_skip,
+            args=(desk, key, told),
+        )
+        _undo_button(desk)
+        st.button(
+            "Flag the perspective",
+            icon=":material/flag:",
+            shortcut=FLAG,
+            key=f"flag-{key}",
+            help="Its text is no good: unclear, two views in one, or none. Say why in the comment first.",
+            on_click=_flag,
+            args=(desk, key),
+        )
+        st.button("Pause", icon=":material/pause:", shortcut=PAUSE, key="pause", on_click=_pause, args=(desk,))
+        st.button("Guidelines", icon=":material/menu_book:", shortcut=GUIDELINES, key="guide", on_click=_turn)
+    with st.container(key="comment"):
+        st.text_input("Comment (kept with the verdict you give next)", key=_comment_key(key), max_chars=2000)
+
+
+def _in_sight(desk: Desk, key: str) -> bool:
+    """Draw what a detector says of the pair, where it is to be seen before the word; returns its decision."""
+    if not isinstance(desk.queue, BatchQueue) or arm(desk.queue.batch, key, desk.person) == "blind":
+        return False
+    shown = desk.queue.item(key)
+    if shown.decision is not None:
+        chance = "" if shown.probability is None or desk.task == "verify" else f" (P = {shown.probability:.2f})"
+        says = "supports" if shown.decision else "does not support"
+        st.markdown(f"The detector says that the passage **{says}** it{chance}.")
+    return shown.decision is True
+
+
+def _undo_button(desk: Desk) -> None:
+    st.button("Undo", icon=":material/undo:", shortcut=UNDO, key="undo", on_click=_undo, args=(desk,))
+
+
+def _comment_key(pair: str) -> str:
+    return f"comment-{pair}"
+
+
+def _beside(pair: str, seconds: float, told: Guidelines) -> Beside:
+    comment = str(st.session_state.get(_comment_key(pair)) or "")
+    return Beside(comment, seconds, taken_evidence(pair), told.version)
+
+
+def _give(desk: Desk, pair: str, verdict: str, told: Guidelines) -> None:
+    """Record a word; it is on disk when the next pair is drawn."""
+    if (taken := working_time().take(pair)) is None:
+        return  # a key hit twice before the next pair was drawn
+    seconds, uid = taken
+    with errors_in_place():
+        given = desk.queue.give(desk.person, pair, verdict, _beside(pair, seconds, told), uid=uid)
+        late = " Someone else has taken this pair over meanwhile; your word is kept as well." if given.late else ""
+        _said(desk, pair, verdict, late)
+
+
+def _skip(desk: Desk, pair: str, told: Guidelines) -> None:
+    if (taken := working_time().take(pair)) is None:
+        return
+    with errors_in_place():
+        desk.queue.skip(desk.person, pair, _beside(pair, taken[0], told))
+        _said(desk, pair, "skipped")
+
+
+def _undo(desk: Desk) -> None:
+    with errors_in_place():
+        pair = desk.queue.undo(desk.person)
+        working_time().restart()
+        _tell(desk, "Undone." if pair else "There is nothing to undo.")
+
+
+def _flag(desk: Desk, pair: str) -> None:
+    with errors_in_place():
+        record = desk.queue.record(pair)
+        judgments().add_pairs([record])
+        comment = str(st.session_state.get(_comment_key(pair)) or "")
+        judgments().flag(desk.person, pair, source="annotate", comment=comment)
+        _tell(desk, f"Flagged: “{escaped(record.perspective)}”. You can still judge or skip it.")
+
+
+def _pause(desk: Desk) -> None:
+    with errors_in_place():
+        desk.queue.leave(desk.person)
+        working_time().rest()
+        st.session_state[_PAUSED] = desk.name
+
+
+def _go_on() -> None:
+    st.session_state.pop(_PAUSED, None)
+
+
+def _turn() -> None:
+    st.session_state[_HIDDEN] = not st.session_state.get(_HIDDEN, False)
+
+
+def _said(desk: Desk, pair: str, word: str, more: str = "") -> None:
+    record = desk.queue.record(pair)
+    what = record.question if desk.task == "prefer" else record.perspective
+    opinion = f"; {desk.opinion(record)}" if desk.opinion is not None else ""
+    _tell(desk, f"Before: “{escaped(what)}” — you: **{escaped(word)}**{opinion}.{more}")
+
+
+def _tell(desk: Desk, text: str) -> None:
+    st.session_state[_LAST] = (desk.name, text)
+
+
+def _last(desk: Desk) -> None:
+    with st.container(height=LAST_HEIGHT, border=False):
+        name, text = st.session_state.get(_LAST, ("", ""))
+        if name == desk.name:
+            st.caption(text)

@@ -1,0 +1,47 @@
+"""The guidelines beside the pair, and what changed in them since their reader last judged."""
+
+from difflib import ndiff
+
+import streamlit as st
+
+from annotation.guidelines.versions import Guidelines, load
+from app.components.key_map import PAUSE
+from app.components.plain_text import escaped
+from app.session import judgments
+
+
+def guidelines_panel(told: Guidelines) -> None:
+    """Draw them; whoever wrote them may use Markdown, and HTML in it is shown as text."""
+    with st.container(key="guidelines"):
+        st.markdown(told.text)
+        st.caption(f"Guidelines {told.version}")
+
+
+def changed_guidelines(before: str, told: Guidelines, read: str) -> None:
+    """Say so, with the changes; `read` is the place in the session that keeps that they were read."""
+    st.warning("The guidelines changed since you last judged.", icon=":material/change_circle:")
+    st.button(
+        "Go on with these",
+        icon=":material/play_arrow:",
+        shortcut=PAUSE,
+        key="guidelines-read",
+        on_click=st.session_state.__setitem__,
+        args=(read, told.version),
+    )
+    changes, whole = st.tabs(["What changed", "As they are now"])
+    changes.markdown(differences(load(judgments(), before).text, told.text))
+    whole.markdown(told.text)
+
+
+def differences(before: str, after: str) -> str:
+    """Paragraph by paragraph: what went is struck through, what came is on a coloured ground."""
+    lines = []
+    for line in ndiff(*([p for p in text.splitlines() if p.strip()] for text in (before, after))):
+        kind, text = line[:2], escaped(line[2:].strip())
+        if kind == "- ":
+            lines.append(f":red[~~{text}~~]")
+        elif kind == "+ ":
+            lines.append(f":green-background[{text}]")
+        elif kind == "  ":
+            lines.append(text)
+    return "\n\n".join(lines)

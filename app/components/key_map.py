@@ -1,0 +1,92 @@
+"""Every key of every page, declared once. Buttons take theirs from here; `app/components/keyboard.js` presses the others."""
+
+from typing import Literal, NamedTuple
+
+By = Literal["button", "page", "focus", "passage"]
+
+
+class Binding(NamedTuple):
+    """A key and what it does.
+
+    `by` says who listens: a Streamlit button; the page, which clicks what stands in the container named `target`; the page,
+    which puts the cursor there (`focus`); the passage, which takes evidence.
+    """
+
+    key: str
+    does: str
+    by: By = "button"
+    target: str = ""
+
+
+VERDICTS = ("1", "2", "3")
+SKIP, UNDO, FLAG, PAUSE, GUIDELINES = "x", "u", "f", "p", "g"
+EVIDENCE, COMMENT, KEYS, NAMES = "e", "m", "?", "h"
+NEXT, PREVIOUS = "j", "k"
+LEAVE = "escape"
+STREAMLIT_KEYS = frozenset({"c", "r"})
+"""Streamlit clears its cache with C and runs the page again with R, and gives neither away."""
+
+_COMMENT = Binding(COMMENT, "write a comment", "focus", "comment")
+_LEAVE = Binding(LEAVE, "leave the comment, the list of keys or the choice of evidence", "page")
+_KEYS = Binding(KEYS, "show these keys", "page", "keys")
+_UNDO = Binding(UNDO, "undo, any number of steps")
+
+ANNOTATE = (
+    Binding("1", "supports (Agree, First)"),
+    Binding("2", "does not support (Disagree, Second)"),
+    Binding("3", "unsure (Neither)"),
+    Binding(SKIP, "skip"),
+    _UNDO,
+    Binding(FLAG, "flag the perspective: its text is no good"),
+    Binding(EVIDENCE, "choose sentences of the passage as evidence", "passage"),
+    _COMMENT,
+    Binding(GUIDELINES, "show or hide the guidelines"),
+    Binding(PAUSE, "pause, and go on"),
+    _KEYS,
+    _LEAVE,
+)
+ADJUDICATION = (
+    Binding("1", "supports (First)"),
+    Binding("2", "does not support (Second)"),
+    Binding("3", "unsure (Neither)"),
+    _UNDO,
+    Binding(NEXT, "the next pair"),
+    Binding(PREVIOUS, "the pair before"),
+    Binding(NAMES, "hide or show names", "page", "hide-names"),
+    _COMMENT,
+    _KEYS,
+    _LEAVE,
+)
+EXPLORE = (
+    *(Binding(str(n), f"say the opposite of perspective {n}'s label") for n in range(1, 10)),
+    Binding(NEXT, "the next passage"),
+    Binding(PREVIOUS, "the passage before"),
+    _UNDO,
+    _KEYS,
+    _LEAVE,
+)
+EVIDENCE_KEYS = (
+    *(Binding(str(n), f"take sentence {n}, or leave it out again", "passage") for n in range(1, 10)),
+    Binding("arrowdown", "the next sentence", "passage"),
+    Binding("arrowup", "the sentence before", "passage"),
+    Binding("space", "take the sentence that is underlined, or leave it out again", "passage"),
+    Binding(EVIDENCE, "done", "passage"),
+    Binding(LEAVE, "done", "passage"),
+)
+"""While evidence is chosen, before the keys of the page."""
+PAGES: dict[str, tuple[Binding, ...]] = {
+    "Annotate": ANNOTATE,
+    "While choosing evidence": EVIDENCE_KEYS,
+    "Adjudication": ADJUDICATION,
+    "Explore": EXPLORE,
+}
+_SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space"}
+
+
+def key_table(bindings: tuple[Binding, ...]) -> str:
+    """The keys as a table of Markdown; nine in a row that do the same are one line."""
+    rows = [(_SHOWN.get(b.key, b.key.upper()), b.does) for b in bindings]
+    digits = [row for row in rows if row[0].isdigit()]
+    if len(digits) == 9:
+        rows = [("1 … 9", digits[0][1].replace(" 1", " 1 … 9")), *(row for row in rows if row not in digits)]
+    return "\n".join(["| Key | What it does |", "| --- | --- |", *(f"| `{key}` | {does} |" for key, does in rows)])
