@@ -1,6 +1,7 @@
 """Batches: pairs sent out to be judged, by whom, how many people a pair, and in which order.
 
-What a batch is never changes once it is made; that it was closed or opened again is an event.
+What a batch is never changes once it is made; that it was closed or opened again is an event. Only the order of what is left may
+be made anew, where it follows from the words so far.
 """
 
 import json
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, NamedTuple, get_args
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import Connection, and_, bindparam, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.database import writing
@@ -29,11 +30,13 @@ _MOST_PEOPLE = 1000
 
 
 class Item(NamedTuple):
-    """A pair to send out; P(supports) by a detector where it is known, and the decision to show where one is."""
+    """A pair to send out; P(supports) by a detector where it is known, the decision to show where one is, and how much its
+    judgment is worth for the question that the batch is to settle."""
 
     record: PairRecord
     probability: float | None = None
     decision: bool | None = None
+    value: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Plan:
 
     `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is how many seconds a pair stays
     reserved for someone who left. `threshold` is the probability that the order by uncertainty starts at; the order by
-    decision is that of the items. `shown_share` makes it an experiment: the share of pairs that a person judges with the
+    decision that of the items' values. `shown_share` makes it an experiment: the share of pairs that a person judges with the
     detector's label in sight (annotation/arms.py). `recipe` says how the pairs were chosen; `guidelines`
     is the version of a text of its own (annotation/guidelines/versions.py).
     """
@@ -174,6 +177,16 @@ def word_counts(connection: Connection, batch: int | None = None) -> dict[tuple[
     return {(r.batch_id, r.pair): (r.n, -min(r.yes, r.no)) for r in connection.execute(query)}
 
 
+def reorder_batch(judgments: Judgments, batch: Batch, values: Mapping[str, float]) -> None:
+    """Put pairs of an order by decision in the order of their new values (by pair key), the largest first."""
+    here = batch_items.c.batch_id == batch.id
+    changed = and_(here, batch_items.c.pair == bindparam("of_pair"), batch_items.c.priority != _CALIBRATION_FIRST)
+    rows = [{"of_pair": key, "now": -value} for key, value in values.items()]
+    with writing(judgments.engine) as connection:
+        if rows:
+            connection.execute(update(batch_items).where(changed).values(priority=bindparam("now")), rows)
+
+
 def close_batch(judgments: Judgments, batch: Batch, *, made_by: str = "", reopen: bool = False) -> Batch:
     """Hand out no more of its pairs, or (`reopen`) do so again. What people said stays."""
     with writing(judgments.engine) as connection:
@@ -249,7 +262,7 @@ def _insert(connection: Connection, plan: Plan) -> int:
 def _priority(plan: Plan, item: Item) -> float:
     if plan.order == "uncertainty" and item.probability is not None:
         return abs(item.probability - plan.threshold)
-    return 0.0
+    return -item.value if plan.order == "decision" else 0.0
 
 
 def _count_words(connection: Connection, batch: int) -> None:

@@ -85,7 +85,7 @@ def with_labels(
     """The items with the detector's probability and decision."""
     pairs = [Pair(i.record.passage, i.record.perspective, i.record.title) for i in items]
     found = label(LabelStore(workspace), detector, pairs, progress=progress).tolist()
-    return [Item(i.record, p, p >= detector.threshold) for i, p in zip(items, found, strict=True)]
+    return [i._replace(probability=p, decision=p >= detector.threshold) for i, p in zip(items, found, strict=True)]
 
 
 def without_near_duplicates(items: Sequence[Item]) -> list[Item]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from annotation.batches import Batch, Item
     from annotation.judgments import Judgments
     from data.workspace import Workspace
+    from detectors.protocol import Detector
+    from evaluation.batch_decision import Standing
 
 batch = typer.Typer(no_args_is_help=True, help="Send pairs out to be judged: choose them, follow them, export them.")
 NameArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
@@ -40,6 +42,13 @@ def create(
     answers: Annotated[
         Path | None, typer.Option(help="For the task prefer: JSON Lines of question, first and second answer.")
     ] = None,
+    decide: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Two runs: the batch is to settle which is better, the most telling pairs first."),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(help="With --decide: better by MRecall@k, Precision@k or Coverage@k.")
+    ] = "MRecall@5",
     preset: Annotated[
         Literal["berds"] | None,
         typer.Option(help="berds: the test set of BERDS, from the runs of two retrievers for each data set."),
@@ -56,13 +65,19 @@ def create(
         list[str] | None, typer.Option(help="Who may judge; nobody named: anyone. May be given again.")
     ] = None,
     calibration: Annotated[int, typer.Option(min=0, help="How many pairs, drawn by the seed, everyone judges.")] = 0,
-    order: Annotated[Literal["batch", "uncertainty", "disagreement"], typer.Option(help="What comes first.")] = "batch",
+    order: Annotated[
+        Literal["batch", "uncertainty", "disagreement", "decision"], typer.Option(help="What comes first.")
+    ] = "batch",
     detector: Annotated[
         str | None, typer.Option(help="Whose probabilities and decisions; else the adopted one.")
     ] = None,
     shown: Annotated[
         bool, typer.Option(help="Show the detector's opinion after each word; else the batch is blind.")
-    ] = (False),
+    ] = False,
+    experiment: Annotated[
+        float | None,
+        typer.Option(help="Show the detector's label before the word, for this share of pairs and people at random."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed chooses the same pairs.")] = 0,
     hold: Annotated[int, typer.Option(min=1, help="Minutes that a pair stays reserved for someone who left.")] = 30,
     made_by: Annotated[str, typer.Option(help="Who sends it out.")] = "",
@@ -81,14 +96,23 @@ def create(
     strata = [name for name in STRATA if name in (wanted := [s.strip() for s in by.split(",") if s.strip()])]
     if unknown := [name for name in wanted if name not in STRATA]:
         raise BadInputError(f"There are no strata by '{unknown[0]}'.", hint=f"Use {', '.join(STRATA)}.")
-    if sum(map(bool, (run, file, answers))) != 1:
-        raise BadInputError("The pairs come from one place.", hint="Give --run, --file or --answers.")
+    if sum(map(bool, (run, file, answers, decide))) != 1:
+        raise BadInputError("The pairs come from one place.", hint="Give --run, --file, --answers or --decide.")
     if (answers is not None) != (task == "prefer"):
         raise BadInputError("Answers are what the task prefer compares.", hint="Give --answers with --task prefer.")
+    if order == "decision" and decide is None:
+        raise BadInputError("The order by decision needs to know between what.", hint="Name two runs with --decide.")
     if preset and not run:
         raise BadInputError("The preset berds starts from runs.", hint="Give --run twice for each data set.")
+    judged = Judgments.open(held.judgments_url)
+    recipe: dict[str, object] = (
+        {"runs": sorted(run or []), "k": k} if run else {"file": (file or answers or Path()).name}
+    )
     items: list[Item]
-    if file is not None:
+    if decide is not None:
+        items, recipe = _deciding(held, judged, decide, measure, chosen_detector(detector, workspace), seed)
+        order = "decision"
+    elif file is not None:
         items = of_file(file)
     elif answers is not None:
         items = of_answers(answers, seed)
@@ -96,11 +120,11 @@ def create(
         items = berds_test_set(held, run or [], seed, questions=questions, k=k)
     else:
         items = of_runs(held, run or [], k)
-    recipe: dict[str, object] = (
-        {"runs": sorted(run or []), "k": k} if run else {"file": (file or answers or Path()).name}
-    )
     threshold = 0.5
-    if task == "verify" or order == "uncertainty" or "probability" in strata or (detector and task != "prefer"):
+    needs = (
+        task == "verify" or order in ("uncertainty", "decision") or "probability" in strata or experiment is not None
+    )
+    if needs or (detector and task != "prefer"):
         opinion = chosen_detector(detector, workspace)
         threshold = opinion.threshold
         recipe |= {"detector": opinion.name, "version": opinion.version, "threshold": threshold}
@@ -112,7 +136,7 @@ def create(
     if preset:
         recipe |= {"preset": preset, "questions": questions}
     made = create_batch(
-        Judgments.open(held.judgments_url),
+        judged,
         Plan(
             name,
             task,
@@ -120,10 +144,11 @@ def create(
             tuple(person or ()),
             calibration,
             order,
-            blind=not (shown or task == "verify"),
+            blind=not (shown or task == "verify" or experiment is not None),
             seed=seed,
             hold=hold * 60,
             threshold=threshold,
+            shown_share=experiment,
             made_by=made_by,
             recipe=recipe,
         ),
@@ -132,6 +157,19 @@ def create(
     note(f"{made.name}: {len({i.record.key for i in items})} pairs, {per_pair} people a pair")
     if json:
         print_json(_as_json(made))
+
+
+def _deciding(
+    workspace: "Workspace", judgments: "Judgments", runs: tuple[str, str], measure: str, detector: "Detector", seed: int
+) -> "tuple[list[Item], dict[str, object]]":
+    from evaluation.batch_decision import decision_items
+    from evaluation.measures import parse_measures
+
+    measures = parse_measures(measure)
+    if len(measures) != 1:
+        raise BadInputError(f"'{measure}' is not one measure.", hint="Write it like MRecall@5.")
+    with counting(f"labels by {detector.name}") as progress:
+        return decision_items(workspace, judgments, runs, measures[0], detector, seed=seed, progress=progress)
 
 
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
@@ -157,6 +195,8 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     """Show what a batch asks for, how far it is, who did what, and which perspectives were flagged.
 
+    Of one that decides between two runs: which is ahead, how likely that is wrong, and about how many more judgments settle it.
+
     Example: `berdseye batch show first`
     """
     import time
@@ -164,16 +204,25 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     from annotation.batch_progress import batch_progress, batch_shares, flags
     from annotation.batches import load_batch
 
-    judgments = _judgments(opened(workspace))
+    held = opened(workspace)
+    judgments = _judgments(held)
     found = load_batch(judgments, name)
     p = batch_progress(judgments, found, time=time.time())
     shares = batch_shares(judgments, found)
     flagged = flags(judgments, found)
+    standing = _standing(held, judgments, found)
     if json:
         numbers = p._asdict() | {"people": [share._asdict() for share in shares]}
-        print_json(_as_json(found) | {"progress": numbers, "flags": flagged.to_dict(orient="records")})
+        decision = None if standing is None else standing._asdict() | {"needed": standing.needed._asdict()}
+        rest = {"progress": numbers, "flags": flagged.to_dict(orient="records"), "decision": decision}
+        print_json(_as_json(found) | rest)
         return
-    print(f"{found.name}\t{'open' if found.is_open else 'closed'}\t{found.task}, {'blind' if found.blind else 'shown'}")
+    sight = "blind" if found.blind else "shown"
+    if found.shown_share is not None:
+        sight = f"an experiment, the detector's label shown for {found.shown_share:.0%}"
+    print(f"{found.name}\t{'open' if found.is_open else 'closed'}\t{found.task}, {sight}")
+    if standing is not None:
+        print(standing)
     print(f"{p.finished} of {p.pairs} pairs finished, {p.given} of {p.wanted} words, {p.reserved} out, {p.extra} extra")
     print(f"{p.disputed} pairs disputed, {p.decided} decided by an adjudicator")
     for share in shares:
@@ -181,6 +230,17 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
         print(f"{share.name}\t{share.words} words\t{share.skipped} skipped\t{share.flagged} flagged{took}")
     for row in flagged.to_dict(orient="records"):
         print(f"flagged by {row['annotator']}: {row['perspective']} ({row['comment'] or 'no comment'})")
+
+
+def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") -> "Standing | None":
+    """Of a batch that decides between two runs how far it is; what is left of it is put in order anew."""
+    from evaluation.batch_decision import decides, deciding_batch, renew_order
+
+    if not decides(found):
+        return None
+    known = deciding_batch(workspace, judgments, found)
+    renew_order(judgments, found, known)
+    return known.standing()
 
 
 def close(
@@ -228,7 +288,7 @@ def _judgments(workspace: "Workspace") -> "Judgments":
 def _as_json(found: "Batch") -> dict[str, object]:
     return {
         **{field: getattr(found, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
-        **{field: getattr(found, field) for field in ("order", "blind", "seed", "hold", "recipe")},
+        **{field: getattr(found, field) for field in ("order", "blind", "shown_share", "seed", "hold", "recipe")},
         "people": [person.name for person in found.people],
         "open": found.is_open,
     }

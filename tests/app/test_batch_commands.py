@@ -9,9 +9,12 @@ from command_line import output
 from typer.testing import CliRunner
 
 from annotation.adjudication import adjudicate
+from annotation.arms import arm
 from annotation.batch_queue import BatchQueue
 from annotation.batches import load_batch
 from annotation.judgments import Judgments
+from annotation.queue import pairs_of_runs
+from annotation.words import Beside
 from app.cli import cli
 from data.errors import BerdseyeError
 from data.workspace import Workspace
@@ -39,7 +42,7 @@ def test_a_batch_goes_from_a_run_to_a_gold_label(held: Judgments, tmp_path: Path
     ana, bo = batch.people
     key = queue.next(ana)
     assert key is not None
-    queue.give(ana, key, "supports", seconds=3.0)
+    queue.give(ana, key, "supports", Beside(seconds=3.0))
     held.flag(ana, key, source="annotate", comment="two views in one")
     assert queue.next(bo) == key
     queue.give(bo, key, "does not support")
@@ -77,9 +80,69 @@ def test_the_same_seed_sends_the_same_pairs(held: Judgments) -> None:
     assert len(pairs["a"]) == 12
 
 
+def test_a_batch_settles_which_of_two_runs_is_better(held: Judgments) -> None:
+    """The dense run's pairs are all said to support nothing: it falls behind, and the rest need not be judged."""
+    made = json.loads(
+        output(
+            "batch",
+            "create",
+            "which",
+            "--decide",
+            RUN,
+            "debate--web--dense(static)",
+            "--measure",
+            "Precision@3",
+            "--json",
+        )
+    )
+    assert (made["order"], made["blind"]) == ("decision", True)
+    expected = made["recipe"]["expected"]
+    assert 0 < expected["low"] <= expected["median"] <= expected["high"] <= expected["all"]
+    before = json.loads(output("batch", "show", "which", "--json"))["decision"]
+    assert before["needed"] == expected  # nobody has said anything yet
+    assert "more judgments settle this (80% interval" in output("batch", "show", "which")
+    batch, person = load_batch(held, "which"), held.sign_in("Ana")
+    queue = BatchQueue(held, batch)
+    of_dense = set(pairs_of_runs(Workspace.open(Workspace.default_folder()), ["debate--web--dense(static)"], 3))
+    given = 0
+    while (key := queue.next(person)) is not None:
+        queue.give(person, key, "does not support" if key in of_dense else "supports")
+        given += 1
+        if given % 4 == 0 and "Settled" in (told := output("batch", "show", "which")):
+            break
+    assert "Settled: bm25 is ahead of dense(static) on Precision@3" in told
+    assert given < json.loads(output("batch", "show", "which", "--json"))["progress"]["pairs"]
+
+
+def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -> None:
+    made = json.loads(
+        output("batch", "create", "try", "--run", RUN, "--experiment", 0.5, "--detector", "random", "--json")
+    )
+    assert (made["shown_share"], made["blind"], made["recipe"]["detector"]) == (0.5, False, "random")
+    assert "an experiment, the detector's label shown for 50%" in output("batch", "show", "try")
+    batch = load_batch(held, "try")
+    queue, person = BatchQueue(held, batch), held.sign_in("Ana")
+    shown = {}
+    while (key := queue.next(person)) is not None:
+        queue.give(person, key, "supports")
+        [event] = held.history(key)
+        shown[key] = event["shown"]
+        assert event["shown"] == (arm(batch, key, person) == "shown")
+    assert 0.35 < sum(shown.values()) / len(shown) < 0.65
+    other = held.sign_in("Bo")
+    assert {arm(batch, key, other) == "shown" for key, said in shown.items() if said} == {True, False}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("--run", RUN, "--experiment", "1"), "nothing to compare"),
+        (("--run", RUN, "--experiment", "0.5", "--task", "verify"), "task judge"),
+        (("--decide", RUN, RUN), "as good as itself"),
+        (("--decide", RUN, "policy--web--bm25"), "one data set"),
+        (("--decide", RUN, "debate--web--dense(static)", "--measure", "nDCG@5"), "label by label"),
+        (("--run", RUN, "--decide", RUN, "debate--web--dense(static)"), "one place"),
+        (("--run", RUN, "--order", "decision"), "--decide"),
         (("--run", "debate--web--bm2"), "Did you mean"),
         ((), "one place"),
         (("--run", RUN, "--task", "prefer"), "--answers"),

@@ -1,4 +1,4 @@
-"""What a judgment is worth, and when an order is settled: against enumeration, by hand, and on labels that follow their chances."""
+"""What a judgment is worth, and when an order is settled: by enumeration, by hand, and on labels that follow their chances."""
 
 from itertools import product
 
