@@ -12,6 +12,7 @@ from data.errors import BadInputError, UnavailableError
 from data.grammar import Call
 from data.language_models.prompts import without_system
 from data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
+from data.language_models.windows import told_window
 from data.model_files import find_model, hub_commit, loading, model_version
 from data.progress import Progress, silent
 
@@ -95,7 +96,7 @@ class LocalModel:
         loaded = self.load()
         texts = [self.written(prompt) for prompt in prompts]
         lengths = [len(ids) for ids in _tokens(loaded.tokenizer, texts)["input_ids"]]
-        longest = getattr(loaded.model.config, "max_position_embeddings", None)
+        longest = told_window(loaded.model.config, loaded.tokenizer)
         if longest is not None and max(lengths) + max_tokens > longest:
             raise BadInputError(
                 f"A prompt of {max(lengths)} tokens and {max_tokens} to write are more than the {longest} of {self.name}.",

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from data.errors import BadInputError
+from data.language_models.windows import told_window
 from detectors.local.batches import by_length
 from detectors.local.language_model import AnsweringModel
 from detectors.protocol import Floats
@@ -19,7 +20,6 @@ Doubles = npt.NDArray[np.float64]
 _BATCH = 16
 _BATCH_TOKENS = 4_096
 _UNTOLD = 512
-_PLAUSIBLE = 1_000_000
 _WRITTEN = 12
 
 _OPENING = Lock()
@@ -43,8 +43,7 @@ class Answerer:
         self.name = model.name
         self.tokenizer, self.model = model.load()
         self.encoder_decoder = model.encoder_decoder
-        told = [getattr(self.model.config, "max_position_embeddings", None), self.tokenizer.model_max_length]
-        self.window = int(min((n for n in told if n and n < _PLAUSIBLE), default=_UNTOLD))
+        self.window = told_window(self.model.config, self.tokenizer) or _UNTOLD
         self._lock = Lock()
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from data.errors import BadInputError
 from data.language_models.local import Loaded
+from data.language_models.windows import told_window
 from data.model_files import find_model, loading
 from data.records import Pair
 from detectors.local.answers import YES_NO, Answerer, spellings
@@ -53,7 +54,7 @@ class LoraLearner:
             lora_dropout=_DROPOUT,
             target_modules="all-linear",
         )
-        self.max_length = min(settings.max_length, int(plain.config.max_position_embeddings))
+        self.max_length = min(settings.max_length, told_window(plain.config, self.tokenizer) or settings.max_length)
         self.model: Any = get_peft_model(plain, config)
         opened = _Opened(base, Loaded(self.tokenizer, plain))
         self.prompts = FittedPrompts(Answerer(opened), opened, ZERO_SHOT, self.max_length)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from data.language_models.local import LocalModel
 from data.language_models.protocol import LanguageModel, Prompt
+from data.language_models.windows import told_window
 
 _CHARACTERS_A_TOKEN = 3
 """Cautious: English has four to five."""
@@ -21,7 +22,7 @@ class Window(NamedTuple):
         """Whether the prompt and `max_tokens` of an answer fit."""
         if isinstance(self.model, LocalModel):
             loaded = self.model.load()
-            known = getattr(loaded.model.config, "max_position_embeddings", None)
+            known = told_window(loaded.model.config, loaded.tokenizer)
             longest = min((n for n in (known, self.tokens) if n is not None), default=None)
             if longest is None:
                 return True

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from data.devices import chosen_device
+from data.language_models.windows import told_window
 from data.model_files import find_model, hub_commit, loading, model_version
 from data.progress import Progress, silent
 from data.workspace import Workspace
@@ -18,7 +19,7 @@ from evaluation.answers.items import Answered, Measured
 from evaluation.answers.kept_values import Kept, KeptValues
 from evaluation.answers.reading import joined
 
-_PLAUSIBLE = 1_000_000
+_UNTOLD = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ class BartScorer:
         import torch
 
         tokenizer, model = self._loaded
-        known = (getattr(model.config, "max_position_embeddings", None), tokenizer.model_max_length)
-        window = min((n for n in known if n and n < _PLAUSIBLE), default=_PLAUSIBLE)
+        window = told_window(model.config, tokenizer) or _UNTOLD
         texts = [joined(partial) for partial in item.question.perspectives]
         with torch.inference_mode():
             source = tokenizer([item.answer], return_tensors="pt", truncation=True, max_length=window).to(model.device)

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from data.errors import BadInputError
 from data.language_models.local import LocalModel
 from data.language_models.protocol import Message
+from data.language_models.windows import told_window
 from data.records import Perspective
 from evaluation.answers.losses import Ids
 from evaluation.answers.wraps import ANSWER
 
-_PLAUSIBLE = 1_000_000
+_UNTOLD = 1_000_000
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")
 _PARTED = "\n\n"
 _TOGETHER = 20
@@ -35,11 +36,7 @@ class Reader:
     def __init__(self, model: LocalModel) -> None:
         self.model = model
         self.tokenizer, network = model.load()
-        known = (
-            getattr(network.config.get_text_config(), "max_position_embeddings", None),
-            self.tokenizer.model_max_length,
-        )
-        self.window = int(min((n for n in known if n and n < _PLAUSIBLE), default=_PLAUSIBLE))
+        self.window = told_window(network.config, self.tokenizer) or _UNTOLD
 
     def paper(self, answer: str, partial_answers: Sequence[Perspective], wrap: str) -> Reading:
         """The answer in a wrap as one turn of a chat, then a partial answer as the reply; only the reply counts.
