@@ -116,15 +116,16 @@ def differences(before: Sequence[Question], after: Sequence[Question]) -> list[Q
     return found
 
 
-def parts_of_perspectives(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """Texts that came of merging or rewording in any version, each with the texts it took the place of; the newest counts."""
-    found: dict[str, tuple[str, ...]] = {}
+def parts_of_perspectives(workspace: Workspace) -> dict[str, list[tuple[str, ...]]]:
+    """Texts that came of merging or rewording in any version, each with the texts it took the place of: those of each such
+    edit, the newest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
     for dataset in workspace.datasets():
         for manifest in list_versions(workspace, dataset):
             for edit in manifest.edits:
                 if edit["action"] in ("merge", "reword"):
-                    parts = tuple(p["text"] for p in edit["parts"])
-                    found |= {p["text"]: parts for p in edit["becomes"] if parts != (p["text"],)}
+                    text, parts = edit["becomes"][0]["text"], tuple(p["text"] for p in edit["parts"])
+                    found[text] = [parts, *(known for known in found.get(text, []) if known != parts)]
     return found
 
 

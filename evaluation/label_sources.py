@@ -1,8 +1,10 @@
-"""Where the labels behind a number come from: a detector, people, gold, people where there are any and else a detector, or a
-detector whose mean is corrected by people's judgments of a sample."""
+"""Where the labels behind a number come from: a detector, people, gold, what derives from those where perspectives were merged
+or reworded, people where there are any and else a detector, or a detector whose mean is corrected by people's judgments of a
+sample."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +23,12 @@ from detectors.labelling import label_keys
 from detectors.protocol import Detector
 from detectors.registry import DETECTORS, parse_detector
 from detectors.trained import detector_names
+from evaluation.derived_labels import derived_labels
 
 HUMAN = "human"
 CORRECTED = "corrected"
+DERIVED = "derived"
+_NO_DETECTORS = (HUMAN, GOLD, DERIVED)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class LabelSource:
     def detector(self, workspace: Workspace) -> Detector | None:
         """The detector among the sources, if there is one."""
         last = self.parts[-1]
-        return None if last in (HUMAN, GOLD) else parse_detector(last, workspace)
+        return None if last in _NO_DETECTORS else parse_detector(last, workspace)
 
 
 def default_sources(workspace: Workspace) -> list[str]:
@@ -57,21 +62,22 @@ def default_sources(workspace: Workspace) -> list[str]:
 
 
 def parse_label_source(text: str) -> LabelSource:
-    """A label source from `embedded`, `human`, `gold`, `human>embedded`, `corrected(embedded)`, …; raises `UnknownNameError`."""
+    """A label source from `embedded`, `human`, `gold`, `human>derived>embedded`, `corrected(embedded)`, …; raises
+    `UnknownNameError`."""
     calls = parse(text)
     if calls[0].name == CORRECTED:
         if len(calls) > 1 or len(calls[0].args) != 1 or calls[0].kwargs:
             raise BadInputError(f"'{text}' does not name one detector.", hint=f"Write it like {CORRECTED}(embedded).")
         inside = parse_label_source(str(calls[0].args[0]))
-        if inside.corrected or len(inside.parts) > 1 or inside.parts[0] in (HUMAN, GOLD):
+        if inside.corrected or len(inside.parts) > 1 or inside.parts[0] in _NO_DETECTORS:
             raise BadInputError(f"'{inside}' is no detector.", hint=f"Write it like {CORRECTED}(embedded).")
         return LabelSource(inside.parts, corrected=True)
     parts = tuple(str(call) for call in calls)
     for place, part in enumerate(parts):
-        if part in (HUMAN, GOLD):
+        if part in _NO_DETECTORS:
             continue
         if part.partition("(")[0] not in DETECTORS:
-            raise UnknownNameError("label source", part, [HUMAN, GOLD, CORRECTED, *DETECTORS])
+            raise UnknownNameError("label source", part, [*_NO_DETECTORS, CORRECTED, *DETECTORS])
         if place < len(parts) - 1:
             raise BadInputError(f"In '{text}' nothing can come after {part}.", hint="A detector labels every pair.")
     return LabelSource(parts)
@@ -125,6 +131,16 @@ def labels_by_key(
             values = np.array([float(said[key]) if key in said else np.nan for key in keys])
         elif part == GOLD:
             values = store.get(GOLD, keys).astype(np.float64)
+        elif part == DERIVED:
+            values = np.full(len(keys), np.nan)
+            missing = np.flatnonzero(np.isnan(found)).tolist()
+            values[missing] = derived_labels(
+                workspace,
+                texts(missing),
+                partial(
+                    labels_by_key, workspace, judgments, LabelSource((HUMAN, GOLD)), texts=lambda _: [], first=first
+                ),
+            )
         else:
             detector = parse_detector(part, workspace)
             chances = label_keys(store, detector, keys, texts, progress=progress)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from annotation.judgments import Judgments
 from data.corpora import open_corpus
+from data.dataset_names import split_version
 from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.records import Ids
@@ -64,7 +65,8 @@ def pooled_qrels(
 ) -> Qrels:
     """Every labelled pair of every stored run of a data set over a corpus, and of `others`, to their whole depth.
 
-    A detector in `source` labels what it has not labelled yet. Passages that no run found are not in the pool, and count as
+    Runs of all versions of the data set are pooled, since they ask the same questions. A detector in `source` labels what it
+    has not labelled yet. Passages that no run found are not in the pool, and count as
     not relevant, as in every pooled collection: recall is recall of what the pool knows.
     """
     asked, current = [q.id for q in load_dataset(workspace, dataset)], open_corpus(workspace, corpus).manifest.hash
@@ -73,7 +75,8 @@ def pooled_qrels(
     pooled, left_out = list(others), []
     named = {run.manifest.name for run in others}
     for manifest in list_runs(workspace):
-        if (manifest.dataset, manifest.corpus) == (dataset, corpus) and manifest.name not in named:
+        same = split_version(manifest.dataset)[0] == split_version(dataset)[0] and manifest.corpus == corpus
+        if same and manifest.name not in named:
             run = load_run(workspace, manifest.name)
             if run.question_ids == asked and manifest.corpus_hash == current:
                 pooled.append(run)

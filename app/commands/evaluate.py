@@ -43,6 +43,13 @@ def evaluate(
     missing: Annotated[
         Missing, typer.Option(help="What becomes of questions that a file does not name.")
     ] = Missing.LEFT_OUT,
+    version: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset-version",
+            help="A version of the stored run's data set, such as 2 or debate@2; given twice, both and the difference.",
+        ),
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -54,6 +61,9 @@ def evaluate(
     A file of the BERDS form carries its labels: under `labels`, or a model's under `mistral-preds` and the like. Others take
     them from --qrels, or from the workspace by --dataset, --corpus and --labels. What is missing is told on standard error.
 
+    Perspectives that were merged or reworded have labels of their own parts where --labels names `derived`, as in
+    human>derived>embedded.
+
     Example: `berdseye evaluate --run results.jsonl --measures "MRecall@5 Precision@5" --json`
     """
     from evaluation.measures import parse_measures
@@ -61,6 +71,11 @@ def evaluate(
     parsed = parse_measures(measures)
     path = Path(run) if run is not None else None
     rows: dict[str, dict[str, Any]] | list[dict[str, Any]]
+    if version:
+        if run is None or path is None or path.is_file() or len(version) > 2:
+            raise BadInputError("One stored run is measured under one or two versions.", hint="Name it with --run.")
+        _under_versions(run, version, parsed, labels, workspace, json=json)
+        return
     if path is not None and path.is_file():
         if qrels is not None:
             if corpus is not None or labels is not None:
@@ -187,6 +202,50 @@ def _stored(
     with counting("scoring") as progress:
         scores = score_runs(held, Judgments.open(held.judgments_url), runs, source, measures, progress=progress)
     return [score_row(s) for s in [*scores, *(macro_average(scores) if run is None else [])]]
+
+
+def _under_versions(
+    name: str,
+    versions: Sequence[str],
+    measures: "Sequence[Measure]",
+    labels: str | None,
+    workspace: Path | None,
+    *,
+    json: bool,
+) -> None:
+    from annotation.judgments import Judgments
+    from data.runs import load_run
+    from detectors.trained import adopted_detector
+    from evaluation.dataset_versions import compare_versions, question_rows, rows_of, under_version
+    from evaluation.label_sources import parse_label_source
+    from evaluation.scoring import score_run
+
+    held = opened(workspace)
+    run, source = load_run(held, name), parse_label_source(labels or adopted_detector(held))
+    judgments = Judgments.open(held.judgments_url)
+    _say_depth(measures, run.manifest.k, run.manifest.name)
+    with counting("scoring") as progress:
+        if len(versions) == 1:
+            scores = score_run(
+                held, judgments, under_version(held, run, versions[0]), source, measures, progress=progress
+            )
+            rows: list[dict[str, Any]] = [score_row(s) for s in scores]
+            questions: list[dict[str, Any]] = []
+        else:
+            found = compare_versions(
+                held, judgments, run, (versions[0], versions[1]), source, measures, progress=progress
+            )
+            rows, questions = rows_of(found), question_rows(found)
+            if found.shown_perspectives:
+                note(f"{name} was ranked with the perspectives of {run.manifest.dataset} in sight.")
+    if json:
+        print_json({"measures": rows, "questions": questions} if len(versions) == 2 else rows)
+        return
+    for row in rows:
+        print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in row.values()))
+    for row in questions:
+        before, after = (f"{row[v]:.4f}" for v in (found.versions[0], found.versions[1]))
+        print(f"{row['question']}\t{row['measure']}\t{before}\t{after}")
 
 
 def score_row(score: "Score") -> dict[str, Any]:

@@ -144,7 +144,7 @@ def test_accepted_edits_become_a_version_and_the_original_stays(
     assert edit["accepted_at"] > edit["proposed_at"]
     assert list_versions(workspace, "made") == [made]
     assert (workspace.datasets(), dataset_names(workspace)) == (["made"], ["made", "made@2"])
-    assert parts_of_perspectives(workspace) == {NEW.text: (A.text, B.text)}
+    assert parts_of_perspectives(workspace) == {NEW.text: [(A.text, B.text)]}
     with pytest.raises(BadInputError, match="Nothing differs from made@2"):
         make_version(log, "Bo")
     with pytest.raises(UnknownNameError, match="made@2"):
