@@ -1,9 +1,11 @@
 """The command line `berdseye`: the same backend without a browser."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from app.acting import act_as, guard
 from app.commands import (
     agreement,
     answer,
@@ -34,11 +36,16 @@ cli = typer.Typer(
 
 
 @cli.callback()
-def berdseye() -> None:
+def berdseye(
+    person: Annotated[
+        str, typer.Option("--as", help="Who you are: a name, in team mode an e-mail address; else BERDSEYE_PERSON.")
+    ] = "",
+) -> None:
     """A bird's-eye view of the perspectives that retrieval shows, and of those it misses.
 
     The workspace is `./workspace`, or the folder in `BERDSEYE_WORKSPACE`, or what `--workspace` says.
     """
+    act_as(person)
 
 
 app_command.register(cli)
@@ -60,6 +67,7 @@ batches.register(cli)
 training_sets.register(cli)
 backups.register(cli)
 agreement.register(cli)
+guard(cli)
 
 
 def main() -> None:

@@ -3,35 +3,57 @@
 import streamlit as st
 
 from app.components.plain_text import escaped
-from app.session import errors_in_place, sign_in_box, workspace
+from app.roles import may, right_of_page
+from app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
 from data.errors import BerdseyeError
 
 st.set_page_config(page_title="Berdseye", page_icon=":material/visibility:", layout="wide")
 
 # Not in a folder `pages`: Streamlit would run a file there without this one, for the first visitor of its address.
-PAGES = [
-    st.Page("views/explore.py", title="Explore", icon=":material/travel_explore:", default=True),
-    st.Page("views/annotate.py", title="Annotate", icon=":material/rule:"),
-    st.Page("views/adjudication.py", title="Adjudication", icon=":material/gavel:"),
-    st.Page("views/agreement.py", title="Agreement", icon=":material/handshake:"),
-    st.Page("views/runs.py", title="Runs", icon=":material/leaderboard:"),
-    st.Page("views/studies.py", title="Studies", icon=":material/science:"),
-    st.Page("views/detectors.py", title="Detectors", icon=":material/psychology:"),
-    st.Page("views/label_studio.py", title="Label Studio", icon=":material/sync:"),
-]
+VIEWS = {
+    "explore": ("Explore", ":material/travel_explore:"),
+    "annotate": ("Annotate", ":material/rule:"),
+    "adjudication": ("Adjudication", ":material/gavel:"),
+    "agreement": ("Agreement", ":material/handshake:"),
+    "runs": ("Runs", ":material/leaderboard:"),
+    "studies": ("Studies", ":material/science:"),
+    "detectors": ("Detectors", ":material/psychology:"),
+    "label_studio": ("Label Studio", ":material/sync:"),
+}
 
 
 def main() -> None:
-    """Draw the navigation, the name entry and the page."""
-    page = st.navigation(PAGES)
+    """Draw the navigation, who is there, and the page."""
     try:
-        workspace()
+        team = people().team
     except BerdseyeError as error:
         st.error(escaped(str(error)), icon=":material/error:")
         st.stop()
     with errors_in_place():
-        sign_in_box()
+        if team and not let_in():
+            st.navigation([st.Page(_nothing, title="Sign in")], position="hidden")
+            return
+        pages = {
+            name: st.Page(
+                f"views/{name}.py",
+                title=title,
+                icon=icon,
+                default=name == "explore",
+                visibility="visible" if may(role(), right_of_page(name)) else "hidden",
+            )
+            for name, (title, icon) in VIEWS.items()
+        }
+        page = st.navigation(list(pages.values()))
+        if team:
+            who_is_in()
+        else:
+            sign_in_box()
+        enter(next(name for name, known in pages.items() if known == page))
         page.run()
+
+
+def _nothing() -> None:
+    """The page of someone who is not in."""
 
 
 main()

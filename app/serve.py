@@ -11,6 +11,7 @@ from types import FrameType
 
 from annotation.label_studio.server import Server, running, start
 from app.console import note
+from app.oidc import auth_secrets
 from app.ports import HOST, free_port
 from data.errors import BerdseyeError
 from data.workspace import Workspace
@@ -23,6 +24,8 @@ _ROOT = Path(__file__).resolve().parent.parent
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:
     """Run until Ctrl-C (or until the app ends); returns the app's exit status. `None` leaves Label Studio out."""
     port = free_port(port)
+    if workspace.people.team:
+        auth_secrets(workspace.people, "", port)  # whoever starts a team's app learns here what it lacks
     ending = threading.Event()
     _end_on_signals(ending)  # before anything starts, so that nothing started outlives a Ctrl-C
     app = _start_app(workspace, port)
@@ -64,7 +67,8 @@ def _start_label_studio(workspace: Workspace, port: int) -> Server | None:
 
 
 def _start_app(workspace: Workspace, port: int) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
+    script = "app/team.py" if workspace.people.team else "app/main.py"
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     quiet = ["--logger.hideWelcomeMessage", "true", "--server.headless", "true", "--server.address", HOST]
     environment = {**os.environ, "BERDSEYE_WORKSPACE": str(workspace.folder)}
     # A session of its own, so that Ctrl-C reaches it through us alone and in order.

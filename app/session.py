@@ -1,26 +1,59 @@
-"""What all pages share: the workspace, the judgments and who is signed in."""
+"""What all pages share: the workspace, the judgments, who is signed in and what they may."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
 import streamlit as st
 
 from annotation.judgments import Annotator, Judgments
+from annotation.people import person_of
+from app.components.door import door
 from app.components.plain_text import escaped
+from app.oidc import identity
+from app.roles import check, right_of_page
 from data.errors import BerdseyeError
+from data.people import PeopleSettings, Role
 from data.workspace import Workspace
 
 
-@st.cache_resource
 def workspace() -> Workspace:
-    """The workspace this app was started on."""
+    """The workspace this app was started on; in team mode for whom the page that asks is meant, and for nobody else."""
+    _permit_page()
+    return _workspace()
+
+
+def judgments() -> Judgments:
+    """Its judgments, for whom the page is meant; one engine is shared by all sessions."""
+    _permit_page()
+    return _judgments()
+
+
+@st.cache_resource
+def _workspace() -> Workspace:
     return Workspace.open(Workspace.default_folder())
 
 
 @st.cache_resource
-def judgments() -> Judgments:
-    """Its judgments; one engine is shared by all sessions."""
-    return Judgments.open(workspace().judgments_url)
+def _judgments() -> Judgments:
+    return Judgments.open(_workspace().judgments_url)
+
+
+def people() -> PeopleSettings:
+    """Who may come in: the mode and the provider as when the app was started, the roles as they are written now."""
+    started = _workspace().people
+    if not started.team:
+        return started
+    now = _people(_workspace().folder, (_workspace().folder / "berdseye.toml").stat().st_mtime_ns)
+    return replace(started, roles=now.roles, default_role=now.default_role, session_hours=now.session_hours)
+
+
+@lru_cache(maxsize=1)
+def _people(folder: Path, written: int) -> PeopleSettings:
+    del written  # what is kept is for the settings as they were written then
+    return Workspace.open(folder).people
 
 
 @contextmanager
@@ -32,9 +65,65 @@ def errors_in_place() -> Iterator[None]:
         st.error(escaped(str(error)), icon=":material/error:")
 
 
+def enter(page: str) -> None:
+    """Let a page run for the signed-in person: raises `RefusedError` where their role may not.
+
+    What the page's buttons and fragments do later, without this, asks again whenever they turn to the workspace or the
+    judgments: roles are taken away, and sign-ins end, while pages stand open.
+    """
+    st.session_state["right"] = right_of_page(page)
+    _permit_page()
+
+
+def _permit_page() -> None:
+    settings = people()
+    if settings.team:
+        email = identity(st.user.to_dict(), settings).email
+        check(settings.role_of(email), st.session_state.get("right", "administer"), email)
+
+
+def role() -> Role | None:
+    """The role of the signed-in person; in local mode, where a name is all there is, everyone is an admin."""
+    settings = people()
+    return settings.role_of(identity(st.user.to_dict(), settings).email) if settings.team else "admin"
+
+
 def annotator() -> Annotator | None:
     """The signed-in person, if any."""
     return st.session_state.get("annotator")
+
+
+def acting_person() -> str:
+    """What is written beside what a person makes or starts here: their name; empty where nobody gave one."""
+    person = annotator()
+    return "" if person is None else person.name
+
+
+def let_in() -> bool:
+    """In team mode, make the person of the token the session's annotator; False: the door was drawn instead."""
+    settings, claims = people(), st.user.to_dict()
+    trouble: BerdseyeError | None = None
+    if claims.get("is_logged_in"):
+        try:
+            who = identity(claims, settings)
+            if st.session_state.get("identity") != who or annotator() is None:
+                st.session_state["annotator"] = person_of(_judgments(), who)
+                st.session_state["identity"] = who
+            return True
+        except BerdseyeError as error:
+            trouble = error
+    st.session_state.pop("annotator", None)
+    door(settings, trouble)
+    return False
+
+
+def who_is_in() -> None:
+    """The signed-in person of a team in the sidebar, with their role and the way out."""
+    person = annotator()
+    assert person is not None
+    with st.sidebar.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/person: **{escaped(person.name)}** · {role()}")
+        st.button("Sign out", type="tertiary", key="sign_out", on_click=st.logout)
 
 
 def sign_in_box() -> None:

@@ -13,7 +13,9 @@ from typing import Any
 import tomli_w
 
 from data.atomic import write_bytes
-from data.errors import BadInputError, UnavailableError, UnknownNameError
+from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from data.people import DEFAULTS as PEOPLE
+from data.people import PeopleSettings, people_settings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SETTINGS = "berdseye.toml"
@@ -22,6 +24,13 @@ DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
     "language_models": {"default": "", "cap": 0.0, "requests_per_minute": 0.0, "prices": {}},
+    "judging": {"break_minutes": 45.0},
+    "people": PEOPLE,
+}
+_SECRETS = {
+    "client_secret": "BERDSEYE_OIDC_CLIENT_SECRET",
+    "cookie_secret": "BERDSEYE_COOKIE_SECRET",
+    "token": "BERDSEYE_LABEL_STUDIO_TOKEN",
 }
 
 
@@ -65,11 +74,22 @@ class Workspace:
             if not isinstance(values, dict):
                 raise BadInputError(f"'{section}' is a section.", where=path, hint=f"Write it as [{section}].")
             for key, value in values.items():
+                if key in _SECRETS:
+                    raise BadInputError(
+                        f"'{key}' is a secret, and the settings hold none.",
+                        where=path,
+                        hint=f"Set {_SECRETS[key]} in the environment, and take it out here.",
+                    )
                 if key not in DEFAULTS[section]:
                     raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
                 if wrong := _wrong(value, DEFAULTS[section][key], f"{section}.{key}"):
                     raise BadInputError(f"'{key}' in [{section}] must be {wrong[0]}.", where=path, hint=wrong[1])
-        return cls(folder, {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()})
+        settings = {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()}
+        try:
+            people_settings(settings["people"])
+        except BerdseyeError as error:
+            raise BadInputError(error.what, where=path, hint=error.hint) from error
+        return cls(folder, settings)
 
     @classmethod
     def default_folder(cls) -> Path:
@@ -81,6 +101,11 @@ class Workspace:
         """SQLAlchemy URL of the judgments: the environment, then the settings, then SQLite in the workspace."""
         configured = os.environ.get("BERDSEYE_JUDGMENTS_URL") or self.settings["judgments"]["url"]
         return str(configured) or f"sqlite:///{self.folder / 'judgments.db'}"
+
+    @property
+    def people(self) -> PeopleSettings:
+        """Who may come in, and as what."""
+        return people_settings(self.settings["people"])
 
     def corpus_folder(self, name: str) -> Path:
         return self.folder / "corpora" / checked_name("corpus", name)

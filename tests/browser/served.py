@@ -7,9 +7,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -18,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, 
 ROOT = Path(__file__).resolve().parents[2]
 HOST = "127.0.0.1"
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 _STARTS_WITHIN = 120.0
 _PATIENCE = 60_000
 VIEW = {"width": 1400, "height": 1000}
@@ -25,10 +27,12 @@ expect.set_options(timeout=_PATIENCE)
 
 
 class Served:
-    """A Streamlit server of the app, on a workspace and a port of its own."""
+    """A Streamlit server of the app, on a workspace and a port of its own; `script` and `secrets` are those of a team."""
 
-    def __init__(self, workspace: Path, log: Path) -> None:
-        self.workspace, self.log = workspace, log
+    def __init__(
+        self, workspace: Path, log: Path, *, script: str = "app/main.py", secrets: Mapping[str, str] = NO_SECRETS
+    ) -> None:
+        self.workspace, self.log, self.script, self.secrets = workspace, log, script, secrets
         self.port = unused_port()
         self.process = self._start()
 
@@ -51,9 +55,9 @@ class Served:
             self.kill()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(self.port)]
+        command = [sys.executable, "-m", "streamlit", "run", self.script, "--server.port", str(self.port)]
         options = ["--server.headless", "true", "--server.address", HOST, "--server.fileWatcherType", "none"]
-        environment = {**os.environ, "BERDSEYE_WORKSPACE": str(self.workspace)}
+        environment = {**os.environ, "BERDSEYE_WORKSPACE": str(self.workspace), **self.secrets}
         environment.pop("BERDSEYE_JUDGMENTS_URL", None)
         with self.log.open("ab") as log:
             process = subprocess.Popen(
@@ -85,9 +89,11 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def served(workspace: Path, log: Path) -> Iterator[Served]:
+def served(
+    workspace: Path, log: Path, *, script: str = "app/main.py", secrets: Mapping[str, str] = NO_SECRETS
+) -> Iterator[Served]:
     """A server that ends with the block."""
-    server = Served(workspace, log)
+    server = Served(workspace, log, script=script, secrets=secrets)
     try:
         yield server
     finally:

@@ -1,0 +1,31 @@
+"""The app for a team: `berdseye app` serves this file in team mode. The secrets of the sign-in stay in memory."""
+
+import os
+import secrets
+
+import streamlit as st
+
+from app.components.plain_text import escaped
+from app.oidc import COOKIE_SECRET, auth_secrets
+from data.errors import BerdseyeError
+from data.workspace import Workspace
+
+
+def refused(error: Exception) -> bool:
+    """A button that is no longer allowed says so; anything else is shown as Streamlit does."""
+    if isinstance(error, BerdseyeError):
+        st.error(escaped(str(error)), icon=":material/error:")
+    return isinstance(error, BerdseyeError)
+
+
+app = st.App(
+    "main.py",
+    on_script_error=refused,
+    secrets={
+        "auth": auth_secrets(
+            Workspace.open(Workspace.default_folder()).people,
+            os.environ.get(COOKIE_SECRET) or secrets.token_urlsafe(32),
+            int(st.get_option("server.port")),
+        )
+    },
+)
