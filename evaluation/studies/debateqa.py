@@ -13,9 +13,9 @@ from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.records import Question
 from data.workspace import Workspace
-from evaluation.answers.measures import AnswerMeasure
-from evaluation.answers.ranks import WEIGHTS, normalised_ranks, weighted_ranks
-from evaluation.answers.scoring import AnswerScore, score_answers
+from evaluation.answer_measures.measures import AnswerMeasure
+from evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, weighted_ranks
+from evaluation.answer_measures.scoring import AnswerScore, score_answers
 from evaluation.published import published
 from evaluation.significance import compare
 from evaluation.studies.debateqa_figures import PRINTED, group_figure, main_figures, printed_column, same_model

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from evaluation.answers.measures import AnswerMeasure
+from evaluation.answer_measures.measures import AnswerMeasure
 from evaluation.published import published
 
 _EVALUATORS = {

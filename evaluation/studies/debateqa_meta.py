@@ -14,9 +14,9 @@ from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.records import Question
 from data.workspace import Workspace
-from evaluation.answers.measures import AnswerMeasure
-from evaluation.answers.people_on_dispute import DisputeLabel, dispute_agreement, fleiss_kappa, majority
-from evaluation.answers.preferences import Preference, elo_ratings, pair_accuracy, rank_agreement
+from evaluation.answer_measures.measures import AnswerMeasure
+from evaluation.answer_measures.people_on_dispute import DisputeLabel, dispute_agreement, fleiss_kappa, majority
+from evaluation.answer_measures.preferences import Preference, elo_ratings, pair_accuracy, rank_agreement
 from evaluation.intervals import mean_with_interval
 from evaluation.published import published
 from evaluation.studies.debateqa import Scored

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.answers.losses import Doubles, shared_losses, whole_losses
-from tests.evaluation.answers.answer_models import smollm_model
+from evaluation.answer_measures.losses import Doubles, shared_losses, whole_losses
+from tests.evaluation.answer_measures.answer_models import smollm_model
 
 SHAPES = ((400, 40, 4), (400, 60, 8), (800, 60, 8))
 """a, p, n; answers of the 1,000 released ones have about 400 tokens."""

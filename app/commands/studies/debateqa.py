@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from data.answers import AnswerSet
     from data.records import Question
     from data.workspace import Workspace
-    from evaluation.answers.measures import AnswerMeasure
+    from evaluation.answer_measures.measures import AnswerMeasure
 
 DatasetOption = Annotated[str, typer.Option(help="The data set: its questions, with partial answers as perspectives.")]
 AnswersOption = Annotated[
@@ -89,8 +89,8 @@ def meta(
 
     Example: `berdseye study debateqa-meta --preferences people.jsonl --measures "PD(gpt2) G-Eval(llm) BLEU"`
     """
-    from evaluation.answers.people_on_dispute import read_dispute_labels
-    from evaluation.answers.preferences import read_preferences
+    from evaluation.answer_measures.people_on_dispute import read_dispute_labels
+    from evaluation.answer_measures.preferences import read_preferences
     from evaluation.studies.debateqa_meta import debateqa_meta
 
     held, chosen = opened(workspace), _measures(measures, prompts)
@@ -121,7 +121,7 @@ def stability(
 
     Example: `berdseye study debateqa-stability --measures "PD(gpt2) PD(Qwen/Qwen2-0.5B)" --wraps`
     """
-    from evaluation.answers.wraps import WRAPS
+    from evaluation.answer_measures.wraps import WRAPS
     from evaluation.studies.debateqa_meta import debateqa_stability
 
     held, chosen = opened(workspace), _measures(measures, None)
@@ -136,7 +136,7 @@ def stability(
 
 
 def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
-    from evaluation.answers.measures import parse_answer_measures
+    from evaluation.answer_measures.measures import parse_answer_measures
 
     measures = parse_answer_measures(text)
     if prompts is None:

@@ -10,9 +10,9 @@ from data.errors import UnavailableError
 from data.model_files import find_model, loading, model_version
 from data.progress import Progress, silent
 from data.workspace import Workspace
-from evaluation.answers.fitting import counted
-from evaluation.answers.items import Answered, Doubles, Measured
-from evaluation.answers.reading import joined
+from evaluation.answer_measures.fitting import counted
+from evaluation.answer_measures.items import Answered, Doubles, Measured
+from evaluation.answer_measures.reading import joined
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Doubles]
 """A value for each answer and its reference."""

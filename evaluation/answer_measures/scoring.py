@@ -10,8 +10,8 @@ from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.records import Question
 from data.workspace import Workspace
-from evaluation.answers.items import Answered, Doubles
-from evaluation.answers.measures import AnswerMeasure
+from evaluation.answer_measures.items import Answered, Doubles
+from evaluation.answer_measures.measures import AnswerMeasure
 from evaluation.intervals import Estimate, mean_with_interval
 
 _SHOWN = 3

@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.errors import BadInputError
-from evaluation.answers.people_on_dispute import dispute_agreement, fleiss_kappa, majority, read_dispute_labels
-from evaluation.answers.preferences import Preference, elo_ratings, pair_accuracy, rank_agreement, read_preferences
+from evaluation.answer_measures.people_on_dispute import dispute_agreement, fleiss_kappa, majority, read_dispute_labels
+from evaluation.answer_measures.preferences import (
+    Preference,
+    elo_ratings,
+    pair_accuracy,
+    rank_agreement,
+    read_preferences,
+)
 
 
 def written(path: Path, rows: list[Any]) -> Path:

@@ -14,13 +14,13 @@ from data.language_models.local import LocalModel
 from data.language_models.protocol import LanguageModel
 from data.language_models.registry import open_language_model
 from data.workspace import Workspace
-from evaluation.answers.bart_score import BartScorer
-from evaluation.answers.dispute_awareness import DisputeAwarenessScorer, dispute_prompt
-from evaluation.answers.items import Scorer
-from evaluation.answers.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
-from evaluation.answers.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
-from evaluation.answers.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
-from evaluation.answers.wraps import DEFAULT_WRAP, wrap_text
+from evaluation.answer_measures.bart_score import BartScorer
+from evaluation.answer_measures.dispute_awareness import DisputeAwarenessScorer, dispute_prompt
+from evaluation.answer_measures.items import Scorer
+from evaluation.answer_measures.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
+from evaluation.answer_measures.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
+from evaluation.answer_measures.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
+from evaluation.answer_measures.wraps import DEFAULT_WRAP, wrap_text
 
 _NAMES = re.compile(r'(?:"[^"]*"|\([^()]*(?:\([^()]*\)[^()]*)*\)|\S)+')
 _MOST_POINTS = 100

@@ -9,7 +9,7 @@ from scipy import stats
 
 from data.errors import BadInputError
 from data.json_files import Row, read_rows
-from evaluation.answers.items import Doubles
+from evaluation.answer_measures.items import Doubles
 
 Winner = Literal["a", "b", "tie"]
 WINNERS: tuple[Winner, ...] = ("a", "b", "tie")

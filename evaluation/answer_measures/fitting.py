@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from data.language_models.local import LocalModel
 from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import LanguageModel
+from evaluation.answer_measures.items import Answered
 from evaluation.answering.window import Window
-from evaluation.answers.items import Answered
 
 QUESTION, ANSWER = "Question", "Answer"
 _KEPT = 0.8

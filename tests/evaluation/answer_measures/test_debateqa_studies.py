@@ -12,9 +12,9 @@ from data.datasets import save_dataset
 from data.errors import BadInputError, UnknownNameError
 from data.records import Perspective, Question
 from data.workspace import Workspace
-from evaluation.answers.measures import AnswerMeasure, parse_answer_measures
-from evaluation.answers.people_on_dispute import DisputeLabel
-from evaluation.answers.preferences import Preference
+from evaluation.answer_measures.measures import AnswerMeasure, parse_answer_measures
+from evaluation.answer_measures.people_on_dispute import DisputeLabel
+from evaluation.answer_measures.preferences import Preference
 from evaluation.published import published
 from evaluation.studies.debateqa import debateqa
 from evaluation.studies.debateqa_figures import group_figure, printed_column, same_model
@@ -23,7 +23,7 @@ from evaluation.studies.result import StudyResult
 from evaluation.studies.store import list_results, load_result, save_result
 from tests.app.command_line import output
 from tests.data.language_models.scripted import ScriptedModel
-from tests.evaluation.answers.answer_models import tiny_model
+from tests.evaluation.answer_measures.answer_models import tiny_model
 
 VIEWS = (Perspective("a b c", None, "zoo d"), Perspective("e f", None, "g h yes"))
 QUESTIONS = [Question(str(n), "debate", f"zoo {n}?", VIEWS) for n in range(6)]
@@ -56,7 +56,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(*_: object) -> ScriptedModel:
         return ScriptedModel(lambda prompt: "1" if "debated" in prompt else "0")
 
-    monkeypatch.setattr("evaluation.answers.measures.open_language_model", opened)
+    monkeypatch.setattr("evaluation.answer_measures.measures.open_language_model", opened)
 
 
 @pytest.mark.usefixtures("judge")
@@ -91,7 +91,7 @@ def test_the_papers_own_means_give_its_weighted_ranks_as_a_study(workspace: Work
             self.column, self.turn = column, 0
 
         def values(self, *_: object, **__: object) -> object:
-            from evaluation.answers.items import Measured
+            from evaluation.answer_measures.items import Measured
 
             self.turn += 1
             return Measured(np.array([held[f"s{self.turn - 1}"][self.column]]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from data.errors import UnavailableError
-from evaluation.answers.items import Doubles
+from evaluation.answer_measures.items import Doubles
 
 Ids = list[int]
 

@@ -11,12 +11,12 @@ from data.language_models.local import LocalModel
 from data.progress import Progress, silent
 from data.records import Perspective
 from data.workspace import Workspace
-from evaluation.answers.fitting import counted
-from evaluation.answers.items import Answered, Doubles, Measured
-from evaluation.answers.kept_values import Kept, KeptValues
-from evaluation.answers.losses import Ids, shared_losses
-from evaluation.answers.reading import Reader
-from evaluation.answers.wraps import DEFAULT_WRAP, wrap_text
+from evaluation.answer_measures.fitting import counted
+from evaluation.answer_measures.items import Answered, Doubles, Measured
+from evaluation.answer_measures.kept_values import Kept, KeptValues
+from evaluation.answer_measures.losses import Ids, shared_losses
+from evaluation.answer_measures.reading import Reader
+from evaluation.answer_measures.wraps import DEFAULT_WRAP, wrap_text
 
 Variant = Literal["paper", "released"]
 VARIANTS: tuple[Variant, ...] = ("paper", "released")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from data.errors import BadInputError
-from evaluation.answers.ranks import WEIGHTS, normalised_ranks, ranks, weighted_ranks, weighted_scores
+from evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, ranks, weighted_ranks, weighted_scores
 from evaluation.published import published
 
 MAIN = published("debateqa_main")

@@ -14,10 +14,10 @@ from data.language_models.windows import told_window
 from data.model_files import find_model, hub_commit, loading, model_version
 from data.progress import Progress, silent
 from data.workspace import Workspace
-from evaluation.answers.fitting import counted
-from evaluation.answers.items import Answered, Measured
-from evaluation.answers.kept_values import Kept, KeptValues
-from evaluation.answers.reading import joined
+from evaluation.answer_measures.fitting import counted
+from evaluation.answer_measures.items import Answered, Measured
+from evaluation.answer_measures.kept_values import Kept, KeptValues
+from evaluation.answer_measures.reading import joined
 
 _UNTOLD = 1_000_000
 

@@ -9,8 +9,8 @@ from data.language_models.local import LocalModel
 from data.language_models.protocol import Message
 from data.language_models.windows import told_window
 from data.records import Perspective
-from evaluation.answers.losses import Ids
-from evaluation.answers.wraps import ANSWER
+from evaluation.answer_measures.losses import Ids
+from evaluation.answer_measures.wraps import ANSWER
 
 _UNTOLD = 1_000_000
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")

@@ -15,10 +15,10 @@ from data.language_models.protocol import LanguageModel, Message
 from data.language_models.verdicts import Choice
 from data.progress import Progress, silent
 from data.workspace import Workspace
-from evaluation.answers.fitting import ANSWER, QUESTION, counted, fitted, said
-from evaluation.answers.items import Answered, Measured
-from evaluation.answers.perspective_diversity import Variant
-from evaluation.answers.released_prompts import released_prompt
+from evaluation.answer_measures.fitting import ANSWER, QUESTION, counted, fitted, said
+from evaluation.answer_measures.items import Answered, Measured
+from evaluation.answer_measures.perspective_diversity import Variant
+from evaluation.answer_measures.released_prompts import released_prompt
 
 ONE_OR_ZERO = Choice("1", "0")
 _DIGIT = re.compile("[01]")

@@ -15,11 +15,11 @@ from data.errors import BadInputError, UnknownNameError
 from data.language_models.local import LocalModel
 from data.records import Perspective
 from data.workspace import Workspace
-from evaluation.answers.items import Answered
-from evaluation.answers.losses import shared_beginning, shared_losses, whole_losses
-from evaluation.answers.perspective_diversity import PerspectiveDiversityScorer, recovery_ratio
-from evaluation.answers.reading import Reader, joined
-from tests.evaluation.answers.answer_models import TEXTS, item, partial_answers, smollm_model, tiny_model
+from evaluation.answer_measures.items import Answered
+from evaluation.answer_measures.losses import shared_beginning, shared_losses, whole_losses
+from evaluation.answer_measures.perspective_diversity import PerspectiveDiversityScorer, recovery_ratio
+from evaluation.answer_measures.reading import Reader, joined
+from tests.evaluation.answer_measures.answer_models import TEXTS, item, partial_answers, smollm_model, tiny_model
 
 
 @pytest.fixture(scope="module")
