@@ -1,0 +1,109 @@
+"""Reasons of holes from a workspace with two runs, people's words and a flag, worked out by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_workspace import CORPUS, DATASET, QUESTIONS, judge, key, put_gold
+
+from annotation.adjudication import adjudicate
+from annotation.judgments import Judgments
+from data.errors import BadInputError
+from data.runs import Run, load_run, save_run
+from data.workspace import Workspace
+from evaluation.failures.attribution import reasons_of_holes
+from evaluation.failures.hole_map import LENGTHS, hole_map
+from evaluation.label_sources import parse_label_source
+from evaluation.labelled_runs import labelled_run
+
+# Zoos: [0, 1, 2] ranked; cars: [3, 2]. Passage 2 supports "Zoos harm." only at rank 3; nothing supports "Zoos protect.".
+GOLD = {
+    (0, 0, 0): False, (0, 0, 1): False, (0, 0, 2): False, (0, 1, 0): False, (0, 1, 1): False, (0, 1, 2): True,
+    (1, 0, 3): False, (1, 0, 2): False,
+}  # fmt: skip
+
+
+def other_run(workspace: Workspace, run: Run, ranked: list[list[int]], *, pipeline: str = "other") -> Run:
+    """The same questions ranked otherwise; numbers are places in the first ranking's passages."""
+    by_number = {0: run.ids[0, 0], 1: run.ids[0, 1], 2: run.ids[0, 2], 3: run.ids[1, 0]}
+    ids = np.full((3, 3), -1, dtype=np.int64)
+    for row, held in enumerate(ranked):
+        ids[row, : len(held)] = [by_number[n] for n in held]
+    saved = save_run(
+        workspace,
+        dataset=DATASET,
+        corpus=CORPUS,
+        corpus_hash=run.manifest.corpus_hash,
+        pipeline=pipeline,
+        question_ids=[q.id for q in QUESTIONS],
+        ids=ids,
+        scores=np.zeros((3, 3), dtype=np.float32),
+        milliseconds_per_question=1.0,
+    )
+    return load_run(workspace, saved.name)
+
+
+def reasons(workspace: Workspace, judgments: Judgments, run: Run, *others: Run, source: str = "gold") -> list[str]:
+    found = reasons_of_holes(workspace, judgments, run, others, parse_label_source(source), 2)
+    return [f"{row.question_id} {row.place}: {row.reason}" for row in found.itertuples()]
+
+
+def test_hole_map_by_hand(small: Workspace, run: Run, judgments: Judgments) -> None:
+    put_gold(small, GOLD)
+    found = hole_map(labelled_run(small, judgments, run, parse_label_source("gold"), 3), 2)
+    expected = pd.DataFrame(
+        {
+            "row": [0, 0, 1],
+            "question_id": ["zoos", "zoos", "cars"],
+            "place": [1, 2, 1],
+            "stance": ["supporting", "opposing", "none"],
+            "perspectives": [2, 2, 1],
+            "length": [LENGTHS[0]] * 3,
+            "rank": [np.nan, 3.0, np.nan],
+            "hole": [True, True, True],
+            "judged": [1.0, 1.0, 1.0],
+        }
+    )
+    pd.testing.assert_frame_equal(found[expected.columns], expected, check_dtype=False)
+
+
+def test_ranks_and_pool(small: Workspace, run: Run, judgments: Judgments) -> None:
+    put_gold(small, GOLD | {(1, 0, 1): True})
+    assert reasons(small, judgments, run) == ["zoos 1: not in the pool", "zoos 2: below k", "cars 1: not in the pool"]
+    other = other_run(small, run, [[0, 1], [3, 2, 1], []])
+    assert reasons(small, judgments, run, run, other) == [
+        "zoos 1: not in the pool", "zoos 2: below k", "cars 1: another pipeline",
+    ]  # fmt: skip
+    found = reasons_of_holes(small, judgments, run, [other], parse_label_source("gold"), 2)
+    np.testing.assert_array_equal(found["elsewhere"], [np.nan, np.nan, 3])
+    assert found["found_by"].tolist() == ["", "", "other"]
+    elsewhere = replace(other, manifest=replace(other.manifest, corpus="encyclopedia"))
+    with pytest.raises(BadInputError, match="another data set or corpus"):
+        reasons(small, judgments, run, elsewhere)
+
+
+def test_peoples_words(small: Workspace, run: Run, judgments: Judgments) -> None:
+    put_gold(small, GOLD)
+    ana, bo = judgments.sign_in("Ana"), judgments.sign_in("Bo")
+    judge(judgments, ana, 0, 0, 1, "supports")
+    assert reasons(small, judgments, run)[0] == "zoos 1: detector against people"
+    judge(judgments, bo, 0, 0, 1, "does not support")
+    assert reasons(small, judgments, run)[0] == "zoos 1: disputed"
+    adjudicate(judgments, bo, key(0, 0, 1), "does not support")
+    assert reasons(small, judgments, run)[0] == "zoos 1: not in the pool"
+    adjudicate(judgments, bo, key(0, 0, 1), "supports")
+    assert reasons(small, judgments, run)[0] == "zoos 1: detector against people"
+    # What people say beyond the top k changes nothing there.
+    judge(judgments, ana, 0, 1, 2, "does not support")
+    assert reasons(small, judgments, run)[1] == "zoos 2: below k"
+    judgments.flag(ana, key(0, 0, 1), source="annotate")
+    assert reasons(small, judgments, run)[0] == "zoos 1: flagged"
+
+
+def test_without_labels_nobody_can_tell(small: Workspace, run: Run, judgments: Judgments) -> None:
+    assert reasons(small, judgments, run, source="human") == [
+        "zoos 1: unjudged",
+        "zoos 2: unjudged",
+        "cars 1: unjudged",
+    ]
