@@ -20,7 +20,7 @@ def pairs_of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> dict[str
             question, passage = questions[number], held.passages[int(run.ids[number, rank])]
             perspective = question.perspectives[place]
             record = PairRecord(
-                run.manifest.dataset,
+                question.dataset,
                 question.id,
                 question.text,
                 perspective.text,

@@ -104,6 +104,14 @@ class Change:
             raise BadInputError(f"Not an edit: {error!r}.", hint="Give action, parts and becomes.") from error
 
 
+def inheriting(parts: Sequence[Perspective], becomes: Sequence[Perspective]) -> list[Perspective]:
+    """What comes in, where it has no stance with that of the parts if they agree; other words keep the one explanation."""
+    stances = {p.stance for p in parts}
+    stance = parts[0].stance if len(stances) == 1 else None
+    explanation = parts[0].explanation if len(parts) == len(becomes) == 1 else ""
+    return [Perspective(p.text, p.stance or stance, p.explanation or explanation) for p in becomes]
+
+
 def _composed(text: str) -> str:
     return unicodedata.normalize("NFC", clean(text))
 

@@ -1,15 +1,24 @@
-"""What people have said of the pairs of perspectives: reasons to edit them, and what an edit leaves behind."""
+"""What people have said of perspectives: reasons to edit them, and what an edit leaves behind."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import func, select
 
+from annotation.batch_progress import flags
 from annotation.judgments import Judgments
 from annotation.schema import pairs, present
 
 
-def judgment_counts(judgments: Judgments, perspectives: Sequence[str]) -> dict[str, int]:
-    """How many present judgments there are of pairs with each perspective, by its text; those without any are left out."""
+class Attention(NamedTuple):
+    """Of a perspective, how many present judgments there are, and who flagged its text, with their comments."""
+
+    judgments: int
+    flags: tuple[tuple[str, str], ...]
+
+
+def attention(judgments: Judgments, perspectives: Sequence[str]) -> list[Attention]:
+    """What there is of each perspective, by its text, in their order."""
     query = (
         select(pairs.c.perspective, func.count())
         .join_from(present, pairs, pairs.c.key == present.c.pair)
@@ -17,4 +26,10 @@ def judgment_counts(judgments: Judgments, perspectives: Sequence[str]) -> dict[s
         .group_by(pairs.c.perspective)
     )
     with judgments.reading() as connection:
-        return {text: int(count) for text, count in connection.execute(query)}
+        counts = {text: int(count) for text, count in connection.execute(query)}
+    found = flags(judgments)
+    told = list(zip(found["perspective"], found["annotator"], found["comment"], strict=True))
+    return [
+        Attention(counts.get(text, 0), tuple((who, why) for flagged, who, why in told if flagged == text))
+        for text in perspectives
+    ]

@@ -1,5 +1,6 @@
 """`dataset`: questions with their perspectives."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -102,6 +103,58 @@ def reformat(
     note(f"{out}: {len(written['queries']):,} queries over {len(written['corpus']):,} passages")
     if task.lone_roots():
         note(f"{task.lone_roots():,} root queries have one perspective alone and are not asked; their passages stay.")
+
+
+@dataset.command("version")
+def version(
+    name: Annotated[str, typer.Argument(help="The data set.")],
+    made_by: Annotated[str, typer.Option(help="Who makes it.")] = "",
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make the accepted edits of perspectives a version, NAME@2 and so on, which never changes; the data set stays as it is.
+
+    Runs of the data set fit every version: `berdseye evaluate --run RUN --dataset-version 1 --dataset-version 2`.
+
+    Example: `berdseye dataset version debate`
+    """
+    from annotation.judgments import Judgments
+    from annotation.perspective_edits.log import EditLog
+    from annotation.perspective_edits.versions import coming_version, make_version
+    from app.acting import acting
+
+    held = opened(workspace)
+    log = EditLog(held, Judgments.open(held.judgments_url), name)
+    coming = coming_version(log)
+    made = make_version(log, made_by or acting(held.people))
+    if json:
+        print_json(asdict(made))
+        return
+    print(
+        f"{made.name}\t{len(made.edits)} edits\t{len(coming.changes)} questions differ from {made.parent}\t{made.hash}"
+    )
+
+
+@dataset.command("versions")
+def versions(
+    name: Annotated[str, typer.Argument(help="The data set.")],
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the versions of a data set, and what is wrong with one, if anything is.
+
+    Example: `berdseye dataset versions debate`
+    """
+    from data.dataset_versions import list_versions, trouble
+
+    held = opened(workspace)
+    rows = [asdict(v) | {"trouble": trouble(held, v)} for v in list_versions(held, name)]
+    if json:
+        print_json(rows)
+        return
+    for row in rows:
+        told = [row["name"], row["parent"], f"{len(row['edits'])} edits", row["at"], row["made_by"], row["hash"][:16]]
+        print("\t".join([*told, *([row["trouble"]] if row["trouble"] else [])]))
 
 
 @dataset.command("list")

@@ -13,9 +13,11 @@ from app.components.plain_text import escaped
 from app.pipelines import pipeline_of
 from app.session import annotator, errors_in_place, judgments, workspace
 from data.corpora import open_corpus
+from data.dataset_formats.perspectives import perspectives_of_lines
+from data.dataset_names import dataset_names
 from data.datasets import load_dataset
 from data.errors import BadInputError
-from data.records import Passage, Perspective, Question, Ranking
+from data.records import Passage, Question, Ranking
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector, detector_names
 from evaluation.inspection import Chip, Hit, Listing, inspect_question
@@ -40,7 +42,7 @@ def hits(corpus: str, corpus_hash: str, pipeline: str, query: Query, k: int) -> 
 
 def chosen_question() -> Question | None:
     """The question of the widgets: one of a data set, or typed with perspectives a line each."""
-    names = [*workspace().datasets(), OWN]
+    names = [*dataset_names(workspace()), OWN]
     left, right = st.columns([1, 3])
     dataset = left.selectbox("Data set", names, key="set", bind="query-params")
     if dataset != OWN and dataset is not None:
@@ -67,24 +69,12 @@ def chosen_question() -> Question | None:
             icon=":material/keyboard:",
         )
         return None
-    typed = typed_perspectives(lines or "")
+    typed = perspectives_of_lines(lines or "")
     if typed:
         kept, texts = TypedPerspectives(workspace()), tuple(p.text for p in typed)
         if kept.get(str(text)) != texts:  # for pipelines that begin with expand(typed)
             kept.put(str(text), texts)
     return Question("typed", "typed", str(text).strip(), typed)
-
-
-def typed_perspectives(lines: str) -> tuple[Perspective, ...]:
-    """Perspectives from lines; '+ ' and '- ' in front give the stance, a line typed twice counts once."""
-    found: dict[str, Perspective] = {}
-    for line in lines.splitlines():
-        text = line.strip()
-        stance = {"+ ": "supporting", "- ": "opposing"}.get(text[:2])
-        text = text[2:].strip() if stance else text
-        if text:
-            found.setdefault(text, Perspective(text, stance))  # type: ignore[arg-type]
-    return tuple(found.values())
 
 
 def chosen_lists() -> tuple[list[str], list[str], int, str]:

@@ -16,6 +16,7 @@ SIDES: dict[str, Stance] = {
     "against": "opposing",
 }
 """What sources call the two stances."""
+_SIGNS: dict[str, Stance] = {"+ ": "supporting", "- ": "opposing"}
 
 
 def read_perspectives(value: Any) -> tuple[Perspective, ...]:
@@ -31,6 +32,22 @@ def read_perspectives(value: Any) -> tuple[Perspective, ...]:
     for item in value:
         perspective = _perspective(item)
         found.setdefault(perspective.text, perspective)
+    return tuple(found.values())
+
+
+def perspective_of_line(line: str) -> Perspective:
+    """A perspective as people type it: '+ ' in front says that it is supporting, '- ' that it is opposing."""
+    text = line.strip()
+    stance = _SIGNS.get(text[:2])
+    return Perspective(text[2:].strip() if stance else text, stance)
+
+
+def perspectives_of_lines(lines: str) -> tuple[Perspective, ...]:
+    """One a line; empty lines say nothing, and a line typed twice counts once."""
+    found: dict[str, Perspective] = {}
+    for line in lines.splitlines():
+        if (typed := perspective_of_line(line)).text:
+            found.setdefault(typed.text, typed)
     return tuple(found.values())
 
 

@@ -12,7 +12,7 @@ from annotation.backup.writing import back_up
 from annotation.judgments import Annotator, Judgments
 from annotation.perspective_edits.changes import Change, ConflictError
 from annotation.perspective_edits.exchange import export_edits, import_edits
-from annotation.perspective_edits.judged import judgment_counts
+from annotation.perspective_edits.judged import attention
 from annotation.perspective_edits.log import EditLog
 from annotation.perspective_edits.versions import coming_version, make_version
 from data.dataset_names import dataset_names
@@ -215,7 +215,9 @@ def test_judgments_are_counted_by_perspective(judgments: Judgments, ana: Annotat
     for person in (ana, bo):
         judgments.judge(person, keys[0], "supports", source="annotate")
     judgments.skip(ana, keys[1], source="annotate")
-    assert judgment_counts(judgments, ["Perspective 0.", "Perspective 1.", "None."]) == {"Perspective 0.": 2}
+    judgments.flag(bo, keys[1], source="annotate", comment="two in one")
+    found = attention(judgments, ["Perspective 0.", "Perspective 1.", "None."])
+    assert found == [(2, ()), (0, (("Bo", "two in one"),)), (0, ())]
 
 
 # Files -------------------------------------------------------------------------------------------------------------------
