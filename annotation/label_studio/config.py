@@ -1,11 +1,12 @@
 """The labeling form, and the same pair, label and judgment as we write them and as Label Studio does."""
 
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from annotation.judgments import VERDICTS, PairRecord, Verdict
+from annotation.words import PREFERENCES, Preference
 from data.errors import BadInputError
 from data.records import STANCES, pair_key
 
@@ -33,12 +34,14 @@ CONFIG = f"""<View>
 </View>
 """
 _UNTITLED = "(no title)"
+_NO_DATA: Mapping[str, Any] = MappingProxyType({})
+_OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not support": "supports"}
 
 
 class Word(NamedTuple):
     """What a person says of a pair, as both sides can say it."""
 
-    verdict: Verdict
+    verdict: Verdict | Preference
     comment: str
 
 
@@ -63,28 +66,32 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
     return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
 
 
-def result_of(word: Word) -> list[dict[str, Any]]:
-    """The `result` of an annotation."""
-    regions = [_region("verdict", "choices", {"choices": [word.verdict]})]
+def result_of(word: Word, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
+    """The `result` of an annotation of the task with this `data`; where it shows a decision, agreement with it."""
+    choice: str = word.verdict
+    if (decision := data.get("decision")) in _OPPOSITE and choice in _OPPOSITE:
+        choice = "agree" if choice == decision else "disagree"
+    regions = [_region("verdict", "choices", {"choices": [choice]})]
     if word.comment:
         regions.append(_region("comment", "textarea", {"text": [word.comment]}))
     return regions
 
 
-def word_of(result: Any) -> Word:
-    """The word in a `result`; raises `BadInputError` for a choice that is not ours, or none."""
+def word_of(result: Any, data: Mapping[str, Any] = _NO_DATA) -> Word:
+    """The word in a `result` on the task with this `data`; raises `BadInputError` for a choice that is not ours, or none."""
     regions = {r.get("from_name"): r.get("value") or {} for r in result or [] if isinstance(r, dict)}
     choices = regions.get("verdict", {}).get("choices") or []
     if not choices:
         raise BadInputError("it holds no verdict", hint="Choose one in Label Studio.")
-    if len(choices) > 1 or choices[0] not in VERDICTS:
+    verdict = _verdict(choices[0], data.get("decision")) if len(choices) == 1 else None
+    if verdict is None:
         raise BadInputError(
-            f"the choice {' and '.join(repr(c) for c in choices)} is not one of {_listed()}",
+            f"the choice {' and '.join(repr(c) for c in choices)} is none of its task",
             hint="Give it its name back in the project's labeling interface, and judge this task again.",
         )
     text = regions.get("comment", {}).get("text") or []
     comment = "\n".join(text) if isinstance(text, list) else str(text)
-    return Word(cast(Verdict, choices[0]), comment.strip())
+    return Word(verdict, comment.strip())
 
 
 def prediction_of(probability: float, supports: bool, model_version: str) -> dict[str, Any]:
@@ -99,32 +106,13 @@ def shown_version(model_version: str) -> str:
     return model_version.replace(",", ";").replace('"', "'")
 
 
-def check_config(config: str, title: str) -> None:
-    """Raise `BadInputError` unless the labeling interface has our controls with exactly our choices."""
-    hint = f"Put it back in project '{title}', Settings, Labeling Interface; nothing was sent."
-    try:
-        root = ET.fromstring(config)
-    except ET.ParseError as error:
-        raise BadInputError(f"The labeling interface cannot be read: {error}.", hint=hint) from error
-    choices = root.find(".//Choices[@name='verdict']")
-    if choices is None:
-        raise BadInputError("The labeling interface has no Choices named 'verdict'.", hint=hint)
-    found = {str(c.get("value")) for c in choices.iter("Choice")}
-    if found != set(VERDICTS):
-        odd = ", ".join(repr(c) for c in sorted(found ^ set(VERDICTS)))
-        raise BadInputError(
-            f"The choices of 'verdict' must be {_listed()}; these are missing or not ours: {odd}.", hint=hint
-        )
-    if choices.get("toName") != "passage" or root.find(".//TextArea[@name='comment']") is None:
-        raise BadInputError(
-            "The labeling interface needs 'verdict' on the text 'passage' and a TextArea named 'comment'.",
-            hint=hint,
-        )
-
-
 def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": name, "from_name": name, "to_name": "passage", "type": kind, "value": value}
 
 
-def _listed() -> str:
-    return ", ".join(f"'{verdict}'" for verdict in VERDICTS)
+def _verdict(choice: object, decision: object) -> Verdict | Preference | None:
+    if isinstance(decision, str) and decision in _OPPOSITE:
+        if choice in ("agree", "disagree"):
+            return cast(Verdict, decision if choice == "agree" else _OPPOSITE[decision])
+        return "unsure" if choice == "unsure" else None
+    return cast(Verdict | Preference, choice) if choice in (*VERDICTS, *PREFERENCES) else None

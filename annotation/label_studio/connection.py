@@ -1,9 +1,12 @@
 """Where Label Studio is, how to talk to it, and what its errors mean to a person."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +16,7 @@ from filelock import FileLock, Timeout
 from label_studio_sdk.core.api_error import ApiError
 
 from annotation.label_studio.server import running
+from annotation.label_studio.token_auth import TokenAuth
 from data.errors import BadInputError, BerdseyeError, UnavailableError
 from data.workspace import Workspace
 
@@ -22,19 +26,34 @@ _TRY_SECONDS = 20
 _LOCK_SECONDS = 900.0
 _HOW_TO_START = "Start it with `berdseye label-studio`, or set BERDSEYE_LABEL_STUDIO_URL to one that runs."
 _HOW_TO_SIGN_IN = (
-    "Set BERDSEYE_LABEL_STUDIO_TOKEN to the access token shown on your account page in Label Studio "
-    "(for the server of this workspace: unset BERDSEYE_LABEL_STUDIO_URL and BERDSEYE_LABEL_STUDIO_TOKEN)."
+    "Set BERDSEYE_LABEL_STUDIO_TOKEN to a personal access token, or to the legacy token where the server allows those: "
+    "both are on your account page in Label Studio (for the server of this workspace: unset BERDSEYE_LABEL_STUDIO_URL "
+    "and BERDSEYE_LABEL_STUDIO_TOKEN)."
 )
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A way to one server; `client` is the SDK's, `organization` the one its token belongs to."""
+    """A way to one server; `client` is the SDK's, `organization` the one its token belongs to, `account` whose it is."""
 
     url: str
     client: Any
     lock: FileLock
     organization: int | None = None
+    account: str = ""
+    personal: bool = False
+
+    def time(self) -> datetime:
+        """What the server's clock says, to the second: changes there are dated by it."""
+        answer = self.client.users.with_raw_response.whoami()
+        try:
+            return parsedate_to_datetime(answer.headers["date"]).astimezone(UTC)
+        except (KeyError, ValueError) as error:
+            raise BerdseyeError(
+                "Label Studio does not tell the time.",
+                where=self.url,
+                hint="A proxy in between may drop the header Date.",
+            ) from error
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -68,10 +87,12 @@ def connect(workspace: Workspace) -> Connection:
     folder = workspace.label_studio_folder
     url, token = _address_and_token(workspace, folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    client = _client(url, token)
+    auth = TokenAuth(url, token)
+    client = _client(url, auth)
     with translated(url, folder):
-        organization = client.users.whoami(request_options={"timeout_in_seconds": _TRY_SECONDS}).active_organization
-    return Connection(url, client, FileLock(folder / "exchange.lock"), organization)
+        account = client.users.whoami(request_options={"timeout_in_seconds": _TRY_SECONDS})
+    lock = FileLock(folder / "exchange.lock")
+    return Connection(url, client, lock, account.active_organization, str(account.email or ""), auth.personal)
 
 
 @contextmanager
@@ -81,6 +102,11 @@ def translated(url: str, folder: Path | None = None) -> Iterator[None]:
         yield
     except ApiError as error:
         raise _refused(url, error) from error
+    except json.JSONDecodeError as error:
+        # What is in between (a proxy, a sign-in page) answers with a page where the server would with JSON.
+        raise UnavailableError(
+            "What answered is no Label Studio.", where=url, hint="Check the address, and what stands in between."
+        ) from error
     except httpx.TimeoutException as error:
         raise UnavailableError(
             "Label Studio took too long to answer.", where=url, hint="Nothing is lost; try again."
@@ -140,7 +166,7 @@ def _address_and_token(workspace: Workspace, folder: Path) -> tuple[str, str]:
     return url.rstrip("/"), token
 
 
-def _client(url: str, token: str) -> Any:
+def _client(url: str, auth: TokenAuth) -> Any:
     from label_studio_sdk import LabelStudio  # takes a second: not before it is needed
 
     # Retries are ours, after a look-up: a repeated import makes its tasks twice. Keep-alive costs the
@@ -150,5 +176,7 @@ def _client(url: str, token: str) -> Any:
         timeout=httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
         headers={"Connection": "close"},
         trust_env=not local,
+        auth=auth,
     )
-    return LabelStudio(base_url=url, api_key=token, max_retries=0, httpx_client=http)
+    # `auth` signs: the SDK's own refresh forgets the path of the address, and trusts the clock of this machine.
+    return LabelStudio(base_url=url, api_key="signed-below", max_retries=0, httpx_client=http)

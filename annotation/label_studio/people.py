@@ -1,14 +1,19 @@
-"""Annotators here and users there: who is who."""
+"""Annotators here and users there: who is who. An e-mail address decides where an annotator has one, else the name."""
 
 import re
 import unicodedata
 from collections import defaultdict
 from typing import Any
 
-from annotation.judgments import Annotator, Judgments
+from annotation.database import writing
+from annotation.judgments import Annotator, Judgments, folded_name
 from annotation.label_studio.connection import Connection
+from annotation.people import folded_email, people
+from annotation.schema import annotators
+from data.errors import BadInputError
 
 _DOMAIN = "berdseye.local"
+_LONGEST_NAME = 120
 _OURS = re.compile(rf"(?P<slug>[a-z0-9-]+)-(?P<id>\d+)@{re.escape(_DOMAIN)}")
 
 
@@ -29,18 +34,66 @@ def name_of(user: Any) -> str:
     return f"Label Studio user {user.id}"
 
 
+def address_of(email: str | None) -> str:
+    """An address of someone's own as it is compared; empty for none, and for one that was made up here."""
+    try:
+        address = folded_email(email or "")
+    except BadInputError:
+        return ""
+    return "" if address.endswith(f"@{_DOMAIN}") else address
+
+
+class Directory:
+    """Annotators by what Label Studio says of a person."""
+
+    def __init__(self, judgments: Judgments) -> None:
+        self._judgments = judgments
+        known = people(judgments)
+        self.annotators = {person.annotator.id: person.annotator for person in known}
+        self.emails = {person.annotator.id: person.email for person in known if person.email}
+        self._by_email = {person.email: person.annotator for person in known if person.email}
+        self._by_name = {folded_name(person.annotator.name): person.annotator for person in known}
+
+    def known(self, email: str | None, name: str) -> Annotator | None:
+        """The annotator of this address; else the one of this name, where no two addresses tell them apart."""
+        if (found := self._by_email.get(address_of(email))) is not None:
+            return found
+        ours = _OURS.fullmatch(email or "")
+        if ours is not None:
+            person = self.annotators.get(int(ours["id"]))
+            # Another workspace's annotator may bear the same number: the address has to fit as a whole.
+            if person is not None and email_of(person) == email:
+                return person
+        same = self._by_name.get(folded_name(name))
+        return None if same is None or (address_of(email) and same.id in self.emails) else same
+
+    def find_or_sign_in(self, email: str | None, name: str) -> Annotator:
+        """The annotator that someone is, new where nobody is; a name that another bears is told apart by the address."""
+        if (found := self.known(email, name)) is not None:
+            return found
+        address = address_of(email)
+        taken = folded_name(name) in self._by_name
+        person = self._judgments.sign_in(f"{name[:60]} ({address})"[:_LONGEST_NAME] if taken else name)
+        if address:
+            with writing(self._judgments.engine) as connection:
+                row = annotators.c.id == person.id, annotators.c.email.is_(None)
+                connection.execute(annotators.update().where(*row).values(email=address))
+            self.emails[person.id], self._by_email[address] = address, person
+        self.annotators[person.id] = self._by_name[folded_name(person.name)] = person
+        return person
+
+
 class People:
     """Users of the server by annotator, and annotators by user; each is made when first needed."""
 
     def __init__(self, judgments: Judgments, connection: Connection) -> None:
         self._judgments, self._connection = judgments, connection
         self._users: dict[int, Any] = {user.id: user for user in connection.client.users.list()}
-        self._annotators = {person.id: person for person in judgments.annotators()}
-        self._by_name = {person.name.casefold(): person for person in self._annotators.values()}
+        self._directory = Directory(judgments)
         self._person_of: dict[int, Annotator] = {}
         self._users_of: dict[int, set[int]] = defaultdict(set)
         for user in self._users.values():
-            if (known := self._known(user)) is not None:
+            if (known := self._directory.known(user.email, name_of(user))) is not None:
                 self._link(user.id, known)
 
     def annotator(self, user: int) -> Annotator | None:
@@ -48,7 +101,8 @@ class People:
         if user not in self._person_of:
             if user not in self._users:
                 return None
-            self._link(user, self._judgments.sign_in(name_of(self._users[user])))
+            there = self._users[user]
+            self._link(user, self._directory.find_or_sign_in(there.email, name_of(there)))
         return self._person_of[user]
 
     def known(self, user: int) -> Annotator | None:
@@ -61,12 +115,12 @@ class People:
 
     def user(self, annotator: int) -> int:
         """The user as whom an annotator's judgments are sent, made when there is none."""
-        if annotator not in self._annotators:
-            self._annotators.update((person.id, person) for person in self._judgments.annotators())
-        person = self._annotators[annotator]
-        email = email_of(person)
+        if annotator not in self._directory.annotators:
+            self._directory = Directory(self._judgments)
+        person = self._directory.annotators[annotator]
+        email = self._directory.emails.get(annotator) or email_of(person)
         known = self._users_of[annotator]
-        number = min([u for u in known if self._users[u].email == email] or known, default=None)
+        number = min([u for u in known if (self._users[u].email or "").casefold() == email] or known, default=None)
         client = self._connection.client
         if number is None:
             made = client.users.create(username=email.partition("@")[0][:30], email=email, first_name=person.name)
@@ -79,16 +133,6 @@ class People:
             self._users[number] = client.users.update(number, active_organization=self._connection.organization)
         return number
 
-    def _known(self, user: Any) -> Annotator | None:
-        ours = _OURS.fullmatch(user.email or "")
-        if ours is not None:
-            person = self._annotators.get(int(ours["id"]))
-            # Another workspace's annotator may bear the same number: the address has to fit as a whole.
-            if person is not None and email_of(person) == user.email:
-                return person
-        return self._by_name.get(name_of(user).casefold())
-
     def _link(self, user: int, person: Annotator) -> None:
-        self._annotators.setdefault(person.id, person)
         self._person_of[user] = person
         self._users_of[person.id].add(user)

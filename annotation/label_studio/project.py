@@ -1,25 +1,29 @@
-"""The Label Studio project that holds the tasks of a workspace."""
+"""Projects of Label Studio: the one that holds the tasks of a workspace, and those made for batches."""
 
+import re
 from typing import Any, NamedTuple
 
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.label_studio.config import CONFIG, GUIDELINE
+from annotation.label_studio.config import GUIDELINE
 from annotation.label_studio.connection import Connection
+from annotation.label_studio.forms import validated
 from data.errors import BadInputError, UnknownNameError
 from data.workspace import Workspace
 
 _NOT_FOUND = 404
+_GUIDELINES = re.compile(r"Guidelines: version ([0-9a-f]{1,16})\b")
 
 
 class Project(NamedTuple):
-    """A project; `key` is what our own tables call it."""
+    """A project; `key` is what our own tables call it, `guidelines` the version of the text that it shows."""
 
     id: int
     title: str
     key: str
     config: str
     model_version: str
+    guidelines: str | None = None
 
 
 def find_or_create(connection: Connection, title: str) -> Project:
@@ -33,14 +37,35 @@ def find_or_create(connection: Connection, title: str) -> Project:
         same = [p.id for p in connection.client.projects.list(title=title, page_size=100) if p.title == title]
         if same:
             return _read(connection, min(same))
-        _check_own_config()
-        made = connection.client.projects.create(
+        return make_project(
+            connection,
             title=title,
             description="Made and kept in agreement by Berdseye.",
             expert_instruction=GUIDELINE,
-            label_config=CONFIG,
+            label_config=validated("judge"),
         )
-        return _read(connection, made.id)
+
+
+def make_project(connection: Connection, **fields: Any) -> Project:
+    """A new project with these fields of Label Studio's; raises `BadInputError` for an interface that it does not take."""
+    return _read(connection, connection.client.projects.create(**fields).id)
+
+
+def described(connection: Connection, title: str, mark: str) -> Project | None:
+    """The oldest project of this title whose description holds this mark."""
+    found = connection.client.projects.list(title=title, page_size=100)
+    same = [p.id for p in found if p.title == title and mark in (p.description or "")]
+    return _read(connection, min(same)) if same else None
+
+
+def project_by_key(connection: Connection, key: str) -> Project | None:
+    """The project of this key, None where this server has it no more (its id may be another's)."""
+    number = key.partition("@")[0]
+    try:
+        found = _read(connection, int(number))
+    except (UnknownNameError, ValueError):
+        return None
+    return found if found.key == key else None
 
 
 def workspace_project(connection: Connection, workspace: Workspace) -> Project:
@@ -72,17 +97,12 @@ def _read(connection: Connection, number: int) -> Project:
     # Ids of deleted projects are given again, and the server's address may change: the moment of its making
     # tells one project from every other.
     key = f"{found.id}@{found.created_at.isoformat()}"
-    return Project(found.id, found.title, key, found.label_config or "", found.model_version or "")
+    version = _GUIDELINES.search(found.description or "")
+    return Project(
+        found.id, found.title, key, found.label_config or "", found.model_version or "", version and version[1]
+    )
 
 
 def _unknown(connection: Connection, number: int) -> UnknownNameError:
     known = [f"{p.id} ({p.title})" for p in connection.client.projects.list(page_size=100)]
     return UnknownNameError("Label Studio project", str(number), known)
-
-
-def _check_own_config() -> None:
-    from label_studio_sdk.label_interface import (
-        LabelInterface,
-    )  # takes two seconds: only when a project is made
-
-    LabelInterface(CONFIG).validate()

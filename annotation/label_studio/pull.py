@@ -1,68 +1,94 @@
 """From Label Studio to our event log."""
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from typing import Any
 
+from sqlalchemy import select
+
+from annotation.database import writing
 from annotation.judgments import Judgments, batched_rows
-from annotation.label_studio.config import Word, check_config, pair_of
+from annotation.label_studio.changes import read_changes
+from annotation.label_studio.config import pair_of
 from annotation.label_studio.connection import Connection
-from annotation.label_studio.identity import event_uid
-from annotation.label_studio.merge import Step, step
+from annotation.label_studio.forms import check_config
 from annotation.label_studio.people import People
 from annotation.label_studio.project import Project, fresh
-from annotation.label_studio.remote import RemoteTask, Said, all_tasks, said
+from annotation.label_studio.purpose import Purpose, purpose_of, write_received
+from annotation.label_studio.receiving import Receiving
+from annotation.label_studio.remote import RemoteTask, Said, said
 from annotation.label_studio.report import Report
 from annotation.label_studio.sync_state import (
-    Agreed,
-    Local,
     Place,
     append_events,
+    forget_tasks,
     read_base,
     read_local,
     read_pairs,
     read_sent,
     write_base,
 )
+from annotation.schema import sync_tasks
+from annotation.words import verdicts_of
 from data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
-_NOTHING_HELD = Local(None, "", "", "", None)
 
 
-def pull(judgments: Judgments, connection: Connection, project: Project, *, progress: Progress | None = None) -> Report:
+def pull(
+    judgments: Judgments,
+    connection: Connection,
+    project: Project,
+    *,
+    whole: bool = False,
+    withdraw_gone: bool = False,
+    progress: Progress | None = None,
+) -> Report:
     """Append what people changed in Label Studio since the last exchange.
 
-    `progress` is given (done, all) tasks. A pair whose task was deleted there is left alone: that is no
-    withdrawal. What cannot be read (a choice renamed, an author deleted) is reported, and everything else
-    received. Raises `UnavailableError` when the server does not answer, `UnknownNameError` when the project
-    is gone; what was received until then is kept, and a repeat adds nothing twice.
+    Only tasks changed since the last pull are read, with an overlap; every six hours, and where `whole` asks for it, all
+    are: that alone tells which tasks were deleted. Those are counted and left alone, since whoever deletes a task
+    has not taken back what others said; with `withdraw_gone` their annotations count as deleted too, and that is a
+    withdrawal. `progress` is given (done, all) tasks. What cannot be read (a choice renamed, an author deleted) is
+    reported, and everything else received. Raises `UnavailableError` when the server does not answer,
+    `UnknownNameError` when the project is gone; what was received until then is kept, and a repeat adds nothing twice.
     """
     with connection.exclusively():
         project = fresh(connection, project)
+        purpose = purpose_of(judgments, project.key)
         problems: list[str] = []
         try:
-            check_config(project.config, project.title)
+            check_config(project.config, project.title, purpose.task)
         except BadInputError as error:
             problems.append(str(error))
-        by_key: dict[str, list[RemoteTask]] = defaultdict(list)
-        for task in all_tasks(connection, project.id):
-            by_key[task.key].append(task)
+        changes = read_changes(connection, project, purpose, whole=whole or withdraw_gone)
+        by_key = changes.tasks
         problems += _learn_pairs(judgments, by_key)
+        gone = _gone(judgments, project, by_key) if changes.whole else []
+        if withdraw_gone:
+            by_key.update((key, []) for key in gone)
         people = People(judgments, connection)
-        report, done = Report(problems=tuple(problems)), 0
+        report, done = Report(problems=tuple(problems), tasks_gone=len(gone)), 0
         for keys in batched_rows(list(by_key)):
-            report += _pull_chunk(judgments, project, {key: by_key[key] for key in keys}, people)
+            report += _pull_chunk(judgments, purpose, project.guidelines, {key: by_key[key] for key in keys}, people)
             done += len(keys)
             if progress is not None:
                 progress(done, len(by_key))
+        with writing(judgments.engine) as database:
+            if withdraw_gone:
+                forget_tasks(database, project.key, gone)
+            write_received(database, project.key, changes.until, whole=changes.whole)
         return report
+
+
+def _gone(judgments: Judgments, project: Project, by_key: Mapping[str, object]) -> list[str]:
+    """The pairs that had a task, and have none any more."""
+    query = select(sync_tasks.c.pair).where(sync_tasks.c.project == project.key).order_by(sync_tasks.c.id)
+    with judgments.reading() as database:
+        return [key for key in database.execute(query).scalars() if key not in by_key]
 
 
 def _learn_pairs(judgments: Judgments, by_key: dict[str, list[RemoteTask]]) -> list[str]:
     """Make pairs of other workspaces' tasks known here, so that judgments on them fit; drop foreign tasks."""
-    with judgments.engine.connect().execution_options(read_only=True) as connection:
+    with judgments.reading() as connection:
         known = read_pairs(connection, list(by_key))
     problems: list[str] = []
     new = []
@@ -79,7 +105,11 @@ def _learn_pairs(judgments: Judgments, by_key: dict[str, list[RemoteTask]]) -> l
 
 
 def _pull_chunk(
-    judgments: Judgments, project: Project, by_key: Mapping[str, list[RemoteTask]], people: People
+    judgments: Judgments,
+    purpose: Purpose,
+    guidelines: str | None,
+    by_key: Mapping[str, list[RemoteTask]],
+    people: People,
 ) -> Report:
     remote: dict[Place, Said] = {}
     problems: list[str] = []
@@ -90,78 +120,23 @@ def _pull_chunk(
         problems += found
     # One transaction decides and writes, so that a judgment made meanwhile is seen, and a crash leaves all or
     # nothing.
-    with judgments.engine.begin() as connection:
-        local = read_local(connection, list(by_key))
-        base = read_base(connection, project.key, list(by_key))
-        sent = read_sent(connection, project.key, list(by_key))
-        rows: list[dict[str, Any]] = []
-        agreed: dict[Place, Agreed] = {}
-        counts: Counter[str] = Counter()
+    with writing(judgments.engine) as connection:
+        receiving = Receiving(purpose, guidelines, read_local(connection, list(by_key)))
+        base = read_base(connection, purpose.project, list(by_key))
+        sent = read_sent(connection, purpose.project, list(by_key))
         for place in dict.fromkeys((*remote, *base, *sent)):
             theirs = remote.get(place)
             if theirs is not None and theirs.newest.problem:
                 continue
-            ours = local.get(place, _NOTHING_HELD)
             word = theirs.word if theirs else None
+            if word is not None and word.verdict not in verdicts_of(purpose.task):
+                problems.append(f"Pair {place.pair}: '{word.verdict}' is no answer to the task of this project.")
+                continue
             if place in sent and sent[place] == word:
                 # Our own, arrived before we could know: agreed on, whatever we hold by now.
                 base[place] = word
-                agreed[place] = Agreed(word, theirs.newest.id if theirs and word else None)
-            _receive(project.key, place, base.get(place), ours, theirs, rows, agreed, counts)
-        append_events(connection, rows)
-        write_base(connection, project.key, agreed)
-    return Report(problems=tuple(problems), **counts)
-
-
-def _receive(
-    project: str,
-    place: Place,
-    base: Word | None,
-    ours: Local,
-    theirs: Said | None,
-    rows: list[dict[str, Any]],
-    agreed: dict[Place, Agreed],
-    counts: Counter[str],
-) -> None:
-    word = theirs.word if theirs else None
-    decided = step(base, ours.word, word, ours_at=ours.at, theirs_at=theirs.newest.at if theirs else None)
-    if decided in (Step.NOTHING, Step.SEND):
-        return
-    agreed[place] = Agreed(word, theirs.newest.id if theirs and word else None)
-    if decided is Step.AGREED:
-        return
-    rows.append(_their_event(project, place, ours, theirs))
-    if decided is Step.RECEIVE:
-        counts["pulled_withdrawn" if word is None else "pulled_new" if base is None else "pulled_changed"] += 1
-        return
-    counts["conflicts"] += 1
-    if decided is Step.OURS_STANDS:
-        # The log's last event is the present one: ours follows theirs, and waits to be sent.
-        rows.append(_our_event_again(project, place, ours, theirs))
-
-
-def _their_event(project: str, place: Place, ours: Local, theirs: Said | None) -> dict[str, Any]:
-    word = theirs.word if theirs else None
-    if theirs is None or word is None:
-        # A deleted annotation has left neither id nor moment; what it takes back makes the name.
-        uid = event_uid(project, "withdraw", place.pair, place.annotator, ours.uid)
-        return _event(place, uid=uid, at=datetime.now(UTC).isoformat(timespec="microseconds"), kind="withdraw")
-    newest = theirs.newest
-    uid = event_uid(project, "judge", newest.id, newest.at)
-    return _event(place, uid=uid, at=newest.at, kind="judge", verdict=word.verdict, comment=word.comment)
-
-
-def _our_event_again(project: str, place: Place, ours: Local, theirs: Said | None) -> dict[str, Any]:
-    mark = (theirs.newest.id, theirs.newest.at) if theirs else ("deleted",)
-    uid = event_uid(project, "again", place.pair, place.annotator, ours.uid, *mark)
-    if ours.event is None:
-        return _event(place, uid=uid, at=ours.at, kind="withdraw", source=ours.source)
-    kept = {name: value for name, value in ours.event.items() if name != "id"}
-    return {"target": None, **kept, "uid": uid}
-
-
-def _event(place: Place, **fields: Any) -> dict[str, Any]:
-    return {
-        "annotator_id": place.annotator, "pair": place.pair, "verdict": None, "comment": "",
-        "source": "label-studio", "target": None, "seconds": None, "shown": None, **fields,
-    }  # fmt: skip
+                receiving.agree(place, theirs)
+            receiving.take(place, base.get(place), theirs)
+        append_events(connection, receiving.rows)
+        write_base(connection, purpose.project, receiving.agreed)
+    return Report(problems=tuple(problems), **receiving.counts)

@@ -6,21 +6,17 @@ from typing import Any
 
 from label_studio_sdk.core.api_error import ApiError
 
+from annotation.database import writing
 from annotation.judgments import Judgments, PairRecord, batched_rows
-from annotation.label_studio.config import (
-    Word,
-    check_config,
-    prediction_of,
-    result_of,
-    shown_version,
-    task_data,
-)
+from annotation.label_studio.config import Word, prediction_of, result_of, shown_version, task_data
 from annotation.label_studio.connection import Connection
+from annotation.label_studio.forms import check_config
 from annotation.label_studio.identity import annotation_uid
 from annotation.label_studio.merge import Step, step
 from annotation.label_studio.people import People
 from annotation.label_studio.project import Project, fresh
-from annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, look_up, read_annotation, said
+from annotation.label_studio.purpose import Purpose, purpose_of
+from annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
 from annotation.label_studio.report import Report
 from annotation.label_studio.sync_state import (
     Agreed,
@@ -35,10 +31,12 @@ from annotation.label_studio.sync_state import (
     write_tasks,
 )
 from annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
+from annotation.words import verdicts_of
 from data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
 Labels = Mapping[str, tuple[float, bool]]
+More = Mapping[str, Mapping[str, Any]]
 _CHUNK = 500
 _NOT_FOUND = 404
 _BOTH_CHANGED = "Some judgments were changed in Label Studio too: receive those first, then send again."
@@ -52,18 +50,20 @@ def push(
     labels: Labels | None = None,
     model_version: str = "",
     *,
+    more: More | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Make these pairs tasks, with a detector's labels as predictions, and bring our judgments on them there.
 
-    `labels` gives (probability, supports) by pair; `model_version` names the detector. `progress` is given (done, all)
+    `labels` gives (probability, supports) by pair; `model_version` names the detector; `more` is what else a new task's data
+    holds. Into a project that is for one person, only their judgments are brought. `progress` is given (done, all)
     pairs. Nothing counts as delivered before the server has confirmed it: stopped at any moment, another push
     completes it and makes nothing twice. What was changed in Label Studio too is left to `pull`, and
     reported. Raises `BadInputError` for an unknown pair or a labeling interface without our choices,
     `UnavailableError` when the server does not answer, `UnknownNameError` when the project is gone.
     """
     keys = list(dict.fromkeys(pairs))
-    with judgments.engine.connect().execution_options(read_only=True) as reading:
+    with judgments.reading() as reading:
         records = read_pairs(reading, keys)
     if unknown := [key for key in keys if key not in records]:
         raise BadInputError(
@@ -71,8 +71,11 @@ def push(
         )
     with connection.exclusively():
         project = fresh(connection, project)
-        check_config(project.config, project.title)
-        sending = _Sending(judgments, connection, project, labels or {}, shown_version(model_version))
+        purpose = purpose_of(judgments, project.key)
+        check_config(project.config, project.title, purpose.task)
+        sending = _Sending(
+            judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {}
+        )
         report, done = Report(), 0
         for chunk in batched_rows(keys, _CHUNK):
             report += sending.chunk({key: records[key] for key in chunk})
@@ -87,10 +90,11 @@ class _Sending:
     """One push at work."""
 
     def __init__(
-        self, judgments: Judgments, connection: Connection, project: Project, labels: Labels, version: str
-    ) -> None:
-        self._judgments, self._connection, self._project = judgments, connection, project
-        self._labels, self._version = labels, version
+        self, judgments: Judgments, connection: Connection, project: Project, purpose: Purpose,
+        labels: Labels, version: str, more: More,
+    ) -> None:  # fmt: skip
+        self._judgments, self._connection, self._project, self._purpose = judgments, connection, project, purpose
+        self._labels, self._version, self._more = labels, version, more
         self._people = People(judgments, connection)
 
     def chunk(self, records: Mapping[str, PairRecord]) -> Report:
@@ -99,8 +103,12 @@ class _Sending:
         tasks = {
             key: keep_one(self._connection, self._project.id, copies, self._people) for key, copies in found.items()
         }
-        with self._judgments.engine.connect().execution_options(read_only=True) as connection:
-            local = read_local(connection, list(records))
+        with self._judgments.reading() as connection:
+            local = {
+                place: ours
+                for place, ours in read_local(connection, list(records)).items()
+                if ours.word is None or ours.word.verdict in verdicts_of(self._purpose.task)
+            }
             base = read_base(connection, self._project.key, list(records))
             sent = read_sent(connection, self._project.key, list(records))
         places: dict[str, dict[Place, None]] = defaultdict(dict)
@@ -125,12 +133,21 @@ class _Sending:
         if not records:
             return Report()
         wanted = {record.key for record in records}
-        own = {place: ours.word for place, ours in local.items() if ours.word and place.pair in wanted}
+        own = {
+            place: ours.word
+            for place, ours in local.items()
+            if ours.word and place.pair in wanted and self._belongs(place)
+        }
         words: dict[str, dict[int, Word]] = defaultdict(dict)
         for place, word in own.items():
             words[place.pair][place.annotator] = word
         new = [
-            NewTask(record.key, task_data(record), words[record.key], self._predictions(record.key))
+            NewTask(
+                record.key,
+                {**task_data(record), **self._more.get(record.key, {})},
+                words[record.key],
+                self._predictions(record.key),
+            )
             for record in records
         ]
         self._announce(own)
@@ -192,7 +209,7 @@ class _Sending:
             decided = step(agreed, word, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None)
             if decided is Step.AGREED:
                 self._remember({place: Agreed(word, theirs.newest.id if theirs and word else None)}, {})
-            elif decided is Step.SEND and ours is not None:
+            elif decided is Step.SEND and ours is not None and (theirs is not None or self._belongs(place)):
                 report += self._send(task, place, ours, theirs)
             elif decided in (Step.OURS_STANDS, Step.THEIRS_STANDS):
                 report += Report(problems=(_BOTH_CHANGED,))
@@ -206,7 +223,7 @@ class _Sending:
             elif theirs is None:
                 number, done = self._create(task, place, ours.word, ours.uid), Report(annotations_created=1)
             else:
-                number, done = self._update(theirs, ours.word), Report(annotations_updated=1)
+                number, done = self._update(task, theirs, ours.word), Report(annotations_updated=1)
         except ApiError as error:
             if error.status_code != _NOT_FOUND:
                 raise
@@ -218,7 +235,7 @@ class _Sending:
 
     def _create(self, task: RemoteTask, place: Place, word: Word, uid: str) -> int | None:
         unique = annotation_uid(self._project.key, uid, task.id)
-        number = create_annotation(self._connection, task.id, word, self._people.user(place.annotator), unique)
+        number = create_annotation(self._connection, task, word, self._people.user(place.annotator), unique)
         if number is not None:
             return number
         # It is there already: another exchange, on another machine, was faster.
@@ -226,11 +243,11 @@ class _Sending:
         there = said(now, self._people)[0].get(place.annotator)
         return there.newest.id if there is not None and there.word == word else None
 
-    def _update(self, theirs: Said, word: Word) -> int | None:
+    def _update(self, task: RemoteTask, theirs: Said, word: Word) -> int | None:
         newest = theirs.newest
         if not self._unchanged(newest):
             return None
-        self._connection.client.annotations.update(id=newest.id, result=result_of(word), was_cancelled=False)
+        self._connection.client.annotations.update(id=newest.id, result=result_of(word, task.data), was_cancelled=False)
         return newest.id
 
     def _delete(self, theirs: Said | None) -> int | None:
@@ -244,13 +261,17 @@ class _Sending:
 
     def _unchanged(self, annotation: RemoteAnnotation) -> bool:
         # Between our look-up and now a person may have changed it; their word must not be overwritten unseen.
-        return read_annotation(self._connection, annotation.id).at == annotation.at
+        return last_change(self._connection, annotation.id) == annotation.at
+
+    def _belongs(self, place: Place) -> bool:
+        """Whether a word that is not there yet is to be brought there: to others it may not be shown."""
+        return self._purpose.person in (None, place.annotator)
 
     def _announce(self, words: Mapping[Place, Word | None]) -> None:
-        with self._judgments.engine.begin() as connection:
+        with writing(self._judgments.engine) as connection:
             write_sent(connection, self._project.key, words)
 
     def _remember(self, agreed: Mapping[Place, Agreed], tasks: Mapping[str, RemoteTask]) -> None:
-        with self._judgments.engine.begin() as connection:
+        with writing(self._judgments.engine) as connection:
             write_base(connection, self._project.key, agreed)
             write_tasks(connection, self._project.key, {key: task.id for key, task in tasks.items()})

@@ -18,37 +18,44 @@ _PAGE = 1000
 _LOOK_UP = 500
 # Label Studio applies `include` to the nested annotations too: their fields have to be named beside the
 # task's.
-_FIELDS = "id,data,annotations,result,completed_by,updated_at,was_cancelled"
+_FIELDS = "id,data,annotations,result,completed_by,updated_at,was_cancelled,unique_id,lead_time,total_predictions"
 _ATTEMPTS = 3
+_LONGEST_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True)
 class RemoteAnnotation:
-    """An annotation: its author's word (None: skipped); `problem` says why it cannot be read."""
+    """An annotation: its author's word (None: skipped); `problem` says why it cannot be read; `seconds` it took."""
 
     id: int
     user: int | None
     at: str
     word: Word | None
     problem: str = ""
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class RemoteTask:
-    """A task of ours: `key` is the pair's, `versions` the model versions it has predictions of."""
+    """A task of ours: `key` is the pair's, `versions` the model versions it has predictions of (where asked for)."""
 
     id: int
     key: str
     data: Mapping[str, Any]
     annotations: tuple[RemoteAnnotation, ...]
     versions: frozenset[str] = frozenset()
+    predicted: bool = False
 
 
 @dataclass(frozen=True)
 class Said:
-    """All that one annotator has on one pair: the newest annotation counts, older ones stay listed."""
+    """All that one annotator has on one pair: the newest annotation counts, older ones stay listed.
+
+    `shown`: a prediction stands on the task, so that the annotator may have seen it.
+    """
 
     annotations: tuple[RemoteAnnotation, ...]
+    shown: bool = False
 
     @property
     def newest(self) -> RemoteAnnotation:
@@ -62,57 +69,47 @@ class Said:
 def all_tasks(connection: Connection, project: int, *, versions: bool = False) -> list[RemoteTask]:
     """Every task of a project that carries an id of ours; with model versions where asked for."""
     include = f"{_FIELDS},predictions_model_versions" if versions else _FIELDS
+    return [task for item in raw_tasks(connection, project, include) if (task := _task(item)) is not None]
+
+
+def raw_tasks(connection: Connection, project: int, include: str = _FIELDS) -> list[Any]:
+    """Every task of a project as the SDK reads it, whoever made it."""
     for _ in range(_ATTEMPTS):
-        found: dict[int, RemoteTask | None] = {}
-        page, total = 1, 1
-        while (page - 1) * _PAGE < total:
-            # The SDK's own paging takes an error on a later page for the end of the list.
-            got = connection.client.tasks.list(
-                project=project, page=page, page_size=_PAGE, include=include, resolve_uri=False
-            )
-            total = got.response.total
-            found.update((task.id, _task(task)) for task in got.items or ())
-            page += 1
+        found, total = _pages(connection, project, include)
         # Deletions while we read shift the pages, so that some tasks are skipped.
         if len(found) >= total:
-            return [task for task in found.values() if task is not None]
+            return list(found.values())
     raise BerdseyeError("The tasks in Label Studio changed while they were read.", hint="Try again.")
+
+
+def changed_keys(connection: Connection, project: int, since: datetime) -> list[str]:
+    """The pairs whose tasks were made, or whose annotations were made, changed or deleted after a moment, each once."""
+    # Label Studio takes no moment without a fraction of a second.
+    moment = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    query = _filtered("updated_at", "greater", "Datetime", moment)
+    found, _ = _pages(connection, project, "id,data", query)
+    keys = (item.data.get("ext_id") for item in found.values() if isinstance(item.data, dict))
+    return list(dict.fromkeys(key for key in keys if isinstance(key, str)))
 
 
 def look_up(connection: Connection, project: int, keys: Sequence[str]) -> dict[str, list[RemoteTask]]:
     """The tasks of these pairs, with model versions, oldest first; several of one pair are duplicates."""
-    found: dict[str, list[RemoteTask]] = defaultdict(list)
+    by_key: dict[str, list[RemoteTask]] = defaultdict(list)
     for chunk in batched_rows(keys, _LOOK_UP):
-        condition = {
-            "filter": "filter:tasks:data.ext_id", "operator": "in_list", "type": "String", "value": chunk
-        }  # fmt: skip
-        query = json.dumps({"filters": {"conjunction": "and", "items": [condition]}})
-        page, total = 1, 1
-        while (page - 1) * _PAGE < total:
-            got = connection.client.tasks.list(
-                project=project, page=page, page_size=_PAGE, query=query, resolve_uri=False,
-                include=f"{_FIELDS},predictions_model_versions",
-            )  # fmt: skip
-            total = got.response.total
-            for item in got.items or ():
-                task = _task(item)
-                if task is not None and task.key in chunk:
-                    found[task.key].append(task)
-            page += 1
-    for tasks in found.values():
+        query = _filtered("data.ext_id", "in_list", "String", chunk)
+        found, _ = _pages(connection, project, f"{_FIELDS},predictions_model_versions", query)
+        for item in found.values():
+            task = _task(item)
+            if task is not None and task.key in chunk:
+                by_key[task.key].append(task)
+    for tasks in by_key.values():
         tasks.sort(key=lambda task: task.id)
-    return found
+    return by_key
 
 
-def read_annotation(connection: Connection, number: int) -> RemoteAnnotation:
-    """One annotation as it is at this moment."""
-    found = connection.client.annotations.get(id=number)
-    return _annotation(
-        {
-            "id": found.id, "completed_by": found.completed_by, "updated_at": found.updated_at,
-            "result": found.result, "was_cancelled": found.was_cancelled,
-        }
-    )  # fmt: skip
+def last_change(connection: Connection, annotation: int) -> str:
+    """When an annotation was changed last, as of this moment."""
+    return moment_of(connection.client.annotations.get(id=annotation).updated_at)
 
 
 def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], list[str]]:
@@ -123,7 +120,9 @@ def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], 
     """
     by_person: dict[int, list[RemoteAnnotation]] = defaultdict(list)
     problems: list[str] = []
-    for task in tasks:
+    held = list(tasks)
+    shown = any(task.predicted for task in held)
+    for task in held:
         for annotation in task.annotations:
             person = people.annotator(annotation.user) if annotation.user is not None else None
             name = f"Annotation {annotation.id} of task {task.id}"
@@ -134,10 +133,31 @@ def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], 
                 problems.append(f"{name} by {person.name}: {annotation.problem}")
             by_person[person.id].append(annotation)
     ordered = {
-        person: Said(tuple(sorted(annotations, key=lambda a: (a.at, a.id))))
+        person: Said(tuple(sorted(annotations, key=lambda a: (a.at, a.id))), shown)
         for person, annotations in by_person.items()
     }
     return ordered, problems
+
+
+def _filtered(column: str, operator: str, kind: str, value: Any) -> str:
+    condition = {"filter": f"filter:tasks:{column}", "operator": operator, "type": kind, "value": value}
+    return json.dumps({"filters": {"conjunction": "and", "items": [condition]}})
+
+
+def _pages(connection: Connection, project: int, include: str, query: str | None = None) -> tuple[dict[int, Any], int]:
+    """Tasks by id, and how many the server said there are."""
+    found: dict[int, Any] = {}
+    page, total = 1, 1
+    asked = {} if query is None else {"query": query}
+    while (page - 1) * _PAGE < total:
+        # The SDK's own paging takes an error on a later page for the end of the list.
+        got = connection.client.tasks.list(
+            project=project, page=page, page_size=_PAGE, include=include, resolve_uri=False, **asked
+        )
+        total = got.response.total
+        found.update((task.id, task) for task in got.items or ())
+        page += 1
+    return found, total
 
 
 def _task(item: Any) -> RemoteTask | None:
@@ -150,24 +170,31 @@ def _task(item: Any) -> RemoteTask | None:
         item.id,
         key,
         data,
-        tuple(_annotation(a) for a in item.annotations or ()),
+        tuple(_annotation(a, data) for a in item.annotations or ()),
         frozenset(v.strip() for v in versions if v.strip()),
+        bool(item.total_predictions),
     )
 
 
-def _annotation(raw: Mapping[str, Any]) -> RemoteAnnotation:
+def _annotation(raw: Mapping[str, Any], data: Mapping[str, Any]) -> RemoteAnnotation:
     word, problem = None, ""
     if not raw.get("was_cancelled"):
         try:
-            word = word_of(raw["result"])
+            word = word_of(raw["result"], data)
         except BadInputError as error:
             problem = f"{error}"
     user = raw.get("completed_by")
     number = user.get("id") if isinstance(user, dict) else user
-    return RemoteAnnotation(int(raw["id"]), number, _moment(raw["updated_at"]), word, problem)
+    return RemoteAnnotation(
+        int(raw["id"]), number, moment_of(raw["updated_at"]), word, problem, _seconds(raw.get("lead_time"))
+    )
 
 
-def _moment(value: str | datetime) -> str:
+def _seconds(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 < value < _LONGEST_SECONDS else None
+
+
+def moment_of(value: str | datetime) -> str:
     """A moment as our events write it, so that both sides' compare as text."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

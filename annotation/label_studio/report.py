@@ -16,6 +16,7 @@ class Report:
     pulled_changed: int = 0
     pulled_withdrawn: int = 0
     conflicts: int = 0
+    tasks_gone: int = 0
     problems: tuple[str, ...] = ()
 
     def __add__(self, other: "Report") -> "Report":
@@ -32,6 +33,8 @@ class Report:
         ]
         if self.conflicts:
             parts.append(f"{self.conflicts} conflicts (the later word stands, both are kept)")
+        if self.tasks_gone:
+            parts.append(f"{self.tasks_gone} tasks were deleted there")
         if self.problems:
             parts.append(f"{len(self.problems)} problems, the first: {self.problems[0]}")
         return "; ".join(parts) + "."

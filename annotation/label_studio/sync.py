@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from annotation.judgments import Judgments
-from annotation.label_studio.config import check_config
 from annotation.label_studio.connection import Connection
+from annotation.label_studio.forms import check_config
 from annotation.label_studio.outbox import waiting_pairs
 from annotation.label_studio.project import Project, fresh
 from annotation.label_studio.pull import pull
-from annotation.label_studio.push import Labels, Progress, push
+from annotation.label_studio.purpose import purpose_of
+from annotation.label_studio.push import Labels, More, Progress, push
 from annotation.label_studio.report import Report
 from data.errors import BadInputError
 
@@ -21,6 +22,7 @@ def sync(
     labels: Labels | None = None,
     model_version: str = "",
     *,
+    more: More | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Pull, then push `pairs` and every pair on which something waits; afterwards both sides hold the same.
@@ -32,8 +34,10 @@ def sync(
         received = pull(judgments, connection, project, progress=progress)
         try:
             now = fresh(connection, project)
-            check_config(now.config, now.title)
+            check_config(now.config, now.title, purpose_of(judgments, now.key).task)
         except BadInputError as error:
             return received + Report(problems=(str(error),))
         keys = [*pairs, *waiting_pairs(judgments, project.key)]
-        return received + push(judgments, connection, project, keys, labels, model_version, progress=progress)
+        return received + push(
+            judgments, connection, project, keys, labels, model_version, more=more, progress=progress
+        )

@@ -11,9 +11,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 from annotation.judgments import PairRecord, Verdict, batched_rows
 from annotation.label_studio.config import Word
 from annotation.schema import events, pairs, present, sync_annotations, sync_tasks
+from annotation.words import Preference
 
-# An import whose sender was killed goes on in the server; after this long it has ended, one way or the other.
-_ARRIVES_WITHIN = 900
+ARRIVES_WITHIN = 900
+"""Seconds: an import whose sender was killed goes on in the server; after this long it has ended, one way or the other."""
+SENT = "!sent"
+"""What the name of a project ends with in rows of words on their way there; their `annotation` is the moment, in seconds."""
 
 
 class Place(NamedTuple):
@@ -66,8 +69,8 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
             place = Place(last.pair, last.annotator_id)
             event = standing.get(place)
             word = None
-            if event is not None and event["kind"] == "judge":
-                word = Word(cast(Verdict, event["verdict"]), event["comment"].strip())
+            if event is not None and event["kind"] in ("judge", "prefer"):
+                word = Word(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
             found[place] = Local(word, last.at, last.source, event["uid"] if event else last.uid, event)
     return found
 
@@ -79,7 +82,7 @@ def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict
 
 def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
     """What was sent lately and not confirmed: it may have arrived, or may arrive yet."""
-    oldest = int(time.time()) - _ARRIVES_WITHIN
+    oldest = int(time.time()) - ARRIVES_WITHIN
     rows = _read_words(connection, _sent(project), keys)
     return {place: word for place, (word, moment) in rows.items() if (moment or 0) >= oldest}
 
@@ -94,7 +97,7 @@ def write_sent(connection: Connection, project: str, words: Mapping[Place, Word 
 
 
 def _sent(project: str) -> str:
-    return f"{project}!sent"
+    return f"{project}{SENT}"
 
 
 def _read_words(
@@ -150,6 +153,13 @@ def write_tasks(connection: Connection, project: str, tasks: Mapping[str, int]) 
     """Remember which task holds a pair: a hint for people. Look-ups go by pair, as task ids are reused."""
     rows = [{"project": project, "pair": pair, "task": task} for pair, task in tasks.items()]
     _upsert(connection, sync_tasks, rows, ("project", "pair"), ("task",))
+
+
+def forget_tasks(connection: Connection, project: str, keys: Sequence[str]) -> None:
+    """Forget that these pairs had a task."""
+    for chunk in batched_rows(list(keys)):
+        here = sync_tasks.c.project == project
+        connection.execute(delete(sync_tasks).where(here, sync_tasks.c.pair.in_(chunk)))
 
 
 def _upsert(

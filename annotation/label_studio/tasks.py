@@ -96,21 +96,23 @@ def keep_one(
         if newest.word is not None and newest.id not in here and newest.user is not None:
             own = [annotation.id for annotation in words.annotations if annotation.id in here]
             if own:
-                connection.client.annotations.update(id=own[-1], result=result_of(newest.word), was_cancelled=False)
+                connection.client.annotations.update(
+                    id=own[-1], result=result_of(newest.word, kept.data), was_cancelled=False
+                )
                 continue
             unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", kept.id)
-            create_annotation(connection, kept.id, newest.word, newest.user, unique)
+            create_annotation(connection, kept, newest.word, newest.user, unique)
     # A word that cannot be read cannot be moved either: its task stays, for people to look at.
     unreadable = [task for task in others if any(a.problem for a in task.annotations)]
     delete_tasks(connection, project, [task for task in others if task not in unreadable])
     return next(task for task in look_up(connection, project, [kept.key])[kept.key] if task.id == kept.id)
 
 
-def create_annotation(connection: Connection, task: int, word: Word, user: int, unique: str) -> int | None:
+def create_annotation(connection: Connection, task: RemoteTask, word: Word, user: int, unique: str) -> int | None:
     """Make an annotation in a user's name; returns its id, None when this unique id is there already."""
     try:
         made = connection.client.annotations.create(
-            id=task, result=result_of(word), completed_by=user, unique_id=unique, ground_truth=False
+            id=task.id, result=result_of(word, task.data), completed_by=user, unique_id=unique, ground_truth=False
         )
     except ApiError as error:
         if error.status_code == _CONFLICT:
@@ -131,7 +133,7 @@ def delete_tasks(connection: Connection, project: int, tasks: Sequence[RemoteTas
 def _import(task: NewTask, people: People) -> dict[str, Any]:
     annotations = [
         # Nested annotations are ground truth unless told otherwise.
-        {"result": result_of(word), "completed_by": people.user(person), "ground_truth": False}
+        {"result": result_of(word, task.data), "completed_by": people.user(person), "ground_truth": False}
         for person, word in task.words.items()
     ]
     return {"data": task.data, "annotations": annotations, "predictions": list(task.predictions)}

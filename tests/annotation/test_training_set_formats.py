@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotation.judgments import VERDICTS, Judgments, PairRecord
-from annotation.label_studio.config import CONFIG, check_config, pair_of, word_of
+from annotation.label_studio.config import CONFIG, pair_of, word_of
+from annotation.label_studio.forms import check_config
 from annotation.training_sets.formats import write_hugging_face, write_jsonl, write_label_studio
 from annotation.training_sets.store import TrainingSetVersion, create
 from data.errors import BadInputError

@@ -8,7 +8,6 @@ from annotation.judgments import VERDICTS, Annotator
 from annotation.label_studio.config import (
     CONFIG,
     Word,
-    check_config,
     pair_of,
     prediction_of,
     result_of,
@@ -16,6 +15,7 @@ from annotation.label_studio.config import (
     task_data,
     word_of,
 )
+from annotation.label_studio.forms import check_config
 from annotation.label_studio.merge import Step, step
 from annotation.label_studio.people import email_of
 from data.errors import BadInputError

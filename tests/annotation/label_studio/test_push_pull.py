@@ -225,7 +225,8 @@ def test_a_task_deleted_there_comes_back_with_its_annotations(
 ) -> None:
     before = held_here(judgments)
     connection.client.tasks.delete(id=str(task_of(connection, project, keys[0]).id))
-    assert pull(judgments, connection, project) == NOTHING
+    assert pull(judgments, connection, project) == Report(tasks_gone=1)
+    assert pull(judgments, connection, project) == NOTHING, "only a whole reading tells"
     assert held_here(judgments) == before
     assert push(judgments, connection, project, keys) == Report(tasks_created=1, annotations_created=2)
     assert held_there(connection, project) == before

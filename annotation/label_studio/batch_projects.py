@@ -1,0 +1,218 @@
+"""Batches in Label Studio: a project for each of the people named, or one for all where nobody is."""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from annotation.assignment import deal, ordered_pairs
+from annotation.batches import Batch
+from annotation.guidelines.versions import in_use
+from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.forms import instruction, validated
+from annotation.label_studio.people import People
+from annotation.label_studio.project import Project, described, make_project, project_by_key
+from annotation.label_studio.pull import pull
+from annotation.label_studio.purpose import batch_purposes, write_purpose
+from annotation.label_studio.push import Labels
+from annotation.label_studio.report import Report
+from annotation.label_studio.sync import sync
+from annotation.schema import batch_items, sync_tasks
+from data.errors import BadInputError
+
+Progress = Callable[[int, int], None]
+_LONGEST_TITLE = 50
+
+
+class Sent(NamedTuple):
+    """A project of a batch after an exchange; `person` is whose it is, None where it is everybody's."""
+
+    project: Project
+    person: Annotator | None
+    report: Report
+
+
+def send_batch(
+    judgments: Judgments,
+    connection: Connection,
+    batch: Batch,
+    *,
+    together: bool = False,
+    progress: Progress | None = None,
+) -> list[Sent]:
+    """Make a batch's projects (the first time), receive what was judged there, and send what is missing there.
+
+    Where the batch names people, each has a project with their share of the pairs, and nobody else's words; with
+    `together`, or where it names nobody, one project holds all pairs, and a task leaves its queue after as many people as
+    the batch asks for. A blind batch carries no predictions. Sending again completes what was interrupted, and adds
+    nothing twice. Raises `BadInputError` for a batch that Label Studio cannot do right, and what `sync` raises.
+    """
+    _check(batch, together)
+    with connection.exclusively():
+        shares = _shares(judgments, batch, together)
+        labels = _labels(judgments, batch)
+        more = _more(judgments, batch)
+        members = People(judgments, connection)
+        sent = []
+        done, total = 0, sum(len(keys) for _, keys in shares)
+
+        def tell(part: int, _of: int) -> None:
+            if progress is not None:
+                progress(done + part, total)
+
+        for person, keys in shares:
+            for one in batch.people if person is None else (person,):
+                members.user(one.id)  # made where missing, so that they can sign in and find the project
+            project = _project(judgments, connection, batch, person, 1 if person else batch.per_pair)
+            report = sync(judgments, connection, project, keys, labels, _detector(batch), more=more, progress=tell)
+            sent.append(Sent(project, person, report))
+            done += len(keys)
+        return sent
+
+
+def receive_batches(
+    judgments: Judgments, connection: Connection, batches: Sequence[Batch], *, whole: bool = False,
+    withdraw_gone: bool = False, progress: Progress | None = None,
+) -> list[Sent]:  # fmt: skip
+    """Bring here what was judged in the projects of these batches; a project that was deleted there is a problem told."""
+    received = []
+    with connection.exclusively():
+        for batch in batches:
+            for project, person in _projects(judgments, connection, batch):
+                if isinstance(project, str):
+                    title = batch.name if person is None else f"{batch.name}, of {person.name}"
+                    gone = f"The project of batch {title} is not on this server: send the batch again, or attach to its server."
+                    missing = Project(0, title, project, "", "")
+                    received.append(Sent(missing, person, Report(problems=(gone,))))
+                    continue
+                report = pull(
+                    judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress
+                )
+                received.append(Sent(project, person, report))
+    return received
+
+
+def exchange_batches(judgments: Judgments, connection: Connection, batches: Sequence[Batch]) -> list[Sent]:
+    """Receive from the projects of these batches, and send the words that wait for them; makes no project."""
+    with connection.exclusively():
+        return [
+            Sent(project, person, sync(judgments, connection, project))
+            for batch in batches
+            for project, person in _projects(judgments, connection, batch)
+            if not isinstance(project, str)
+        ]
+
+
+def _projects(
+    judgments: Judgments, connection: Connection, batch: Batch
+) -> list[tuple[Project | str, Annotator | None]]:
+    """Projects made for a batch: the key alone of one that this server has not."""
+    names = {person.id: person for person in judgments.annotators()}
+    return [
+        (project_by_key(connection, purpose.project) or purpose.project, names.get(purpose.person or 0))
+        for purpose in batch_purposes(judgments, batch.id)
+    ]
+
+
+def _check(batch: Batch, together: bool) -> None:
+    if batch.shown_share is not None:
+        raise BadInputError(
+            f"Batch '{batch.name}' is an experiment on seeing the detector's label.",
+            hint="Judge it on the Annotate page: Label Studio shows a prediction to all who open a task or to none, and does "
+            "not tell who saw it.",
+        )
+    if not batch.is_open:
+        raise BadInputError(f"Batch '{batch.name}' is closed.", hint="Open it again: berdseye batch close --reopen.")
+    if together and batch.calibration:
+        raise BadInputError(
+            f"Batch '{batch.name}' has pairs that everyone judges and pairs that {batch.per_pair} do.",
+            hint="One project asks for as many people on every task: leave out --together.",
+        )
+
+
+def _shares(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[Annotator | None, list[str]]]:
+    known = batch_purposes(judgments, batch.id)
+    if known and (known[0].person is None) != (together or not batch.people):
+        now, then = ("one project", "a project for each person")[:: 1 if known[0].person is None else -1]
+        raise BadInputError(
+            f"Batch '{batch.name}' was sent as {now}, and cannot be sent as {then} too.",
+            hint="Send it as before, with or without --together.",
+        )
+    if together or not batch.people:
+        return [(None, ordered_pairs(judgments, batch))]
+    dealt: dict[str, set[int]] = {}
+    with judgments.reading() as connection:
+        for purpose in known:
+            query = select(sync_tasks.c.pair).where(sync_tasks.c.project == purpose.project)
+            for pair in connection.execute(query).scalars():
+                dealt.setdefault(pair, set()).add(purpose.person or 0)
+    shares = deal(judgments, batch, {pair: frozenset(people) for pair, people in dealt.items()})
+    return [(person, shares[person.id]) for person in batch.people if shares[person.id]]
+
+
+def _project(
+    judgments: Judgments, connection: Connection, batch: Batch, person: Annotator | None, people_a_task: int
+) -> Project:
+    """The project of a batch (and person), made where there is none."""
+    wanted = None if person is None else person.id
+    for purpose in batch_purposes(judgments, batch.id):
+        if purpose.person == wanted and (known := project_by_key(connection, purpose.project)) is not None:
+            return known
+    title, mark = _title(batch, person), _mark(batch, person)
+    guidelines = in_use(judgments, batch.task, batch)
+    # Made by an exchange that was cut off before it could be noted here.
+    project = described(connection, title, mark) or make_project(
+        connection,
+        title=title,
+        description=f"Made and kept in agreement by Berdseye ({mark}). Guidelines: version {guidelines.version}.",
+        label_config=validated(batch.task),
+        expert_instruction=instruction(guidelines.text),
+        show_instruction=True,
+        maximum_annotations=people_a_task,
+        show_collab_predictions=not batch.blind,
+        enable_empty_annotation=False,
+    )
+    write_purpose(judgments, project.key, batch.id, wanted)
+    return project
+
+
+def _title(batch: Batch, person: Annotator | None) -> str:
+    whole = batch.name if person is None else f"{batch.name}: {person.name}"
+    # A title has 3 to 50 characters.
+    return f"Batch {whole}" if len(whole) <= _LONGEST_TITLE - 6 else f"Batch {whole[: _LONGEST_TITLE - 7]}…"
+
+
+def _mark(batch: Batch, person: Annotator | None) -> str:
+    """What tells a batch's project from that of another workspace's batch of the same name."""
+    text = f"{batch.at}\0{batch.name}\0{'' if person is None else person.name}"
+    return blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _labels(judgments: Judgments, batch: Batch) -> Labels:
+    """Predictions: none where the batch is blind, or the decision stands in the task itself."""
+    if batch.blind or batch.task != "judge":
+        return {}
+    query = select(batch_items).where(batch_items.c.batch_id == batch.id, batch_items.c.probability.is_not(None))
+    threshold = float(batch.recipe.get("threshold", 0.5))
+    with judgments.reading() as connection:
+        return {
+            row.pair: (row.probability, row.probability >= threshold if row.decision is None else row.decision)
+            for row in connection.execute(query)
+        }
+
+
+def _more(judgments: Judgments, batch: Batch) -> dict[str, dict[str, Any]]:
+    """What tasks hold beside their pair: the batch, and the decision to be verified."""
+    query = select(batch_items.c.pair, batch_items.c.decision).where(batch_items.c.batch_id == batch.id)
+    decided = {True: {"decision": "supports"}, False: {"decision": "does not support"}}
+    with judgments.reading() as connection:
+        return {
+            row.pair: {"batch": batch.name, **(decided[row.decision] if batch.task == "verify" else {})}
+            for row in connection.execute(query)
+        }
+
+
+def _detector(batch: Batch) -> str:
+    return f"{batch.recipe.get('detector', 'detector')} {batch.recipe.get('version', '')}".strip()

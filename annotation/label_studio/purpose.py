@@ -1,0 +1,72 @@
+"""What each project is for: the batch and the person whose words belong in it, and how far it was received."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, select, update
+
+from annotation.batches import Task
+from annotation.database import writing
+from annotation.judgments import Judgments
+from annotation.schema import batches, sync_projects
+
+
+class Purpose(NamedTuple):
+    """A project's purpose; `project` is `Project.key`. No batch: the workspace's own, where every judgment belongs.
+
+    `person`: the annotator that it is for alone. `received_to` and `swept_at` are moments by the server's clock.
+    """
+
+    project: str
+    batch: int | None = None
+    person: int | None = None
+    task: Task = "judge"
+    received_to: datetime | None = None
+    swept_at: datetime | None = None
+
+
+def purpose_of(judgments: Judgments, project: str) -> Purpose:
+    """The purpose of one project."""
+    return _read(judgments, project).get(project, Purpose(project))
+
+
+def batch_purposes(judgments: Judgments, batch: int | None = None) -> list[Purpose]:
+    """The projects made for a batch, or for any; the oldest first."""
+    found = _read(judgments).values()
+    return [one for one in found if one.batch is not None and batch in (None, one.batch)]
+
+
+def write_purpose(judgments: Judgments, project: str, batch: int, person: int | None) -> None:
+    """Remember what a project is for, in the place of an earlier one that was deleted there."""
+    here = (sync_projects.c.batch_id == batch) & (sync_projects.c.annotator_id.is_not_distinct_from(person))
+    with writing(judgments.engine) as connection:
+        connection.execute(delete(sync_projects).where(here))
+        row = {"project": project, "batch_id": batch, "annotator_id": person}
+        connection.execute(judgments.insert_new(sync_projects, [row], "project"))
+
+
+def write_received(connection: Connection, project: str, moment: datetime, *, whole: bool) -> None:
+    """Remember up to when a project was received, and that it was read whole."""
+    values = {"received_to": moment.isoformat(), **({"swept_at": moment.isoformat()} if whole else {})}
+    done = connection.execute(update(sync_projects).where(sync_projects.c.project == project).values(values))
+    if not done.rowcount:
+        connection.execute(sync_projects.insert().values(project=project, **values))
+
+
+def _read(judgments: Judgments, project: str | None = None) -> Mapping[str, Purpose]:
+    query = (
+        select(sync_projects, batches.c.task)
+        .outerjoin(batches, batches.c.id == sync_projects.c.batch_id)
+        .order_by(sync_projects.c.id)
+    )
+    if project is not None:
+        query = query.where(sync_projects.c.project == project)
+    with judgments.reading() as connection:
+        return {
+            row.project: Purpose(
+                row.project, row.batch_id, row.annotator_id, row.task or "judge",
+                *(None if text is None else datetime.fromisoformat(text) for text in (row.received_to, row.swept_at)),
+            )
+            for row in connection.execute(query)
+        }  # fmt: skip

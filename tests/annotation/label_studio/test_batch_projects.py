@@ -1,0 +1,192 @@
+"""Batches in Label Studio: who gets which project, what it shows, and whose words come back as the batch's."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from there import annotate, held_there, pair, user_of
+
+from annotation.adjudication import disputes
+from annotation.assignment import ordered_pairs
+from annotation.batch_progress import batch_progress
+from annotation.batches import Batch, Item, Plan, create_batch
+from annotation.judgments import Annotator, Judgments, PairRecord
+from annotation.label_studio.batch_projects import receive_batches, send_batch
+from annotation.label_studio.config import Word, pair_of, result_of
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.outbox import waiting, waiting_pairs
+from annotation.label_studio.project import Project
+from annotation.label_studio.remote import all_tasks
+from annotation.label_studio.report import Report
+from annotation.label_studio.sync import sync
+from annotation.people import link
+from data.errors import BadInputError
+
+pytestmark = pytest.mark.label_studio
+MakeBatch = Callable[..., Batch]
+
+
+@pytest.fixture
+def make_batch(judgments: Judgments) -> MakeBatch:
+    def make(count: int = 4, **fields: Any) -> Batch:
+        items = [Item(pair(i), 0.1 + 0.2 * i, i >= 2) for i in range(count)]
+        return create_batch(judgments, Plan(f"batch-{uuid4().hex[:8]}", **fields), items)
+
+    return make
+
+
+def progress_of(judgments: Judgments, batch: Batch) -> tuple[int, int]:
+    found = batch_progress(judgments, batch, time=0)
+    return found.given, found.wanted
+
+
+def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection
+) -> None:
+    ana, bo, zoe = people
+    link(judgments, zoe.name, f"zoe-{zoe.name[-6:]}@example.org")
+    batch = make_batch(per_pair=2, people=[p.name for p in people], calibration=1)
+    judgments.judge(ana, ordered_pairs(judgments, batch)[3], "unsure", source="annotate")
+
+    sent = send_batch(judgments, connection, batch)
+
+    assert [one.person for one in sent] == people
+    assert sum(one.report.tasks_created for one in sent) == 3 + 3 * 2
+    assert sum(one.report.predictions for one in sent) == 0, "it is blind"
+    tasks = {one.person: all_tasks(connection, one.project.id) for one in sent}
+    first = ordered_pairs(judgments, batch)[0]
+    assert all(held[0].key == first for held in tasks.values()), "what all judge comes first"
+    words = {person.id: [len(t.annotations) for t in held] for person, held in tasks.items() if person}
+    assert sorted(words[ana.id]) == [0, 0, 1][-len(words[ana.id]) :]
+    assert not any(words[bo.id] + words[zoe.id]), "nobody sees what another said"
+    shown = connection.client.projects.get(id=sent[0].project.id)
+    assert (shown.maximum_annotations, shown.show_collab_predictions) == (1, False)
+    assert ana.name in shown.title
+    assert "perspective" in shown.expert_instruction
+    users = {user.email: user for user in connection.client.users.list()}
+    assert users[f"zoe-{zoe.name[-6:]}@example.org"].active_organization == connection.organization
+
+    task = tasks[zoe][1]
+    number = next(u.id for u in users.values() if u.email.startswith("zoe-" + zoe.name[-6:]))
+    annotate(connection, task, number, Word("supports", "from there"))
+    received = receive_batches(judgments, connection, [batch])
+    assert sum((one.report for one in received), Report()) == Report(pulled_new=1)
+    event = judgments.history(task.key)[-1]
+    version = sent[0].project.guidelines
+    assert (event["batch"], event["guidelines"], event["shown"]) == (batch.id, version, False)
+    assert version
+    assert event["annotator"] == zoe.name
+    assert progress_of(judgments, batch) == (2, 3 + 3 * 2)
+
+    again = send_batch(judgments, connection, batch)
+    assert sum((one.report for one in again), Report()) == Report()
+    assert [one.project for one in again] == [one.project for one in sent]
+    judgments.judge(bo, task.key, "unsure", source="annotate")
+    judgments.judge(ana, first, "unsure", source="annotate")
+    assert waiting(judgments, sent[0].project.key) == 1
+    send_batch(judgments, connection, batch)
+    assert waiting(judgments) == 0, "nothing of it is for the workspace's own project"
+
+
+def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blind(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection, project: Project
+) -> None:
+    batch = make_batch(per_pair=2, blind=False, order="uncertainty", recipe={"detector": "embedded", "version": "7"})
+    (sent,) = send_batch(judgments, connection, batch)
+    assert sent.person is None
+    assert (sent.report.tasks_created, sent.report.predictions) == (4, 4)
+    shown = connection.client.projects.get(id=sent.project.id)
+    assert (shown.maximum_annotations, shown.model_version) == (2, "embedded 7")
+    tasks = all_tasks(connection, sent.project.id)
+    assert [task.key for task in tasks] == [pair(i).key for i in (2, 1, 3, 0)], "the doubtful first"
+    judgments.judge(people[0], tasks[0].key, "supports", source="annotate")
+    judgments.judge(people[1], tasks[0].key, "does not support", source="annotate")
+    assert sync(judgments, connection, project).tasks_created == 0, "it has its place in the batch's project"
+    assert waiting_pairs(judgments, project.key) == []
+    send_batch(judgments, connection, batch)
+    assert len(held_there(connection, sent.project)) == 2
+    annotate(connection, tasks[1], user_of(connection, people[0]), Word("supports", ""))
+    receive_batches(judgments, connection, [batch])
+    assert judgments.history(tasks[1].key)[-1]["shown"] is True
+    assert progress_of(judgments, batch) == (3, 8)
+    assert len(disputes(judgments, batch)) == 1
+
+    connection.client.projects.delete(id=sent.project.id)
+    (gone,) = receive_batches(judgments, connection, [batch])
+    assert "not on this server" in gone.report.problems[0]
+    (again,) = send_batch(judgments, connection, batch)
+    assert (again.report.tasks_created, again.report.annotations_created) == (4, 3)
+    assert again.project.key != sent.project.key
+
+
+def test_a_decision_is_agreed_with_or_not(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection
+) -> None:
+    batch = make_batch(task="verify", blind=False)
+    (sent,) = send_batch(judgments, connection, batch)
+    assert sent.report.predictions == 0, "the decision stands in the task"
+    tasks = all_tasks(connection, sent.project.id)
+    assert [task.data["decision"] for task in tasks] == ["does not support"] * 2 + ["supports"] * 2
+    user = None
+    for task, choice in zip(tasks, ("agree", "disagree", "disagree", "unsure"), strict=True):
+        result = result_of(Word("unsure", ""))
+        result[0]["value"]["choices"] = [choice]
+        user = user or connection.client.users.create(username="v", email=f"v-{uuid4().hex[:6]}@example.org").id
+        connection.client.annotations.create(id=task.id, result=result, completed_by=user)
+    receive_batches(judgments, connection, [batch])
+    assert [j.verdict for j in judgments.present()] == ["does not support", "supports", "does not support", "unsure"]
+    person = judgments.present()[0].annotator
+    judgments.judge(person, tasks[0].key, "supports", source="annotate")
+    send_batch(judgments, connection, batch)
+    written = connection.client.tasks.get(id=str(tasks[0].id)).annotations[0]["result"]
+    assert written[0]["value"]["choices"] == ["disagree"]
+
+
+def test_of_two_answers_one_is_preferred(judgments: Judgments, people: list[Annotator], connection: Connection) -> None:
+    answers = [PairRecord("d", f"q{i}", "Which?", f"Second {i}.", None, "answers", "", f"First {i}.") for i in range(2)]
+    plan = Plan(f"batch-{uuid4().hex[:8]}", task="prefer", people=(people[0].name,))
+    batch = create_batch(judgments, plan, [Item(one) for one in answers])
+    (sent,) = send_batch(judgments, connection, batch)
+    task = all_tasks(connection, sent.project.id)[0]
+    assert pair_of(task.data) == answers[0]
+    annotate(connection, task, user_of(connection, people[0]), Word("second", "clearer"))
+    (received,) = receive_batches(judgments, connection, [batch])
+    assert received.report == Report(pulled_new=1)
+    assert [(e["kind"], e["verdict"]) for e in judgments.history(task.key)] == [("prefer", "second")]
+    assert progress_of(judgments, batch) == (1, 2)
+    assert send_batch(judgments, connection, batch)[0].report == Report()
+
+
+def test_what_label_studio_cannot_do_right_is_refused(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection
+) -> None:
+    names = [p.name for p in people]
+    for batch, together, said in (
+        (make_batch(shown_share=0.5, blind=False), False, "experiment"),
+        (make_batch(people=names, calibration=1), True, "everyone judges"),
+    ):
+        with pytest.raises(BadInputError, match=said):
+            send_batch(judgments, connection, batch, together=together)
+
+
+def test_a_deleted_annotation_is_a_withdrawal_and_a_deleted_task_on_demand(
+    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection
+) -> None:
+    batch = make_batch(people=(people[0].name,))
+    for one in range(3):
+        judgments.judge(people[0], pair(one).key, "supports", source="annotate")
+    (sent,) = send_batch(judgments, connection, batch)
+    tasks = all_tasks(connection, sent.project.id)
+    connection.client.annotations.delete(id=tasks[0].annotations[0].id)
+    connection.client.tasks.delete(id=str(tasks[1].id))
+    assert receive_batches(judgments, connection, [batch])[0].report == Report(pulled_withdrawn=1)
+    (whole,) = receive_batches(judgments, connection, [batch], whole=True)
+    assert whole.report == Report(tasks_gone=1)
+    assert progress_of(judgments, batch) == (2, 4)
+    with pytest.raises(BadInputError, match="cannot be sent as one project too"):
+        send_batch(judgments, connection, batch, together=True)
+    (taken,) = receive_batches(judgments, connection, [batch], withdraw_gone=True)
+    assert taken.report == Report(tasks_gone=1, pulled_withdrawn=1)
+    assert progress_of(judgments, batch) == (1, 4)
+    assert receive_batches(judgments, connection, [batch], whole=True)[0].report == Report()
