@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.database import writing
 from annotation.judgments import Annotator, Judgments, PairRecord, batched_rows, now
+from annotation.people import known_or_invited
 from annotation.schema import annotators, batch_events, batch_items, batch_people, batch_words, batches
 from data.errors import BadInputError, UnknownNameError
 from data.workspace import checked_name
@@ -99,7 +100,7 @@ def create_batch(judgments: Judgments, plan: Plan, items: Sequence[Item]) -> Bat
     """
     unique = list({item.record.key: item for item in items}.values())
     _check(plan, unique)
-    people = list({person.id: person for person in map(judgments.sign_in, plan.people)}.values())
+    people = list({person.id: person for person in (known_or_invited(judgments, who) for who in plan.people)}.values())
     if people and plan.per_pair > len(people):
         raise BadInputError(
             f"{plan.per_pair} people a pair are asked for, and {len(people)} are named.",

@@ -8,7 +8,7 @@ import hashlib
 from itertools import count
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, select, text, update
 
 from annotation.database import writing
 from annotation.judgments import Annotator, Judgments, folded_name, now
@@ -53,8 +53,9 @@ def person_of(judgments: Judgments, identity: Identity) -> Annotator:
     """
     email = folded_email(identity.email)
     with writing(judgments.engine) as connection:
-        # People who sign in for the first time wait for each other, so that nobody becomes two.
-        connection.execute(select(annotators.c.id).order_by(annotators.c.id).with_for_update(key_share=True))
+        if connection.dialect.name == "postgresql":
+            # People who sign in wait for each other, so that nobody becomes two and no name is given twice.
+            connection.execute(text("LOCK TABLE annotators IN SHARE ROW EXCLUSIVE MODE"))
         found = _by(connection, subject=identity.subject)
         holder = _by(connection, email=email) if email else None
         if found is None and holder is not None:
@@ -65,12 +66,14 @@ def person_of(judgments: Judgments, identity: Identity) -> Annotator:
                 )
             found = holder
         if found is None:
-            return _new(judgments, connection, identity, email)
+            return _new(connection, identity, email)
         free = holder is None or holder.id == found.id
         change = {"subject": identity.subject, **({"email": email} if email and free else {})}
+        if found.folded == found.email:
+            change |= _name_for(connection, identity, found.email)  # invited by the address, nameless until now
         if any(getattr(found, name) != value for name, value in change.items()):
             connection.execute(update(annotators).where(annotators.c.id == found.id).values(change))
-        return Annotator(found.id, found.name, found.demo)
+        return Annotator(found.id, change.get("name", found.name), found.demo)
 
 
 def known_or_invited(judgments: Judgments, who: str) -> Annotator:
@@ -142,18 +145,25 @@ def _by(connection: Connection, **where: str) -> Row[Any] | None:
     return connection.execute(select(annotators).where(annotators.c[column] == value)).one_or_none()
 
 
-def _new(judgments: Judgments, connection: Connection, identity: Identity, email: str) -> Annotator:
+def _new(connection: Connection, identity: Identity, email: str) -> Annotator:
+    row = {
+        **_name_for(connection, identity, email),
+        "demo": False,
+        "at": now(),
+        "email": email or None,
+        "subject": identity.subject,
+    }
+    made = connection.execute(annotators.insert().values(row).returning(annotators)).one()
+    return Annotator(made.id, made.name, made.demo)
+
+
+def _name_for(connection: Connection, identity: Identity, email: str) -> dict[str, str]:
+    """The person's own name where nobody has it, else with a number behind it."""
     wanted = _presentable(identity.name) or email.partition("@")[0] or "Someone"
     for number in count(1):
         name = wanted if number == 1 else f"{wanted[: _LONGEST_NAME - 8]} ({number})"
-        row = {
-            "name": name, "folded": folded_name(name), "demo": False, "at": now(),
-            "email": email or None, "subject": identity.subject,
-        }  # fmt: skip
-        connection.execute(judgments.insert_new(annotators, [row], "folded"))
-        made = _by(connection, subject=identity.subject)
-        if made is not None:
-            return Annotator(made.id, made.name, made.demo)
+        if _by(connection, folded=folded_name(name)) is None:
+            return {"name": name, "folded": folded_name(name)}
     raise AssertionError("Numbers do not end.")
 
 

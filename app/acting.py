@@ -44,6 +44,18 @@ def acting(people: PeopleSettings) -> str:
     return said or _user()
 
 
+def acting_name(workspace: Workspace) -> str:
+    """What is written beside what a command makes: who it acts for, in team mode by the name they judge under."""
+    person = acting(workspace.people)
+    if not workspace.people.team:
+        return person
+    from annotation.judgments import Judgments
+    from annotation.people import people
+
+    known = {p.email: p.annotator.name for p in people(Judgments.open(workspace.judgments_url))}
+    return known.get(person, person)
+
+
 def guard(group: typer.Typer, before: tuple[str, ...] = ()) -> None:
     """Let every command of a group ask first whether it may."""
     for command in group.registered_commands:

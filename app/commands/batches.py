@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
@@ -80,7 +81,6 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed chooses the same pairs.")] = 0,
     hold: Annotated[int, typer.Option(min=1, help="Minutes that a pair stays reserved for someone who left.")] = 30,
-    made_by: Annotated[str, typer.Option(help="Who sends it out.")] = "",
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -149,7 +149,7 @@ def create(
             hold=hold * 60,
             threshold=threshold,
             shown_share=experiment,
-            made_by=made_by,
+            made_by=acting_name(held),
             recipe=recipe,
         ),
         items,
@@ -163,13 +163,11 @@ def _deciding(
     workspace: "Workspace", judgments: "Judgments", runs: tuple[str, str], measure: str, detector: "Detector", seed: int
 ) -> "tuple[list[Item], dict[str, object]]":
     from evaluation.batch_decision import decision_items
-    from evaluation.measures import parse_measures
+    from evaluation.measures import parse_measure
 
-    measures = parse_measures(measure)
-    if len(measures) != 1:
-        raise BadInputError(f"'{measure}' is not one measure.", hint="Write it like MRecall@5.")
+    parsed = parse_measure(measure)
     with counting(f"labels by {detector.name}") as progress:
-        return decision_items(workspace, judgments, runs, measures[0], detector, seed=seed, progress=progress)
+        return decision_items(workspace, judgments, runs, parsed, detector, seed=seed, progress=progress)
 
 
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
@@ -246,7 +244,6 @@ def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") ->
 def close(
     name: NameArgument,
     reopen: Annotated[bool, typer.Option("--reopen", help="Open it again.")] = False,
-    made_by: Annotated[str, typer.Option(help="Who does.")] = "",
     workspace: WorkspaceOption = None,
 ) -> None:
     """Hand out no more pairs of a batch; what people said stays.
@@ -255,8 +252,9 @@ def close(
     """
     from annotation.batches import close_batch, load_batch
 
-    judgments = _judgments(opened(workspace))
-    found = close_batch(judgments, load_batch(judgments, name), made_by=made_by, reopen=reopen)
+    held = opened(workspace)
+    judgments = _judgments(held)
+    found = close_batch(judgments, load_batch(judgments, name), made_by=acting_name(held), reopen=reopen)
     note(f"{found.name} is {'open' if found.is_open else 'closed'}")
 
 
