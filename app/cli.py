@@ -21,6 +21,7 @@ from app.commands import (
     indexes,
     judgments,
     models,
+    perspectives,
     runs,
     search,
     studies,
@@ -64,6 +65,7 @@ studies.register(cli)
 models.register(cli)
 judgments.register(cli)
 batches.register(cli)
+perspectives.register(cli)
 training_sets.register(cli)
 backups.register(cli)
 agreement.register(cli)
