@@ -1,7 +1,6 @@
 """What the D-MERIT studies are given: systems' lists and relevant passages, from stored runs, files or an evidence set."""
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.judgments import Judgments
-from data.atomic import write_with
 from data.corpora import open_corpus
 from data.datasets import load_dataset
 from data.errors import BadInputError
@@ -19,6 +17,7 @@ from data.records import Ids
 from data.runs import list_runs, load_run
 from data.workspace import Workspace
 from detectors.labelling import judge
+from evaluation.kept_rankings import kept_ranking, passages_digest
 from evaluation.label_sources import LabelSource
 from evaluation.labelled_runs import labelled_run
 from evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
@@ -26,6 +25,7 @@ from evaluation.partial.ranked_files import read_qrels_file, read_run_files
 from retrieval.passage_collections import Loose
 from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
+from retrieval.queries import as_queries
 from retrieval.registry import parse_pipeline
 from retrieval.search import search_passages
 
@@ -66,15 +66,15 @@ def from_evidence(
     """From an evidence set searched by pipelines. What a pipeline found is kept in the workspace and not searched for again."""
     around = Surroundings(workspace, judge(workspace))
     parsed = {str(p): p for p in (parse_pipeline(name, around) for name in pipelines)}
-    passages = Loose(source.passages)
+    passages, held = Loose(source.passages), passages_digest(source.passages)
+    queries = as_queries([q.text for q in source.queries])
     runs: dict[str, dict[str, list[str]]] = {}
     for name, pipeline in parsed.items():
 
-        def searched(pipeline: Pipeline = pipeline) -> Ids:
-            texts = [q.text for q in source.queries]
-            return search_passages(passages, pipeline, texts, depth, progress=progress)[0]
+        def find(pipeline: Pipeline = pipeline) -> Ids:
+            return search_passages(passages, pipeline, queries, depth, progress=progress)[0]
 
-        ids = _kept(workspace, source, pipeline, depth, searched)
+        ids = kept_ranking(workspace, pipeline, queries, depth, held, find)
         runs[name] = {
             query.id: [source.passages[i].source_id for i in row if i >= 0]
             for query, row in zip(source.queries, ids.tolist(), strict=True)
@@ -165,23 +165,3 @@ def _notes(matrices: RankMatrices) -> tuple[str, ...]:
     if matrices.filled:
         notes.append(f"{matrices.filled} lists were missing and count as finding nothing.")
     return tuple(notes)
-
-
-def _kept(workspace: Workspace, source: EvidenceSet, pipeline: Pipeline, depth: int, search: Callable[[], Ids]) -> Ids:
-    digest = hashlib.blake2b(f"{pipeline}\n{sorted(pipeline.versions.items())}\n{depth}\n".encode(), digest_size=12)
-    for passage in source.passages:
-        digest.update(f"{passage.title}\n{passage.text}\n".encode())
-    for query in source.queries:
-        digest.update(f"{query.text}\n".encode())
-    path = workspace.studies_folder / ".rankings" / f"{digest.hexdigest()}.npy"
-    if path.is_file():
-        kept: Ids = np.load(path)
-        return kept
-    ids = search()
-
-    def write(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.save(file, ids)
-
-    write_with(path, write)
-    return ids

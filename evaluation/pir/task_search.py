@@ -1,17 +1,14 @@
 """Searching a PIR task's passages; rankings stay in the workspace, so that a study that stopped goes on where it was."""
 
 import hashlib
-import io
 import json
 from collections.abc import Sequence
 
-import numpy as np
-
-from data.atomic import write_bytes
 from data.pir_tasks import PirTask
 from data.progress import Progress, silent
 from data.records import Ids
 from data.workspace import Workspace
+from evaluation.kept_rankings import kept_ranking
 from retrieval.passage_collections import Loose
 from retrieval.pipeline import Pipeline
 from retrieval.queries import Query
@@ -23,7 +20,7 @@ class TaskSearch:
 
     def __init__(self, task: PirTask, workspace: Workspace | None = None) -> None:
         self.task = task
-        self._folder = workspace.studies_folder / ".pir_rankings" if workspace else None
+        self._workspace = workspace
         self._passages = Loose(task.passages)
         self._held: dict[str, Ids] = {}
         self.digest = _digest([p.text for p in task.passages], [[*q[:4], sorted(q.relevant)] for q in task.queries])
@@ -38,22 +35,18 @@ class TaskSearch:
 
     def ranked(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress = silent) -> Ids:
         """Places of the best k passages, int64[n_queries, k], -1 pads; taken from the workspace where they were found before."""
-        made_by = _digest(self.digest, str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
+        made_by = _digest(str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
         if made_by not in self._held:
-            self._held[made_by] = self._found(made_by, pipeline, queries, k, progress)
+            self._held[made_by] = self._found(pipeline, queries, k, progress)
         return self._held[made_by]
 
-    def _found(self, made_by: str, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress) -> Ids:
-        kept = self._folder / f"{made_by}.npy" if self._folder else None
-        if kept is not None and kept.exists():
-            ids: Ids = np.load(kept)
-            return ids
-        ids, _ = search_passages(self._passages, pipeline, queries, k, progress=progress)
-        if kept is not None:
-            buffer = io.BytesIO()
-            np.save(buffer, ids)
-            write_bytes(kept, buffer.getvalue())
-        return ids
+    def _found(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress) -> Ids:
+        def find() -> Ids:
+            return search_passages(self._passages, pipeline, queries, k, progress=progress)[0]
+
+        if self._workspace is None:
+            return find()
+        return kept_ranking(self._workspace, pipeline, queries, k, self.digest, find)
 
 
 def _digest(*parts: object) -> str:

@@ -17,6 +17,7 @@ from detectors.labelling import judge
 from detectors.sides import TwoSides, supporting_sides
 from evaluation.berds.leaning import Leaning, lead, leanings, supporting_places
 from evaluation.intervals import mean_with_interval
+from evaluation.kept_rankings import corpus_ranking
 from evaluation.labelled_runs import labelled_ranking
 from evaluation.studies.charts import dots, stacked
 from evaluation.studies.gathering import Gatherer, Selection
@@ -25,7 +26,6 @@ from evaluation.support import Support
 from retrieval.protocol import Surroundings
 from retrieval.queries import Query
 from retrieval.registry import parse_pipeline
-from retrieval.search import search
 
 _COLOURS = {"only supporting": "#2a78b8", "only opposing": "#e07b39", "both": "#3f9c78", "neither": "#8a94a0"}
 _ASKED = ("question", "supporting", "opposing")
@@ -131,7 +131,7 @@ def _support(
 ) -> Support:
     opened = open_corpus(g.workspace, corpus)
     parsed = parse_pipeline(pipeline, Surroundings(g.workspace, judge(g.workspace)))
-    ids, _ = search(opened, parsed, queries, k, progress=g.progress)
+    ids = corpus_ranking(g.workspace, opened, parsed, queries, k, progress=g.progress)
     return labelled_ranking(
         g.workspace, g.judgments, opened, questions, ids, g.source.plain, progress=g.progress
     ).support

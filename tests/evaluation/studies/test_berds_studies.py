@@ -92,7 +92,7 @@ def test_coverage_and_union(gatherer: Gatherer) -> None:
     assert value(union(gatherer, ALL, depth=1), corpus="web") == pytest.approx(100 / 3)
 
 
-def test_leaning_and_sycophancy(gatherer: Gatherer) -> None:
+def test_leaning_and_sycophancy(gatherer: Gatherer, monkeypatch: pytest.MonkeyPatch) -> None:
     result = leaning(gatherer, ALL, k=2)
     assert [value(result, leaning=kind) for kind in ("only supporting", "only opposing", "both", "neither")] == [
         50,
@@ -108,6 +108,10 @@ def test_leaning_and_sycophancy(gatherer: Gatherer) -> None:
     cells = follow.tables[0].cells.set_index("asked")
     assert cells.loc["opposing", ["n", "undefined"]].tolist() == [0, 2]
     assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
+    monkeypatch.setattr("evaluation.kept_rankings.search", None)  # what was searched for once is not searched for again
+    assert following(gatherer, ALL, k=1).tables[0].cells.equals(follow.tables[0].cells)
+    with pytest.raises(TypeError):
+        following(gatherer, ALL, k=2)
 
 
 def test_diversity_and_tuned_weights(gatherer: Gatherer) -> None:
