@@ -19,10 +19,10 @@ from data.workspace import Workspace
 from detectors.protocol import Detector
 from detectors.registry import parse_detector
 from evaluation.label_sources import HUMAN, LabelSource
-from evaluation.measures import Measure, parse_measures
+from evaluation.measures import Measure, parse_measure
 from evaluation.trust.decision import Decision
 from evaluation.trust.judging_plan import RISK, Needed
-from evaluation.trust.labelled_lists import Described, labelled_lists
+from evaluation.trust.labelled_lists import Described, check_drawable, labelled_lists
 
 DECIDE = "decide"
 """Under what a recipe names the two runs."""
@@ -100,8 +100,7 @@ def deciding(
     `askable` are keys of pairs that can still be judged, all where it is None. Raises `BadInputError` for runs of different data
     sets or corpora, and for measures that cannot be worked out label by label.
     """
-    if measure.definition.library or measure.pooled:
-        raise BadInputError(f"{measure} cannot be drawn label by label.", hint="Take MRecall, Precision or Coverage.")
+    check_drawable(measure)
     if runs[0] == runs[1]:
         raise BadInputError("A run is as good as itself.", hint="Name two different runs.")
     held = [load_run(workspace, name) for name in runs]
@@ -150,7 +149,7 @@ def decides(batch: Batch) -> bool:
 def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> Deciding:
     """The same for a batch: what it does not ask about any more stays open for good."""
     recipe: Mapping[str, Any] = batch.recipe
-    [measure] = parse_measures(recipe["measure"])
+    measure = parse_measure(recipe["measure"])
     first, second = recipe[DECIDE]
     query = select(batch_items.c.pair).where(
         batch_items.c.batch_id == batch.id, batch_items.c.judged < batch_items.c.wanted

@@ -31,16 +31,13 @@ def tune(
     from dataclasses import asdict
 
     from annotation.judgments import Judgments
-    from data.errors import BadInputError
     from detectors.trained import adopted_detector
     from evaluation.label_sources import parse_label_source
-    from evaluation.measures import parse_measures
+    from evaluation.measures import parse_measure
     from evaluation.tuning import tune as tuned
 
     held = opened(workspace)
-    measures = parse_measures(measure)
-    if len(measures) != 1:
-        raise BadInputError(f"'{measure}' is not one measure.", hint="Write it like MRecall@5.")
+    parsed = parse_measure(measure)
     with counting(f"{pipeline} over {corpus}") as progress:
         chosen = tuned(
             held,
@@ -49,7 +46,7 @@ def tune(
             corpus,
             pipeline,
             parse_label_source(labels or adopted_detector(held)),
-            measures[0],
+            parsed,
             progress=progress,
         )
     if json:

@@ -6,7 +6,7 @@ defined; the measure of a run is their mean. A new one is one line in `MEASURES`
 
 from evaluation.measures.coverage import coverage, mrecall, precision
 from evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Unit, Values
-from evaluation.measures.registry import DEFAULT_MEASURES, MEASURES, parse_measures, values_of
+from evaluation.measures.registry import DEFAULT_MEASURES, MEASURES, parse_measure, parse_measures, values_of
 
 __all__ = [
     "DEFAULT_MEASURES",
@@ -18,6 +18,7 @@ __all__ = [
     "Values",
     "coverage",
     "mrecall",
+    "parse_measure",
     "parse_measures",
     "precision",
     "values_of",

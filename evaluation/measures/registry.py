@@ -38,6 +38,14 @@ def parse_measures(text: str) -> list[Measure]:
     return measures
 
 
+def parse_measure(text: str) -> Measure:
+    """The one measure of a text; raises as `parse_measures` does, and for several."""
+    measures = parse_measures(text)
+    if len(measures) != 1:
+        raise BadInputError(f"'{text}' is not one measure.", hint="Write it like MRecall@5.")
+    return measures[0]
+
+
 def values_of(measures: Sequence[Measure], support: Support) -> list[Values]:
     """The values of each measure, as `Measure.values` gives them; those that a library computes are computed together."""
     together = [m for m in measures if m.definition.library]

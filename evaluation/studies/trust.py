@@ -12,7 +12,6 @@ import pandas as pd
 from statsmodels.stats.power import TTestPower
 
 from annotation.judgments import Judgments
-from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.runs import Run
 from data.workspace import Workspace
@@ -24,7 +23,7 @@ from evaluation.significance import Comparison, compare
 from evaluation.studies.result import StudyResult, Table
 from evaluation.trust.flip_margin import FLIPPABLE, FlipMargin, flip_margin
 from evaluation.trust.judging_plan import RISK, follow, judging_plan, needed
-from evaluation.trust.labelled_lists import Described, LabelledLists, labelled_lists
+from evaluation.trust.labelled_lists import Described, LabelledLists, check_drawable, labelled_lists
 from evaluation.trust.wrong_order import wrong_order
 
 POWER = 0.8
@@ -71,8 +70,7 @@ def trust_study(
     `detector` gives the chances of labels that `source` leaves open or takes from a detector. Measures are those of perspectives
     (MRecall, Precision, Coverage); flip margins are of MRecall and Precision. Raises `BadInputError` for others.
     """
-    if measure.definition.library or measure.pooled:
-        raise BadInputError(f"{measure} cannot be drawn label by label.", hint="Take MRecall, Precision or Coverage.")
+    check_drawable(measure)
     described = labelled_lists(workspace, judgments, runs, source, detector, measure.k, progress=progress)
     lists = described.lists
     now = lists.values_now(measure)

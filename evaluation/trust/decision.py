@@ -93,6 +93,10 @@ class Decision:
         """Whether the chance of the other order is small enough."""
         return self.order != 0 and self.chance_of_other <= RISK
 
+    def drawn_differences(self) -> Doubles:
+        """The difference on each question under the labels drawn, float64[n_draws, n_questions]."""
+        return self._deltas.copy()
+
     def most_telling(self) -> int | None:
         """The open label whose judgment is expected to narrow the difference the most; None where none can."""
         best = int(np.argmax(self.values)) if len(self.values) else 0

@@ -84,6 +84,12 @@ class Described:
     notes: tuple[str, ...]
 
 
+def check_drawable(measure: Measure) -> None:
+    """Raises `BadInputError` for a measure that cannot be worked out from labels drawn one by one."""
+    if measure.definition.library or measure.pooled:
+        raise BadInputError(f"{measure} cannot be drawn label by label.", hint="Take MRecall, Precision or Coverage.")
+
+
 def labelled_lists(
     workspace: Workspace,
     judgments: Judgments,

@@ -11,6 +11,8 @@ from app.commands.options import opened
 from app.console import counting
 
 if TYPE_CHECKING:
+    from data.runs import Run
+    from data.workspace import Workspace
     from evaluation.studies.gathering import Gatherer, Selection
 
 DatasetsOption = Annotated[
@@ -27,6 +29,20 @@ LabelsOption = Annotated[
 ModelOption = Annotated[
     str | None, typer.Option(help="A language model that says which perspective supports, where the data do not.")
 ]
+
+
+def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
+    """The runs of a data set over a corpus, of all pipelines or those named; raises `UnknownNameError` with the nearest."""
+    from data.errors import UnknownNameError
+    from data.runs import list_runs, load_run
+    from retrieval.registry import parse_pipeline
+
+    known = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
+    wanted = dict.fromkeys(str(parse_pipeline(p)) for p in pipelines) if pipelines else list(known)
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", name, known)
+    return [load_run(workspace, known[name]) for name in wanted]
 
 
 @contextmanager

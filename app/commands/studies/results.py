@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import note, print_json
 from data.workspace import Workspace
@@ -33,7 +34,7 @@ def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
     """Keep the result in the workspace and print its tables; notes and the folder go to standard error."""
     from evaluation.studies.store import save_result
 
-    folder = save_result(workspace, result)
+    folder = save_result(workspace, result, made_by=acting_name(workspace))
     _print(list(result.tables), form)
     for text in result.notes:
         note(text)

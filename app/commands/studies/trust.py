@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from app.commands.options import WorkspaceOption, opened
+from app.commands.studies.options import stored_runs
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -41,25 +42,16 @@ def trust(
     Example: `berdseye study trust --dataset debate --corpus web --measure Precision@5 --labels "human>embedded"`
     """
     from annotation.judgments import Judgments
-    from data.errors import BadInputError, UnknownNameError
-    from data.runs import list_runs, load_run
     from detectors.registry import parse_detector
     from detectors.trained import adopted_detector
     from evaluation.label_sources import HUMAN, parse_label_source
-    from evaluation.measures import parse_measures
+    from evaluation.measures import parse_measure
     from evaluation.studies.trust import trust_study
-    from retrieval.registry import parse_pipeline
 
     held = opened(workspace)
-    measures = parse_measures(measure)
-    if len(measures) != 1:
-        raise BadInputError(f"'{measure}' is not one measure.", hint="Write it like MRecall@5.")
+    parsed = parse_measure(measure)
     source = parse_label_source(labels or f"{HUMAN}>{adopted_detector(held)}")
-    known = {m.pipeline: m.name for m in list_runs(held) if (m.dataset, m.corpus) == (dataset, corpus)}
-    wanted = [str(parse_pipeline(p)) for p in pipeline] if pipeline else list(known)
-    for name in wanted:
-        if name not in known:
-            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", name, known)
+    runs = stored_runs(held, dataset, corpus, pipeline)
     judging = (
         parse_detector(detector, held)
         if detector
@@ -69,10 +61,10 @@ def trust(
         result = trust_study(
             held,
             Judgments.open(held.judgments_url),
-            [load_run(held, known[name]) for name in dict.fromkeys(wanted)],
+            runs,
             source,
             judging,
-            measures[0],
+            parsed,
             draws=draws,
             seed=seed,
             progress=progress,

@@ -1,0 +1,232 @@
+"""How many judgments the order by value saves against others, and how often its answer is wrong: simulated on gold labels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from annotation.judgments import Judgments
+from data.datasets import GOLD
+from data.errors import BadInputError
+from data.progress import Progress, silent
+from data.runs import Run
+from data.workspace import Workspace
+from detectors.protocol import Detector
+from evaluation.intervals import mean_with_interval
+from evaluation.label_sources import HUMAN, LabelSource
+from evaluation.measures import Measure
+from evaluation.studies.result import StudyResult, Table
+from evaluation.trust.decision import Decision
+from evaluation.trust.judging_plan import RISK, Followed, judging_plan
+from evaluation.trust.labelled_lists import Bools, LabelledLists, check_drawable, labelled_lists
+
+Ints = npt.NDArray[np.int64]
+AT_RANDOM = "pairs at random"
+BY_VALUE = "pairs by value, anew after each"
+RENEWED = 10
+_DRAWS, _RESAMPLES = 300, 2000
+
+
+class _Trial(NamedTuple):
+    """Some of the questions and two of the systems, with the labels that judges would give, and what follows from them all."""
+
+    state: Decision
+    lists: LabelledLists
+    measure: Measure
+    systems: tuple[int, int]
+    truth: Bools
+    random: np.random.Generator
+
+
+def _at_random(trial: _Trial) -> Followed:
+    return _in_order(trial, trial.random.permutation(trial.state.ranked()))
+
+
+def _questions_at_random(trial: _Trial) -> Followed:
+    return _by_question(trial, trial.random.permutation(len(trial.lists.questions)))
+
+
+def _questions_by_value(trial: _Trial) -> Followed:
+    drawn = trial.state.drawn_differences()
+    both = np.stack([drawn, np.zeros_like(drawn)], axis=1)
+    first, second = trial.systems
+    two = replace(trial.lists, ids=trial.lists.ids[[first, second]], places=trial.lists.places[[first, second]])
+    return _by_question(trial, judging_plan(two, trial.measure, both, 0, 1).order)
+
+
+def _by_value_once(trial: _Trial) -> Followed:
+    return _in_order(trial, trial.state.ranked())
+
+
+ORDERS: dict[str, Callable[[_Trial], Followed]] = {
+    AT_RANDOM: _at_random,
+    "questions at random": _questions_at_random,
+    "questions by value": _questions_by_value,
+    "pairs by value, once": _by_value_once,
+    f"pairs by value, anew after {RENEWED}": lambda trial: trial.state.followed(trial.truth, every=RENEWED),
+    BY_VALUE: lambda trial: trial.state.followed(trial.truth),
+}
+"""Orders of judging; all of them stop by the same rule."""
+
+
+def decision_study(
+    workspace: Workspace,
+    runs: Sequence[Run],
+    detector: Detector,
+    measure: Measure,
+    *,
+    trials: int = 100,
+    questions: int = 50,
+    foretold: int = 20,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> StudyResult:
+    """Trials of two runs drawn from `runs` over some questions drawn from those whose labels are all gold.
+
+    Nobody has judged anything at the start; chances are the detector's as they are. The first `foretold` trials in which anything
+    is to be judged also compare what was made with what was foretold. Raises `BadInputError` where fewer than two questions have
+    gold labels throughout.
+    """
+    check_drawable(measure)
+    judged = Judgments.open("sqlite://")  # nobody's words: gold stands in for them
+    described = labelled_lists(workspace, judged, runs, LabelSource((HUMAN,)), detector, measure.k, progress=progress)
+    lists, truth = described.lists, described.gold == 1
+    known = ~np.isnan(np.append(described.gold, 0.0))[lists.places].transpose(1, 0, 2, 3).reshape(
+        len(lists.questions), -1
+    )
+    within = np.flatnonzero(known.all(axis=1) & (lists.counts > 0))
+    if len(within) < 2:
+        raise BadInputError(
+            f"{len(within)} questions have gold labels for all that the runs found.",
+            hint=f"Add labels of source '{GOLD}'.",
+        )
+    random = np.random.default_rng(seed)
+    pairs = list(combinations(range(len(runs)), 2))
+    rows: list[dict[str, Any]] = []
+    asked = 0
+    for number in range(trials):
+        systems = pairs[int(random.integers(len(pairs)))]
+        chosen = np.sort(random.permutation(within)[:questions])
+        values = np.nan_to_num(lists.values(measure, truth)[:, chosen])
+        real = int(np.sign(round(float((values[systems[0]] - values[systems[1]]).sum()), 9)))
+        some = _of_questions(lists, chosen)
+        state = Decision(some, measure, *systems, draws=_DRAWS, seed=number)
+        more = state.needed() if asked < foretold and not state.settled else None
+        asked += more is not None
+        for name, follow in ORDERS.items():
+            trial = _Trial(state, some, measure, systems, truth, np.random.default_rng([seed, number]))
+            end = follow(trial)
+            held = more is not None and name == BY_VALUE
+            rows.append(
+                {
+                    "trial": number,
+                    "order": name,
+                    "judgments": end.judgments,
+                    "all": int((state.values > 0).sum()),
+                    "wrong": np.nan if real == 0 else float(end.order != real),
+                    "as foretold": float(more.low <= end.judgments <= more.high) if more and held else np.nan,
+                    "nothing to judge": float(state.settled),
+                }
+            )
+        progress(number + 1, "trials", trials)
+    found = pd.DataFrame(rows)
+    settings = {
+        "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure),
+        "detector": detector.name, "detector_version": detector.version, "trials": trials,
+        "questions": min(questions, len(within)), "seed": seed, "systems": list(lists.systems),
+    }  # fmt: skip
+    setting = f"{settings['dataset']} over {settings['corpus']}, {measure}, {settings['questions']} questions a trial"
+    tables = [
+        Table("decision-orders", f"Judgments until it is settled which of two systems is better: {setting}",
+              _cells(found, detector.version), ("order",), ("figure",), 1)
+    ]  # fmt: skip
+    notes = (
+        f"It is settled when the chance of the other order is at most {RISK:.0%}, or when no judgment can tell any more. "
+        "Intervals are over trials, which share questions: they say nothing of other questions.",
+        f"In {int(found.groupby('trial')['nothing to judge'].first().sum())} of {trials} trials the detector's chances alone "
+        "settled it, before anybody judged. Trials in which the two are level are left out of the wrong orders.",
+        f"{len(within)} of {len(lists.questions)} questions have gold labels for all that the runs found. "
+        f"{described.notes[0][:1].upper()}{described.notes[0][1:]}",
+    )
+    return StudyResult("decision", settings, tables, {"decision-orders": _chart(found)}, notes)
+
+
+def _of_questions(lists: LabelledLists, chosen: Ints) -> LabelledLists:
+    return replace(
+        lists,
+        questions=tuple(lists.questions[q] for q in chosen.tolist()),
+        ids=lists.ids[:, chosen],
+        places=lists.places[:, chosen],
+        counts=lists.counts[chosen],
+    )
+
+
+def _by_question(trial: _Trial, questions: Ints) -> Followed:
+    places = [np.unique(trial.lists.places[list(trial.systems), q, : trial.measure.k]) for q in questions.tolist()]
+    return _in_order(
+        trial, np.concatenate([labels[labels >= 0] for labels in places]) if places else np.zeros(0, np.int64)
+    )
+
+
+def _in_order(trial: _Trial, labels: Ints) -> Followed:
+    """Judging the open labels in an order that stays, those passed over that can change nothing by then."""
+    state, judgments = trial.state.copied(), 0
+    for label in labels.tolist():
+        if state.settled:
+            break
+        if state.values[label] > 0:
+            state.tell(label, bool(trial.truth[label]))
+            judgments += 1
+    return Followed(judgments, state.order)
+
+
+def _cells(found: pd.DataFrame, version: str) -> pd.DataFrame:
+    by_order = {name: rows.set_index("trial") for name, rows in found.groupby("order", sort=False)}
+    base = by_order[AT_RANDOM]["judgments"].to_numpy(dtype=np.float64)
+    drawn = np.random.default_rng(0).multinomial(len(base), np.full(len(base), 1 / len(base)), size=_RESAMPLES)
+    cells: list[dict[str, Any]] = []
+    for name, rows in by_order.items():
+        made = rows["judgments"].to_numpy(dtype=np.float64)
+        mean = mean_with_interval(made, shares=False)
+        saved = 100 * (1 - made.sum() / base.sum()) if base.any() else np.nan
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ends = (
+                np.nanquantile(100 * (1 - (drawn @ made) / (drawn @ base)), [0.025, 0.975])
+                if base.any()
+                else (np.nan,) * 2
+            )
+        cells += [
+            {"order": name, "figure": "judgments", **mean._asdict()},
+            {"order": name, "figure": "median", "value": float(np.median(made)), "n": len(made)},
+            {"order": name, "figure": "saved against random (%)", "value": saved, "low": ends[0], "high": ends[1],
+             "n": len(made)},
+        ]  # fmt: skip
+        for figure, column in (("wrong orders (%)", "wrong"), ("within the interval foretold (%)", "as foretold")):
+            share = mean_with_interval(rows[column].to_numpy(dtype=np.float64))
+            if share.n:
+                percent = {end: 100 * getattr(share, end) for end in ("value", "low", "high")}
+                cells.append({"order": name, "figure": figure, **percent, "n": share.n})
+    return pd.DataFrame(cells).assign(labels=GOLD, detector_version=version)
+
+
+def _chart(found: pd.DataFrame) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(
+            found[["order", "judgments"]], title="Share of trials that are settled after so many judgments", width=520
+        )
+        .transform_window(rank="rank()", sort=[alt.SortField("judgments")], groupby=["order"], frame=[None, 0])
+        .transform_joinaggregate(trials="count()", groupby=["order"])
+        .transform_calculate(share="datum.rank / datum.trials")
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("judgments:Q", title="judgments"),
+            y=alt.Y("share:Q", title="share of trials", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("order:N", title=None, sort=list(ORDERS), legend=alt.Legend(labelLimit=300)),
+        )
+    )
+    return chart

@@ -1,0 +1,46 @@
+"""Judging by value against judging at random, on the demo's gold labels."""
+
+import pandas as pd
+import pytest
+
+from data.errors import BadInputError
+from data.runs import load_run, run_name
+from data.workspace import Workspace
+from detectors.registry import parse_detector
+from evaluation.measures import parse_measure
+from evaluation.studies.decision import AT_RANDOM, BY_VALUE, ORDERS, decision_study
+from evaluation.studies.result import StudyResult
+
+
+def study(workspace: Workspace, measure: str = "MRecall@3", detector: str = "random(rate=0.4)") -> StudyResult:
+    runs = [load_run(workspace, run_name("debate", "web", p)) for p in ("bm25", "dense(static)")]
+    return decision_study(
+        workspace, runs, parse_detector(detector, workspace), parse_measure(measure), trials=4, questions=6, foretold=1
+    )
+
+
+@pytest.fixture(scope="module")
+def result(demo_workspace: Workspace) -> StudyResult:
+    return study(demo_workspace)
+
+
+def test_every_order_has_its_figures_and_by_value_takes_the_fewest(result: StudyResult) -> None:
+    [table] = result.tables
+    assert list(table.laid_out().index) == list(ORDERS)
+    cells = table.cells.set_index(["order", "figure"])["value"]
+    assert cells[AT_RANDOM, "saved against random (%)"] == 0
+    made = cells.xs("judgments", level="figure")
+    assert 0 < made[BY_VALUE] < made[AT_RANDOM]
+    assert cells[BY_VALUE, "saved against random (%)"] == pytest.approx(100 * (1 - made[BY_VALUE] / made[AT_RANDOM]))
+    assert result.settings["questions"] == 6
+    chart = result.charts["decision-orders"].to_dict()
+    assert len(pd.DataFrame(next(iter(chart["datasets"].values())))) == 4 * len(ORDERS)
+
+
+def test_the_same_seed_gives_the_same_figures(demo_workspace: Workspace, result: StudyResult) -> None:
+    pd.testing.assert_frame_equal(study(demo_workspace).tables[0].cells, result.tables[0].cells)
+
+
+def test_what_cannot_be_drawn_is_refused(demo_workspace: Workspace) -> None:
+    with pytest.raises(BadInputError, match="label by label"):
+        study(demo_workspace, "nDCG@5")
