@@ -108,7 +108,6 @@ def reformat(
 @dataset.command("version")
 def version(
     name: Annotated[str, typer.Argument(help="The data set.")],
-    made_by: Annotated[str, typer.Option(help="Who makes it.")] = "",
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -121,12 +120,12 @@ def version(
     from annotation.judgments import Judgments
     from annotation.perspective_edits.log import EditLog
     from annotation.perspective_edits.versions import coming_version, make_version
-    from app.acting import acting
+    from app.acting import acting_name
 
     held = opened(workspace)
     log = EditLog(held, Judgments.open(held.judgments_url), name)
     coming = coming_version(log)
-    made = make_version(log, made_by or acting(held.people))
+    made = make_version(log, acting_name(held))
     if json:
         print_json(asdict(made))
         return
