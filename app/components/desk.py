@@ -63,7 +63,7 @@ def draw_desk(desk: Desk) -> None:
         key = desk.queue.next(desk.person)
         progress_line(desk.person, *desk.queue.done(desk.person))
         hidden = st.session_state.get(_HIDDEN, False)
-        card, side = (st.container(), None) if hidden else st.columns([13, 6])
+        card, side = (st.container(), None) if hidden else st.columns([9, 4])
         if side is not None:
             with side:
                 guidelines_panel(told)
@@ -109,18 +109,24 @@ def _pair(desk: Desk, key: str, told: Guidelines) -> None:
         )
         _undo_button(desk)
         st.button(
-            "Flag the perspective",
+            "Flag",
             icon=":material/flag:",
             shortcut=FLAG,
             key=f"flag-{key}",
-            help="Its text is no good: unclear, two views in one, or none. Say why in the comment first.",
+            help="The perspective's text is no good: unclear, two views in one, or none. Say why in the comment first.",
             on_click=_flag,
             args=(desk, key),
         )
         st.button("Pause", icon=":material/pause:", shortcut=PAUSE, key="pause", on_click=_pause, args=(desk,))
         st.button("Guidelines", icon=":material/menu_book:", shortcut=GUIDELINES, key="guide", on_click=_turn)
     with st.container(key="comment"):
-        st.text_input("Comment (kept with the verdict you give next)", key=_comment_key(key), max_chars=2000)
+        st.text_input(
+            "Comment (kept with the verdict you give next)",
+            key=_comment_key(key),
+            max_chars=2000,
+            placeholder="Comment (M): kept with the verdict you give next",
+            label_visibility="collapsed",
+        )
 
 
 def _in_sight(desk: Desk, key: str) -> bool:

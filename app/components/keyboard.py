@@ -11,17 +11,23 @@ _MOUNT = st.components.v2.component(
 )
 
 
+def key_list(bindings: tuple[Binding, ...]) -> None:
+    """A button, which `?` presses, that shows all keys."""
+    with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:", type="tertiary"):
+        if bindings is ANNOTATE:
+            page, evidence = st.container(width=860).columns([4, 5])
+            page.markdown(key_table(bindings))
+            evidence.markdown("**While choosing evidence**")
+            evidence.markdown(key_table(EVIDENCE_KEYS))
+        else:
+            st.markdown(key_table(bindings))
+
+
 def keyboard(bindings: tuple[Binding, ...]) -> None:
-    """Listen to those keys that no button listens to, and show all of them behind a button that `?` presses."""
+    """Listen to those keys that no button listens to."""
     listened = {
         b.key: {"target": b.target, "focus": b.by == "focus"}
         for b in bindings
         if b.by in ("page", "focus") and b.key != LEAVE
     }
-    with st.container(key="keys"), st.popover("Keys", icon=":material/keyboard:", type="tertiary", width="content"):
-        st.markdown(key_table(bindings))
-        if bindings is ANNOTATE:
-            st.markdown("**While choosing evidence**")
-            st.markdown(key_table(EVIDENCE_KEYS))
-    with st.container(key="keyboard"):
-        _MOUNT(data={"bindings": listened}, key="keyboard-listener", height="content")
+    _MOUNT(data={"bindings": listened}, key="keyboard")

@@ -14,7 +14,7 @@ CARD_HEIGHT = 430
 
 def pair_card(record: PairRecord) -> None:
     """Draw a pair, of whose passage evidence may be taken."""
-    with st.container(border=True, height=CARD_HEIGHT, key="pair-card"):
+    with st.container(border=True, height=CARD_HEIGHT, key="pair-card", gap="xsmall"):
         _above(record)
         passage_text(record.key, record.passage)
         _below(record)
@@ -22,7 +22,7 @@ def pair_card(record: PairRecord) -> None:
 
 def judged_card(record: PairRecord, evidence: Sequence[Span]) -> None:
     """Draw a pair that was judged, with what people pointed at."""
-    with st.container(border=True, height=CARD_HEIGHT, key="dispute-card"):
+    with st.container(border=True, height=CARD_HEIGHT, key="dispute-card", gap="xsmall"):
         _above(record)
         st.markdown(highlighted(record.passage, merged(evidence)))
         _below(record)
@@ -30,7 +30,7 @@ def judged_card(record: PairRecord, evidence: Sequence[Span]) -> None:
 
 def answers_card(record: PairRecord) -> None:
     """Draw two answers to a question side by side."""
-    with st.container(border=True, height=CARD_HEIGHT, key="pair-card"):
+    with st.container(border=True, height=CARD_HEIGHT, key="pair-card", gap="xsmall"):
         st.markdown(f"##### {escaped(record.question)}")
         for column, name, text in zip(
             st.columns(2), ("First answer", "Second answer"), (record.passage, record.perspective), strict=True
@@ -40,12 +40,12 @@ def answers_card(record: PairRecord) -> None:
 
 
 def _above(record: PairRecord) -> None:
-    st.caption(f"{escaped(record.dataset)} · {escaped(record.corpus)}")
     st.markdown(f"**Question** {escaped(record.question)}")
     st.markdown(f"##### :blue[{escaped(record.perspective)}]")
     st.markdown(f"**{escaped(record.title) or 'Passage'}**")
 
 
 def _below(record: PairRecord) -> None:
-    if address := web_address(record.url):
-        st.caption(f"[{escaped(address.split('/')[2])}]({address})")
+    address = web_address(record.url)
+    source = f" · [{escaped(address.split('/')[2])}]({address})" if address else ""
+    st.caption(f"{escaped(record.dataset)} · {escaped(record.corpus)}{source}")

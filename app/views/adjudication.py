@@ -6,7 +6,7 @@ from annotation.adjudication import Dispute, adjudicate, disputes, take_back
 from annotation.batches import list_batches
 from annotation.judgments import Annotator
 from app.components.key_map import ADJUDICATION, NEXT, PREVIOUS, UNDO
-from app.components.keyboard import keyboard
+from app.components.keyboard import key_list, keyboard
 from app.components.pair_card import answers_card, judged_card
 from app.components.verdict_buttons import choices_of, verdict_buttons
 from app.components.votes import trail_table, votes
@@ -62,7 +62,13 @@ def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
                 args=("dispute", found[max(0, min(to, len(found) - 1))].key),
             )
     with st.container(key="comment"):
-        st.text_input("Reason (kept with the decision)", key=f"decision-{dispute.key}", max_chars=2000)
+        st.text_input(
+            "Reason (kept with the decision)",
+            key=f"decision-{dispute.key}",
+            max_chars=2000,
+            placeholder="Reason (M): kept with the decision",
+            label_visibility="collapsed",
+        )
 
 
 def undo_button(person: Annotator) -> None:
@@ -90,7 +96,9 @@ def page() -> None:
         if st.session_state.get("decided"):
             undo_button(person)
         return
-    st.caption(f"{sum(d.decision is None for d in found)} pairs to decide")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.caption(f"{sum(d.decision is None for d in found)} pairs to decide")
+        key_list(ADJUDICATION)
     dispute = chosen(found)
     card, side = st.columns([3, 2])
     with card:

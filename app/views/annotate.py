@@ -9,7 +9,7 @@ from annotation.queue import pairs_of_runs
 from annotation.runs_queue import RunsQueue
 from app.components.desk import Desk, draw_desk
 from app.components.key_map import ANNOTATE
-from app.components.keyboard import keyboard
+from app.components.keyboard import key_list, keyboard
 from app.session import annotator, errors_in_place, judgments, workspace
 from data.errors import BadInputError
 from data.labels import LabelStore
@@ -34,7 +34,13 @@ def chosen_batch(person: Annotator) -> Batch | None:
     open_ones = {b.name: b for b in list_batches(judgments()) if b.is_open and b.admits(person)}
     if not open_ones:
         return None
-    chosen = st.selectbox("What to judge", [*open_ones, CHOSEN_RUNS], key="batch", bind="query-params")
+    chosen = st.selectbox(
+        "What to judge",
+        [*open_ones, CHOSEN_RUNS],
+        key="batch",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
     return open_ones.get(chosen)
 
 
@@ -71,7 +77,9 @@ def page() -> None:
     if person is None:
         st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
         return
-    batch = chosen_batch(person)
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        batch = chosen_batch(person)
+        key_list(ANNOTATE)
     if batch is None:
         done = "Every pair of these runs is judged. Choose other runs, or a larger k."
         draw_desk(Desk("runs", person, RunsQueue(judgments(), chosen_pairs()), done, opinion=opinion))

@@ -82,7 +82,7 @@ def test_a_batch_is_judged_blind_from_the_first_to_the_last_pair(held: Judgments
     press(at, "Supports")
     assert "Perspective 1." in texts(at)
     assert "detector" not in texts(at).casefold(), "a blind batch never shows the detector's opinion"
-    press(at, "Flag the perspective")
+    press(at, "Flag")
     assert "Perspective 1." in texts(at)
     press(at, "Does not support")
     press(at, "Skip")
