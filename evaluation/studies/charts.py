@@ -11,16 +11,20 @@ _NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
 
 
 def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None) -> alt.LayerChart:
-    """A dot at `value` and a line from `low` to `high`, one a row and, where there is a colour, one a colour in it."""
+    """A dot at `value` and, where there are `low` and `high`, a line between these; one a row, or one a colour in each row."""
     base = alt.Chart(_plain(cells)).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     if colour is None:
         base = base.encode(color=alt.value(_NEUTRAL))
     else:
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N", sort=None))
     scale = alt.Scale(zero=False)
-    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q")
-    points = base.mark_point(filled=True, size=70).encode(x=alt.X("value:Q", scale=scale), tooltip=_told(cells))
-    return cast(alt.LayerChart, (lines + points).properties(height=alt.Step(_ROW), width=_WIDTH))
+    points = base.mark_point(filled=True, size=70).encode(
+        x=alt.X("value:Q", title=title, scale=scale), tooltip=_told(cells)
+    )
+    layers: list[alt.Chart] = [points]
+    if {"low", "high"} <= set(cells.columns):
+        layers.insert(0, base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"))
+    return cast(alt.LayerChart, alt.layer(*layers).properties(height=alt.Step(_ROW), width=_WIDTH))
 
 
 def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: str) -> alt.LayerChart:

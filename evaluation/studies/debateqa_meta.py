@@ -19,6 +19,7 @@ from evaluation.answer_measures.people_on_dispute import DisputeLabel, dispute_a
 from evaluation.answer_measures.preferences import Preference, elo_ratings, pair_accuracy, rank_agreement
 from evaluation.intervals import mean_with_interval
 from evaluation.published import published
+from evaluation.studies.charts import dots
 from evaluation.studies.debateqa import Scored
 from evaluation.studies.debateqa_figures import same_model
 from evaluation.studies.result import StudyResult, Table, digest
@@ -68,7 +69,12 @@ def debateqa_meta(
         "preferences": len(preferences), "labels": len(labels), "seed": seed,
         "inputs": digest(preferences, labels, [s.texts for s in sets]),
     }  # fmt: skip
-    return StudyResult("debateqa-meta", settings, tables, {}, tuple(notes))
+    charts = {
+        table.name: dots(table.cells, "agreement with people", row="metric", colour="figure")
+        for table in tables
+        if table.columns == ("figure",) and table.rows == ("metric",)
+    }
+    return StudyResult("debateqa-meta", settings, tables, charts, tuple(notes))
 
 
 def debateqa_stability(

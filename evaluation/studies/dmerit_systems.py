@@ -8,7 +8,8 @@ from evaluation.intervals import mean_with_interval
 from evaluation.partial.classic_measures import CUT_MEASURES, measured, r_precision
 from evaluation.partial.ranked_sets import RankedSet
 from evaluation.published import published
-from evaluation.studies.dmerit_settings import CUTOFFS, HERE, PAPER, cell, usable_cutoffs
+from evaluation.studies.charts import dots
+from evaluation.studies.dmerit_settings import CUTOFFS, HERE, MAIN_CUTOFF, PAPER, cell, usable_cutoffs
 from evaluation.studies.result import StudyResult, Table
 
 _PERCENT = 100.0
@@ -68,4 +69,7 @@ def systems_study(ranked: RankedSet) -> StudyResult:
         ("measure", "k"),
         2,
     )
-    return StudyResult("dmerit-systems", {}, [table], {}, tuple(notes))
+    shown = MAIN_CUTOFF if MAIN_CUTOFF in cutoffs else max(cutoffs, default=0)
+    held = table.cells[(table.cells["set"] == HERE) & table.cells["k"].isin([str(shown), "r"])]
+    chart = dots(held, f"percent, k = {shown}", row="system", colour="measure")
+    return StudyResult("dmerit-systems", {}, [table], {"dmerit-table-5": chart}, tuple(notes))

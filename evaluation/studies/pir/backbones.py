@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from evaluation.studies.charts import dots
 from evaluation.studies.pir.methods import BASELINE, method_pipeline
 from evaluation.studies.pir.paper import comparison_notes, figure, paper_backbone, paper_column
 from evaluation.studies.pir.recall_cells import LABELS, p_recall_estimate, with_average
@@ -32,7 +33,11 @@ def backbones(setting: Setting) -> Part:
     frame = pd.DataFrame(cells)
     notes = comparison_notes(searches, frame)
     caption = f"p-Recall@{setting.k} of projections on several encoders, mean over {len(searches)} tasks (PIR, table 9)"
-    return Part((Table("pir_backbones", caption, frame, ("method", "encoder"), ("figure",), notes=notes),))
+    table = Table("pir_backbones", caption, frame, ("method", "encoder"), ("figure",), notes=notes)
+    means = frame[frame["figure"] == "average"]
+    return Part(
+        (table,), {"pir_backbones": dots(means, f"p-Recall@{setting.k}, percent", row="encoder", colour="method")}
+    )
 
 
 def _cell(method: str, encoder: str, name: str, value: float, n: int, paper: float | None) -> dict[str, Any]:

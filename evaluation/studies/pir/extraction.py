@@ -9,6 +9,7 @@ import pandas as pd
 from evaluation.intervals import mean_with_interval
 from evaluation.pir.extraction import Extractions, extractions, with_perspectives
 from evaluation.pir.task_search import TaskSearch
+from evaluation.studies.charts import dots
 from evaluation.studies.pir.paper import comparison_notes, figure, paper_retriever, paper_task
 from evaluation.studies.pir.recall_cells import cell
 from evaluation.studies.pir.setting import Part, Setting
@@ -50,7 +51,8 @@ def extraction(setting: Setting) -> Part:
     told = comparison_notes(list(setting.searches), frame)
     caption = f"Perspectives named by {setting.model.name}, {setting.sample} queries a task at most (PIR, table 6)"
     table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=told)
-    return Part((table,), notes=tuple(notes))
+    shown = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
+    return Part((table,), {"pir_extraction": dots(shown, "percent", row="row", colour="figure")}, tuple(notes))
 
 
 def _hits(

@@ -5,6 +5,7 @@ import pandas as pd
 from data.pir_catalogue import known_task
 from evaluation.pir.task_search import TaskSearch
 from evaluation.published import published
+from evaluation.studies.charts import dots
 from evaluation.studies.pir.paper import comparison_notes, figure, paper_column, paper_retriever
 from evaluation.studies.pir.recall_cells import cell, p_recall_estimate, with_average
 from evaluation.studies.pir.setting import AVERAGE, Part, Setting
@@ -39,7 +40,9 @@ def methods(setting: Setting) -> Part:
             0, Table("pir_methods", f"{caption}, mean over tasks (PIR, table 4)", mean, ("method",), ("task",))
         )
     told = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
-    return Part(tuple(tables), notes=told)
+    shown = tables[0].cells  # the mean, where there are several tasks
+    chart = dots(shown, f"p-Recall@{setting.k}, percent ({shown['task'].iloc[0]})", row="method")
+    return Part(tuple(tables), {"pir_methods": chart}, told)
 
 
 def _in_order() -> list[str]:

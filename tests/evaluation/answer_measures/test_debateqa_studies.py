@@ -160,6 +160,7 @@ def test_agreement_with_people(workspace: Workspace) -> None:
     # D.A. is 1 for 'whole' alone: 12 of 18 right; F1 = 2*6/(2*6+6) = 2/3; AUROC = 0.75; MCC = (6*6-0)/sqrt(6*12*6*12) = 1/2.
     dispute = cells(result, "debateqa-dispute").set_index("figure")["value"]
     assert dispute.to_dict() == pytest.approx({"accuracy": 2 / 3, "f1": 2 / 3, "auroc": 0.75, "mcc": 0.5})
+    assert sorted(result.charts) == ["debateqa-alignment", "debateqa-dispute"]
     assert "Fleiss' kappa among people: 1.000 on the 18 answers that all of them labelled." in result.notes
     assert "1 of 19 preferences are on other systems: left out." in result.notes
     with pytest.raises(BadInputError, match="nobody's word"):

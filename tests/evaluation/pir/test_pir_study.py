@@ -173,6 +173,8 @@ def test_every_part_can_be_kept_as_latex(workspace: Workspace) -> None:
     asked = setting([tiny("one"), tiny("two")], "bm25", model=Namer(), cache=CompletionCache(workspace))
     folder = save_result(workspace, pir_study(asked, list(PARTS)))
     assert {p.suffix for p in folder.iterdir()} == {".csv", ".parquet", ".tex", ".json", ".svg"}
+    drawn = {p.stem for p in folder.glob("*.svg")}
+    assert {"pir_precall", "pir_bias", "pir_methods", "pir_extraction", "pir_backbones"} <= drawn
     assert "\\toprule" in (folder / "pir_precall.tex").read_text()
 
 

@@ -54,7 +54,7 @@ def test_every_table_and_figure_is_made_and_kept(ranked: RankedSet, workspace: W
         "dmerit-table-5", "dmerit-table-3", "dmerit-table-9", "dmerit-table-4", "dmerit-table-8", "dmerit-table-7",
         "dmerit-annotation-curve", "dmerit-coverage",
     ]  # fmt: skip
-    assert {"dmerit-figure-2", "dmerit-figure-3", "dmerit-figure-4", "dmerit-figure-5", "dmerit-figure-6",
+    assert {"dmerit-table-5", "dmerit-figure-2", "dmerit-figure-3", "dmerit-figure-4", "dmerit-figure-5", "dmerit-figure-6",
             "dmerit-figure-8-k5", "dmerit-figure-9-k5"} <= set(result.charts)  # fmt: skip
     assert any("k = 50, 100 is left out: the lists hold 20" in note for note in result.notes)
     stored = load_result(workspace, save_result(workspace, result).name)
