@@ -20,7 +20,9 @@ from app.commands import (
     evaluate,
     indexes,
     judgments,
+    label_studio,
     models,
+    people,
     perspectives,
     runs,
     search,
@@ -64,11 +66,13 @@ tuning.register(cli)
 studies.register(cli)
 models.register(cli)
 judgments.register(cli)
+label_studio.register(cli)
 batches.register(cli)
 perspectives.register(cli)
 training_sets.register(cli)
 backups.register(cli)
 agreement.register(cli)
+people.register(cli)
 guard(cli)
 
 

@@ -1,15 +1,24 @@
 """Exchanging judgments with Label Studio, for the page, the command line and the background of the app alike."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from sqlalchemy import func, select
+
+from annotation.batches import Batch, list_batches
 from annotation.judgments import Judgments
-from annotation.label_studio.connection import connect
-from annotation.label_studio.outbox import waiting_pairs
+from annotation.label_studio import batch_projects
+from annotation.label_studio.batch_projects import Sent
+from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.outbox import waiting, waiting_pairs
 from annotation.label_studio.project import workspace_project
 from annotation.label_studio.pull import pull
+from annotation.label_studio.purpose import batch_purposes
 from annotation.label_studio.push import push
 from annotation.label_studio.report import Report
 from annotation.queue import pairs_of_runs
+from annotation.schema import batch_items, sync_tasks
+from data.errors import BadInputError
 from data.labels import LabelStore
 from data.records import Pair
 from data.workspace import Workspace
@@ -20,10 +29,91 @@ from detectors.trained import adopted_detector
 Progress = Callable[[int, int], None]
 
 
+class SentProject(NamedTuple):
+    """A project made for a batch: whose it is (empty: everybody's), how many words wait, and when it was last received."""
+
+    batch: str
+    person: str
+    number: int
+    tasks: int
+    waiting: int
+    received: str
+
+
 def receive(workspace: Workspace, judgments: Judgments, *, progress: Progress | None = None) -> Report:
-    """Bring what was annotated in Label Studio here."""
+    """Bring what was annotated in Label Studio here, in the project of the workspace and in those of batches."""
+    return sum((one.report for one in receive_all(workspace, judgments, progress=progress)), Report())
+
+
+def receive_all(
+    workspace: Workspace,
+    judgments: Judgments,
+    *,
+    whole: bool = False,
+    withdraw_gone: bool = False,
+    progress: Progress | None = None,
+) -> list[Sent]:
+    """The same, project by project; `whole` and `withdraw_gone` are those of `pull`."""
     connection = connect(workspace)
-    return pull(judgments, connection, workspace_project(connection, workspace), progress=progress)
+    project = workspace_project(connection, workspace)
+    own = pull(judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress)
+    sent = {purpose.batch for purpose in batch_purposes(judgments)}
+    found = [batch for batch in list_batches(judgments) if batch.id in sent]
+    return [
+        Sent(project, None, own),
+        *batch_projects.receive_batches(
+            judgments, connection, found, whole=whole, withdraw_gone=withdraw_gone, progress=progress
+        ),
+    ]
+
+
+def receive_batch(
+    workspace: Workspace,
+    judgments: Judgments,
+    batch: Batch,
+    *,
+    whole: bool = False,
+    withdraw_gone: bool = False,
+    progress: Progress | None = None,
+) -> list[Sent]:
+    """Bring what was annotated in the projects of a batch here. Raises `BadInputError` for a batch that was not sent."""
+    if not batch_purposes(judgments, batch.id):
+        raise BadInputError(
+            f"Batch '{batch.name}' was not sent to Label Studio.",
+            hint=f"Send it: berdseye label-studio send {batch.name}",
+        )
+    return batch_projects.receive_batches(
+        judgments, connect(workspace), [batch], whole=whole, withdraw_gone=withdraw_gone, progress=progress
+    )
+
+
+def send_batch(
+    workspace: Workspace,
+    judgments: Judgments,
+    batch: Batch,
+    *,
+    together: bool = False,
+    progress: Progress | None = None,
+) -> list[Sent]:
+    """Make a batch projects of Label Studio, or complete them."""
+    return batch_projects.send_batch(judgments, connect(workspace), batch, together=together, progress=progress)
+
+
+def sent_projects(judgments: Judgments) -> list[SentProject]:
+    """The projects made for batches, as they are known here."""
+    people = {person.id: person.name for person in judgments.annotators()}
+    names = {batch.id: batch.name for batch in list_batches(judgments)}
+    with judgments.reading() as connection:
+        counted = select(sync_tasks.c.project, func.count()).group_by(sync_tasks.c.project)
+        tasks = {row.project: int(row[1]) for row in connection.execute(counted)}
+    return [
+        SentProject(
+            names[one.batch or 0], people.get(one.person or 0, ""), int(one.project.partition("@")[0]),
+            tasks.get(one.project, 0), waiting(judgments, one.project),
+            one.received_to.isoformat(timespec="seconds") if one.received_to else "never",
+        )
+        for one in batch_purposes(judgments)
+    ]  # fmt: skip
 
 
 def send(
@@ -34,8 +124,26 @@ def send(
     *,
     progress: Progress | None = None,
 ) -> Report:
-    """Send what waits, and the pairs of the top k of these runs, each with the detector's label as a prediction."""
+    """Send what waits, and the pairs of the top k of these runs, each with the detector's label as a prediction.
+
+    A pair of an open batch that is blind gets no prediction. What waits for the projects of batches is sent there.
+    """
     connection = connect(workspace)
+    own = _send_own(workspace, judgments, connection, runs, k, progress)
+    late = {one.batch for one in batch_purposes(judgments) if waiting(judgments, one.project)}
+    found = [batch for batch in list_batches(judgments) if batch.id in late]
+    others = batch_projects.exchange_batches(judgments, connection, found)
+    return sum((one.report for one in others), own)
+
+
+def _send_own(
+    workspace: Workspace,
+    judgments: Judgments,
+    connection: Connection,
+    runs: Sequence[str],
+    k: int,
+    progress: Progress | None,
+) -> Report:
     project = workspace_project(connection, workspace)
     keys = waiting_pairs(judgments, project.key)
     if runs:
@@ -43,6 +151,16 @@ def send(
     records = judgments.pair_records(keys)
     detector = parse_detector(adopted_detector(workspace), workspace)
     found = label(LabelStore(workspace), detector, [Pair(r.passage, r.perspective, r.title) for r in records.values()])
-    labels = {key: (p, p >= detector.threshold) for key, p in zip(records, found.tolist(), strict=True)}
+    blind = _blind_pairs(judgments)
+    told = zip(records, found.tolist(), strict=True)
+    labels = {key: (p, p >= detector.threshold) for key, p in told if key not in blind}
     version = f"{detector.name} {detector.version}"
     return push(judgments, connection, project, keys, labels, version, progress=progress)
+
+
+def _blind_pairs(judgments: Judgments) -> set[str]:
+    """The pairs that someone is to judge without knowing what a detector says."""
+    held = [batch.id for batch in list_batches(judgments) if batch.is_open and (batch.blind or batch.shown_share)]
+    query = select(batch_items.c.pair).where(batch_items.c.batch_id.in_(held))
+    with judgments.reading() as connection:
+        return set(connection.execute(query).scalars())

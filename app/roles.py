@@ -32,6 +32,7 @@ PAGES: dict[str, Right] = {
     "adjudication": "adjudicate",
     "agreement": "analyse",
     "runs": "research",
+    "failures": "research",
     "studies": "research",
     "detectors": "train",
     "label_studio": "exchange",
@@ -43,6 +44,11 @@ COMMANDS: dict[str, Right | None] = {
     "demo": None,
     "app": None,
     "label-studio": None,
+    "label-studio send": "exchange",
+    "label-studio receive": "exchange",
+    "label-studio projects": "exchange",
+    "label-studio check": "exchange",
+    "label-studio import": "exchange",
     "restore": None,
     "verify": None,
     "search": "explore",
@@ -76,6 +82,7 @@ COMMANDS: dict[str, Right | None] = {
     "backup": "administer",
     "judgments doctor": "administer",
     "people": "administer",
+    "people roles": None,
 }
 """What a command needs, by its first words, the longest that fit; None: no person has to be known, as where a workspace is
 made or served."""

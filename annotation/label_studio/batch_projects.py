@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import select
 
@@ -10,16 +10,16 @@ from annotation.assignment import deal, ordered_pairs
 from annotation.batches import Batch
 from annotation.guidelines.versions import in_use
 from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.batch_tasks import check_sendable, data_of, detector_of, labels_of
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.forms import instruction, validated
 from annotation.label_studio.people import People
 from annotation.label_studio.project import Project, described, make_project, project_by_key
 from annotation.label_studio.pull import pull
 from annotation.label_studio.purpose import batch_purposes, write_purpose
-from annotation.label_studio.push import Labels
 from annotation.label_studio.report import Report
 from annotation.label_studio.sync import sync
-from annotation.schema import batch_items, sync_tasks
+from annotation.schema import sync_tasks
 from data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
@@ -52,8 +52,8 @@ def send_batch(
     _check(batch, together)
     with connection.exclusively():
         shares = _shares(judgments, batch, together)
-        labels = _labels(judgments, batch)
-        more = _more(judgments, batch)
+        labels = labels_of(judgments, batch)
+        more = data_of(judgments, batch)
         members = People(judgments, connection)
         sent = []
         done, total = 0, sum(len(keys) for _, keys in shares)
@@ -66,7 +66,7 @@ def send_batch(
             for one in batch.people if person is None else (person,):
                 members.user(one.id)  # made where missing, so that they can sign in and find the project
             project = _project(judgments, connection, batch, person, 1 if person else batch.per_pair)
-            report = sync(judgments, connection, project, keys, labels, _detector(batch), more=more, progress=tell)
+            report = sync(judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=tell)
             sent.append(Sent(project, person, report))
             done += len(keys)
         return sent
@@ -117,12 +117,7 @@ def _projects(
 
 
 def _check(batch: Batch, together: bool) -> None:
-    if batch.shown_share is not None:
-        raise BadInputError(
-            f"Batch '{batch.name}' is an experiment on seeing the detector's label.",
-            hint="Judge it on the Annotate page: Label Studio shows a prediction to all who open a task or to none, and does "
-            "not tell who saw it.",
-        )
+    check_sendable(batch)
     if not batch.is_open:
         raise BadInputError(f"Batch '{batch.name}' is closed.", hint="Open it again: berdseye batch close --reopen.")
     if together and batch.calibration:
@@ -188,31 +183,3 @@ def _mark(batch: Batch, person: Annotator | None) -> str:
     """What tells a batch's project from that of another workspace's batch of the same name."""
     text = f"{batch.at}\0{batch.name}\0{'' if person is None else person.name}"
     return blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def _labels(judgments: Judgments, batch: Batch) -> Labels:
-    """Predictions: none where the batch is blind, or the decision stands in the task itself."""
-    if batch.blind or batch.task != "judge":
-        return {}
-    query = select(batch_items).where(batch_items.c.batch_id == batch.id, batch_items.c.probability.is_not(None))
-    threshold = float(batch.recipe.get("threshold", 0.5))
-    with judgments.reading() as connection:
-        return {
-            row.pair: (row.probability, row.probability >= threshold if row.decision is None else row.decision)
-            for row in connection.execute(query)
-        }
-
-
-def _more(judgments: Judgments, batch: Batch) -> dict[str, dict[str, Any]]:
-    """What tasks hold beside their pair: the batch, and the decision to be verified."""
-    query = select(batch_items.c.pair, batch_items.c.decision).where(batch_items.c.batch_id == batch.id)
-    decided = {True: {"decision": "supports"}, False: {"decision": "does not support"}}
-    with judgments.reading() as connection:
-        return {
-            row.pair: {"batch": batch.name, **(decided[row.decision] if batch.task == "verify" else {})}
-            for row in connection.execute(query)
-        }
-
-
-def _detector(batch: Batch) -> str:
-    return f"{batch.recipe.get('detector', 'detector')} {batch.recipe.get('version', '')}".strip()

@@ -115,4 +115,4 @@ def _verdict(choice: object, decision: object) -> Verdict | Preference | None:
         if choice in ("agree", "disagree"):
             return cast(Verdict, decision if choice == "agree" else _OPPOSITE[decision])
         return "unsure" if choice == "unsure" else None
-    return cast(Verdict | Preference, choice) if choice in (*VERDICTS, *PREFERENCES) else None
+    return next((known for known in (*VERDICTS, *PREFERENCES) if known == choice), None)

@@ -43,6 +43,11 @@ class Connection:
     account: str = ""
     personal: bool = False
 
+    def version(self) -> str:
+        """The server's version."""
+        with translated(self.url):
+            return str(self.client.versions.get().release or "unknown")
+
     def time(self) -> datetime:
         """What the server's clock says, to the second: changes there are dated by it."""
         answer = self.client.users.with_raw_response.whoami()

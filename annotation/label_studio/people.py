@@ -8,9 +8,10 @@ from typing import Any
 from annotation.database import writing
 from annotation.judgments import Annotator, Judgments, folded_name
 from annotation.label_studio.connection import Connection
-from annotation.people import folded_email, people
+from annotation.people import people
 from annotation.schema import annotators
 from data.errors import BadInputError
+from data.people import folded_email
 
 _DOMAIN = "berdseye.local"
 _LONGEST_NAME = 120
@@ -26,12 +27,16 @@ def email_of(person: Annotator) -> str:
 
 def name_of(user: Any) -> str:
     """What to call a user of Label Studio here."""
-    whole = f"{user.first_name or ''} {user.last_name or ''}"
-    for name in (whole, (user.email or "").partition("@")[0]):
-        shown = " ".join("".join(c if c.isprintable() else " " for c in name).split())[:120]
+    return name_of_account(user.first_name, user.last_name, user.email, user.id)
+
+
+def name_of_account(first: str | None, last: str | None, email: str | None, number: object) -> str:
+    """What to call someone of this first and last name and address: a printable name of at most 120 characters."""
+    for name in (f"{first or ''} {last or ''}", (email or "").partition("@")[0]):
+        shown = " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
         if shown:
             return shown
-    return f"Label Studio user {user.id}"
+    return f"Label Studio user {number}"
 
 
 def address_of(email: str | None) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from annotation.judgments import Source
 from annotation.label_studio.config import Word
 from annotation.label_studio.identity import event_uid
 from annotation.label_studio.merge import Step, step
@@ -17,10 +18,22 @@ _NOTHING_HELD = Local(None, "", "", "", None)
 
 
 class Receiving:
-    """The events of one transaction (`rows`), what both sides agree on after it, and what to count."""
+    """The events of one transaction (`rows`), what both sides agree on after it, and what to count.
 
-    def __init__(self, purpose: Purpose, guidelines: str | None, local: Mapping[Place, Local]) -> None:
+    `source` and, by place, `uids` are those of the events: where an import, not an exchange, gives rise to them.
+    """
+
+    def __init__(
+        self,
+        purpose: Purpose,
+        guidelines: str | None,
+        local: Mapping[Place, Local],
+        *,
+        source: Source = "label-studio",
+        uids: Mapping[Place, str] | None = None,
+    ) -> None:
         self._purpose, self._guidelines, self._local = purpose, guidelines, local
+        self._source, self._uids = source, uids or {}
         self.rows: list[dict[str, Any]] = []
         self.agreed: dict[Place, Agreed] = {}
         self.counts: Counter[str] = Counter()
@@ -58,7 +71,7 @@ class Receiving:
         newest = theirs.newest
         return self._event(
             place,
-            uid=event_uid(project, "judge", newest.id, newest.at),
+            uid=self._uids.get(place) or event_uid(project, "judge", newest.id, newest.at),
             at=newest.at,
             kind="prefer" if word.verdict in PREFERENCES else "judge",
             verdict=word.verdict,
@@ -69,7 +82,7 @@ class Receiving:
         )
 
     def _our_event_again(self, place: Place, ours: Local, theirs: Said | None) -> dict[str, Any]:
-        mark = (theirs.newest.id, theirs.newest.at) if theirs else ("deleted",)
+        mark = (self._uids.get(place) or theirs.newest.id, theirs.newest.at) if theirs else ("deleted",)
         uid = event_uid(self._purpose.project, "again", place.pair, place.annotator, ours.uid, *mark)
         if ours.event is None:
             return self._event(place, uid=uid, at=ours.at, kind="withdraw", source=ours.source)
@@ -80,6 +93,6 @@ class Receiving:
         # Rows of one statement name the same columns.
         return {
             "annotator_id": place.annotator, "pair": place.pair, "verdict": None, "comment": "",
-            "source": "label-studio", "target": None, "seconds": None, "shown": None,
+            "source": self._source, "target": None, "seconds": None, "shown": None,
             "batch": self._purpose.batch, "evidence": None, "guidelines": None, **fields,
         }  # fmt: skip

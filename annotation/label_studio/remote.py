@@ -186,15 +186,16 @@ def _annotation(raw: Mapping[str, Any], data: Mapping[str, Any]) -> RemoteAnnota
     user = raw.get("completed_by")
     number = user.get("id") if isinstance(user, dict) else user
     return RemoteAnnotation(
-        int(raw["id"]), number, moment_of(raw["updated_at"]), word, problem, _seconds(raw.get("lead_time"))
+        int(raw["id"]), number, moment_of(raw["updated_at"]), word, problem, seconds_of(raw.get("lead_time"))
     )
-
-
-def _seconds(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and 0 < value < _LONGEST_SECONDS else None
 
 
 def moment_of(value: str | datetime) -> str:
     """A moment as our events write it, so that both sides' compare as text."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def seconds_of(value: Any) -> float | None:
+    """The time an annotation took, as Label Studio's `lead_time` tells it; None for what cannot be true."""
+    return float(value) if isinstance(value, int | float) and 0 < value < _LONGEST_SECONDS else None

@@ -1,6 +1,5 @@
-"""`demo`, `init`, `app` and `label-studio`: making a workspace and serving it."""
+"""`demo`, `init` and `app`: making a workspace and serving it."""
 
-import time
 from typing import Annotated
 
 import typer
@@ -8,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from app.commands.options import WorkspaceOption, opened
 from app.console import note, notes
-from app.ports import APP_PORT, LABEL_STUDIO_PORT, free_port
+from app.ports import APP_PORT, LABEL_STUDIO_PORT
 from data.demo.marker import is_demo
 from data.workspace import Workspace
 
@@ -18,7 +17,6 @@ def register(cli: typer.Typer) -> None:
     cli.command()(init)
     cli.command()(demo)
     cli.command("app")(app)
-    cli.command("label-studio")(label_studio)
 
 
 def init(workspace: WorkspaceOption = None) -> None:
@@ -72,24 +70,3 @@ def app(
     from app.serve import serve
 
     raise typer.Exit(serve(opened(workspace), port, label_studio_port if label_studio else None))
-
-
-def label_studio(
-    workspace: WorkspaceOption = None,
-    port: Annotated[int, typer.Option(help="Its port.")] = LABEL_STUDIO_PORT,
-) -> None:
-    """Serve Label Studio alone, on this workspace, until Ctrl-C.
-
-    Example: `berdseye label-studio --port 8090`
-    """
-    from annotation.label_studio.server import start
-
-    server = start(opened(workspace).label_studio_folder, free_port(port))
-    try:
-        note(f"Label Studio   {server.url}   (starting)")
-        server.ready()
-        note("Label Studio answers. Ctrl-C ends it.")
-        while server.alive():
-            time.sleep(0.5)
-    finally:
-        server.stop()

@@ -51,8 +51,11 @@ def create(
         str, typer.Option(help="With --decide: better by MRecall@k, Precision@k or Coverage@k.")
     ] = "MRecall@5",
     preset: Annotated[
-        Literal["berds"] | None,
-        typer.Option(help="berds: the test set of BERDS, from the runs of two retrievers for each data set."),
+        Literal["berds", "dmerit", "debateqa"] | None,
+        typer.Option(
+            help="berds: the test set of BERDS, from the runs of two retrievers for each data set; dmerit: agree or "
+            "disagree with a decision that is shown; debateqa: the better of two answers."
+        ),
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="For the preset berds: questions of each data set.")] = 10,
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many of the pairs, drawn by the seed.")] = None,
@@ -79,6 +82,9 @@ def create(
         float | None,
         typer.Option(help="Show the detector's label before the word, for this share of pairs and people at random."),
     ] = None,
+    guidelines: Annotated[
+        Path | None, typer.Option(help="A Markdown file: what annotators of this batch are told, for as long as it is.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed chooses the same pairs.")] = 0,
     hold: Annotated[int, typer.Option(min=1, help="Minutes that a pair stays reserved for someone who left.")] = 30,
     workspace: WorkspaceOption = None,
@@ -90,7 +96,18 @@ def create(
     """
     from annotation.batches import Plan, create_batch
     from annotation.judgments import Judgments
-    from evaluation.batch_choice import STRATA, berds_test_set, of_answers, of_file, of_runs, stratified, with_labels
+    from annotation.guidelines.versions import keep
+    from app.commands.guidelines import read_guidelines
+    from evaluation.batch_choice import (
+        PRESETS,
+        STRATA,
+        berds_test_set,
+        of_answers,
+        of_file,
+        of_runs,
+        stratified,
+        with_labels,
+    )
 
     held = opened(workspace)
     strata = [name for name in STRATA if name in (wanted := [s.strip() for s in by.split(",") if s.strip()])]
@@ -98,12 +115,19 @@ def create(
         raise BadInputError(f"There are no strata by '{unknown[0]}'.", hint=f"Use {', '.join(STRATA)}.")
     if sum(map(bool, (run, file, answers, decide))) != 1:
         raise BadInputError("The pairs come from one place.", hint="Give --run, --file, --answers or --decide.")
+    if preset:
+        wants = PRESETS[preset]
+        given = next(n for n, v in {"run": run, "file": file, "answers": answers, "decide": decide}.items() if v)
+        if given not in wants.sources or task not in ("judge", wants.task):
+            raise BadInputError(
+                f"The preset {preset} is to {wants.task} pairs of --{' or --'.join(wants.sources)}.",
+                hint="Give it those, and no other task.",
+            )
+        task = wants.task
     if (answers is not None) != (task == "prefer"):
         raise BadInputError("Answers are what the task prefer compares.", hint="Give --answers with --task prefer.")
     if order == "decision" and decide is None:
         raise BadInputError("The order by decision needs to know between what.", hint="Name two runs with --decide.")
-    if preset and not run:
-        raise BadInputError("The preset berds starts from runs.", hint="Give --run twice for each data set.")
     judged = Judgments.open(held.judgments_url)
     recipe: dict[str, object] = (
         {"runs": sorted(run or []), "k": k} if run else {"file": (file or answers or Path()).name}
@@ -116,7 +140,7 @@ def create(
         items = of_file(file)
     elif answers is not None:
         items = of_answers(answers, seed)
-    elif preset:
+    elif preset == "berds":
         items = berds_test_set(held, run or [], seed, questions=questions, k=k)
     else:
         items = of_runs(held, run or [], k)
@@ -134,7 +158,8 @@ def create(
         items = stratified(items, sample, strata, seed)
         recipe |= {"sample": sample, "by": strata}
     if preset:
-        recipe |= {"preset": preset, "questions": questions}
+        recipe |= {"preset": preset} | ({"questions": questions} if preset == "berds" else {})
+    own = None if guidelines is None else keep(judged, read_guidelines(guidelines), made_by=acting_name(held))
     made = create_batch(
         judged,
         Plan(
@@ -151,6 +176,7 @@ def create(
             shown_share=experiment,
             made_by=acting_name(held),
             recipe=recipe,
+            guidelines=own.version if own else None,
         ),
         items,
     )
@@ -260,10 +286,16 @@ def close(
 
 def export(
     name: NameArgument,
-    path: Annotated[Path, typer.Argument(help="A .csv, .jsonl or .parquet file.")],
+    path: Annotated[Path, typer.Argument(help="A .csv, .jsonl or .parquet file; with --label-studio a .json file.")],
+    label_studio: Annotated[
+        bool, typer.Option("--label-studio", help="Write the tasks instead, for a Label Studio that cannot be reached.")
+    ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write every word of a batch beside its pair, the detector's probability and the adjudicator's decision.
+
+    With `--label-studio`: nobody's words, but the tasks and (as .config.xml beside them) the labeling interface; what is
+    exported there comes back by `berdseye judgments import`.
 
     Example: `berdseye batch export first first.csv`
     """
@@ -272,6 +304,12 @@ def export(
     from annotation.export import write_table
 
     judgments = _judgments(opened(workspace))
+    if label_studio:
+        from annotation.label_studio.batch_tasks import write_batch_file
+
+        form = write_batch_file(judgments, load_batch(judgments, name), path)
+        note(f"{path}: the tasks; {form.name}: the labeling interface of their project")
+        return
     table = batch_frame(judgments, load_batch(judgments, name))
     write_table(table, path)
     note(f"{path}: {len(table)} rows")

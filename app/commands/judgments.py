@@ -1,4 +1,4 @@
-"""`judgments push | pull | export`."""
+"""`judgments push | pull | drift | doctor | import | export`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.commands.label_studio import import_file
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 
@@ -14,6 +15,7 @@ judgments = typer.Typer(no_args_is_help=True, help="Exchange judgments with Labe
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
+    judgments.command("import")(import_file)
     cli.add_typer(judgments, name="judgments")
 
 
@@ -52,6 +54,64 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     with counting("received") as progress:
         report = receive(held, Judgments.open(held.judgments_url), progress=_counted(progress))
     print_json(report.__dict__) if json else note(str(report))
+
+
+@judgments.command("drift")
+def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """Compare the judgments here with Label Studio's, word by word; neither side is changed. Exit status 1: they differ.
+
+    Example: `berdseye judgments drift`
+    """
+    from annotation.judgments import Judgments
+    from app.exchange_state import drifts
+
+    held = opened(workspace)
+    found = drifts(held, Judgments.open(held.judgments_url))
+    if json:
+        print_json([one.as_json() for one in found])
+    for one in () if json else found:
+        note(str(one))
+        for word in one.words:
+            note(f"  {word.person}, pair {word.pair}: here {word.here}, there {word.there}; {word.cure}")
+    if not found:
+        note("No project of Label Studio holds judgments of this workspace yet.")
+    raise typer.Exit(int(any(found)))
+
+
+@judgments.command("doctor")
+def doctor(
+    mend: Annotated[bool, typer.Option("--mend", help="Mend what can be; no event is changed or deleted.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Look for faults in the judgments database and, where it answers, in Label Studio. Exit status 1: some are left.
+
+    Example: `berdseye judgments doctor --mend`
+    """
+    from annotation.doctor.examine import mend as mended
+    from annotation.doctor.finding import Finding
+    from annotation.judgments import Judgments
+    from app.exchange_state import look
+
+    held = opened(workspace)
+    judged = Judgments.open(held.judgments_url)
+    left, unreached = look(held, judged)
+    done: list[Finding] = []
+    if mend:
+        done, left = mended(judged, lambda: look(held, judged)[0])
+    if json:
+        told = {"mended": [one.as_json() for one in done], "left": [one.as_json() for one in left]}
+        print_json(told | {"label_studio": unreached or "examined"})
+        raise typer.Exit(int(bool(left)))
+    for one in done:
+        note(f"Mended. {one.check}: {one.text}")
+    for one in left:
+        note(str(one))
+    if unreached:
+        note(f"Only the judgments here were looked at: {unreached}")
+    if not left:
+        note("Nothing is wrong." if not done else "Nothing is wrong any more.")
+    raise typer.Exit(int(bool(left)))
 
 
 @judgments.command("export")

@@ -120,9 +120,7 @@ def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blin
     assert again.project.key != sent.project.key
 
 
-def test_a_decision_is_agreed_with_or_not(
-    judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection
-) -> None:
+def test_a_decision_is_agreed_with_or_not(judgments: Judgments, make_batch: MakeBatch, connection: Connection) -> None:
     batch = make_batch(task="verify", blind=False)
     (sent,) = send_batch(judgments, connection, batch)
     assert sent.report.predictions == 0, "the decision stands in the task"

@@ -1,0 +1,257 @@
+"""`label-studio`, `label-studio send | receive | projects | check | import`: its server, batches there, and what others hold."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.console import counting, note, print_json
+from app.ports import LABEL_STUDIO_PORT, free_port
+from data.errors import BadInputError
+
+if TYPE_CHECKING:
+    from annotation.label_studio.batch_projects import Sent
+    from annotation.label_studio.foreign import Rule
+
+label_studio = typer.Typer(
+    help="Serve Label Studio on this workspace, and exchange batches with it or with another server."
+)
+BatchArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
+ControlOption = Annotated[str, typer.Option(help="The name of the Choices that hold the verdict; else guessed.")]
+ChoiceOption = Annotated[
+    list[str] | None,
+    typer.Option(help="What a choice means: CHOICE=supports, CHOICE='does not support', CHOICE=unsure."),
+]
+FieldOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Which key of a task is which text: passage=KEY, perspective=KEY, question=KEY ..."),
+]
+CommentOption = Annotated[str, typer.Option(help="The name of the TextArea that holds the comment; else guessed.")]
+DatasetOption = Annotated[str, typer.Option(help="The data set that new pairs are said to be of.")]
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    label_studio.callback(invoke_without_command=True)(serve)
+    label_studio.command("send")(send)
+    label_studio.command("receive")(receive)
+    label_studio.command("projects")(projects)
+    label_studio.command("check")(check)
+    label_studio.command("import")(import_)
+    cli.add_typer(label_studio, name="label-studio")
+
+
+def serve(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    port: Annotated[int, typer.Option(help="Its port.")] = LABEL_STUDIO_PORT,
+) -> None:
+    """Serve Label Studio alone, on this workspace, until Ctrl-C; or, with a command behind it, exchange with a server.
+
+    Example: `berdseye label-studio --port 8090`
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from annotation.label_studio.server import start
+
+    server = start(opened(workspace).label_studio_folder, free_port(port))
+    try:
+        note(f"Label Studio   {server.url}   (starting)")
+        server.ready()
+        note("Label Studio answers. Ctrl-C ends it.")
+        while server.alive():
+            time.sleep(0.5)
+    finally:
+        server.stop()
+
+
+def send(
+    batch: BatchArgument,
+    together: Annotated[bool, typer.Option(help="One project for all, where people are named too.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a batch projects of Label Studio, one for each of its people; sending again completes them.
+
+    Example: `berdseye label-studio send first`
+    """
+    from annotation.batches import load_batch
+    from annotation.judgments import Judgments
+    from app.exchange import send_batch
+
+    held = opened(workspace)
+    judgments = Judgments.open(held.judgments_url)
+    found = load_batch(judgments, batch)
+    with counting("sent") as progress:
+        sent = send_batch(
+            held, judgments, found, together=together, progress=lambda done, total: progress(done, "pairs", total)
+        )
+    _tell(sent, json)
+
+
+def receive(
+    batch: Annotated[
+        str | None, typer.Argument(help="Only this batch; else all, and the workspace's own project.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Read every task, not only those changed since.")] = False,
+    withdraw_deleted: Annotated[
+        bool, typer.Option("--withdraw-deleted", help="Judgments whose task was deleted there count as withdrawn.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Bring here what was annotated in Label Studio; an annotation deleted there is a withdrawal here.
+
+    Example: `berdseye label-studio receive first --full`
+    """
+    from annotation.batches import load_batch
+    from annotation.judgments import Judgments
+    from app.exchange import receive_all, receive_batch
+
+    held = opened(workspace)
+    judgments = Judgments.open(held.judgments_url)
+    with counting("received") as progress:
+
+        def tell(done: int, total: int) -> None:
+            progress(done, "tasks", total)
+
+        if batch is None:
+            received = receive_all(held, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=tell)
+        else:
+            found = load_batch(judgments, batch)
+            received = receive_batch(
+                held, judgments, found, whole=full, withdraw_gone=withdraw_deleted, progress=tell
+            )  # fmt: skip
+    _tell(received, json)
+
+
+def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """List the projects made for batches, whose they are, and when they were last received; asks no server.
+
+    Example: `berdseye label-studio projects`
+    """
+    from annotation.judgments import Judgments
+    from app.exchange import sent_projects
+
+    rows = sent_projects(Judgments.open(opened(workspace).judgments_url))
+    if json:
+        print_json([row._asdict() for row in rows])
+        return
+    for row in rows:
+        print(
+            f"{row.batch}\t{row.person or 'all'}\tproject {row.number}\t{row.tasks} tasks\t{row.waiting} wait\t{row.received}"
+        )
+
+
+def check(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
+    """Try the connection to Label Studio: which server it is, whose token, and of which kind.
+
+    Example: `BERDSEYE_LABEL_STUDIO_URL=https://labels.example.org BERDSEYE_LABEL_STUDIO_TOKEN=... berdseye label-studio check`
+    """
+    from annotation.label_studio.connection import connect
+
+    found = connect(opened(workspace))
+    kind = "personal access token" if found.personal else "legacy token"
+    told = {"url": found.url, "version": found.version(), "account": found.account, "token": kind}
+    if json:
+        print_json(told)
+        return
+    print(f"{told['url']}\tLabel Studio {told['version']}\tsigned in as {told['account']} by a {kind}")
+
+
+def import_(
+    project: Annotated[int, typer.Argument(help="The number of the project, as its address shows it.")],
+    control: ControlOption = "",
+    choice: ChoiceOption = None,
+    field: FieldOption = None,
+    comment: CommentOption = "",
+    dataset: DatasetOption = "label-studio",
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Read the annotations of a project that Berdseye did not make; importing again adds what is new.
+
+    Example: `berdseye label-studio import 7 --choice yes=supports --choice "no='does not support'" --field passage=text`
+    """
+    from annotation.judgments import Judgments
+    from annotation.label_studio.connection import connect
+    from annotation.label_studio.imports import import_project
+
+    held = opened(workspace)
+    rule = rule_of(control, choice, field, comment, dataset)
+    done = import_project(Judgments.open(held.judgments_url), connect(held), project, rule)
+    tell_import(done, json)
+
+
+def import_file(
+    path: Annotated[Path, typer.Argument(help="A JSON export of Label Studio (not JSON-MIN).")],
+    annotator: Annotated[
+        list[str] | None, typer.Option(help="Who a number in the file is: 3=ana@example.org, or 3=Ana.")
+    ] = None,
+    control: ControlOption = "",
+    choice: ChoiceOption = None,
+    field: FieldOption = None,
+    comment: CommentOption = "",
+    dataset: DatasetOption = "label-studio",
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Read judgments out of a JSON export of Label Studio; reading it again adds nothing.
+
+    Example: `berdseye judgments import export.json --annotator 3=ana@example.org --choice yes=supports`
+    """
+    from annotation.judgments import Judgments
+    from annotation.label_studio.imports import import_file as read
+
+    people = {}
+    for number, who in _pairs(annotator, "annotator").items():
+        if not number.isdigit():
+            raise BadInputError(
+                f"'{number}' is no number of a person in the file.", hint="Write it like 3=ana@example.org."
+            )
+        people[int(number)] = who
+    rule = rule_of(control, choice, field, comment, dataset)
+    tell_import(read(Judgments.open(opened(workspace).judgments_url), path, rule, people), json)
+
+
+def rule_of(control: str, choice: list[str] | None, field: list[str] | None, comment: str, dataset: str) -> "Rule":
+    """The options as a rule of reading."""
+    from annotation.label_studio.foreign import Rule
+    from data.workspace import checked_name
+
+    means = {name: meaning.strip("'\"") for name, meaning in _pairs(choice, "choice").items()}
+    return Rule(control, means, comment, _pairs(field, "field"), checked_name("dataset", dataset))  # type: ignore[arg-type]
+
+
+def tell_import(done: object, json: bool) -> None:
+    """Say what an import did; exit status 1 where something could not be read."""
+    if json:
+        print_json(done.__dict__)
+    else:
+        for problem in done.__dict__["problems"]:
+            note(problem)
+        note(str(done))
+    if done.__dict__["problems"]:
+        raise typer.Exit(1)
+
+
+def _tell(sent: "list[Sent]", json: bool) -> None:
+    if json:
+        print_json([{"project": one.project.title, **one.report.__dict__} for one in sent])
+        return
+    for one in sent:
+        note(f"{one.project.title}: {one.report}")
+        for problem in one.report.problems[1:]:
+            note(problem)
+
+
+def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    found = {}
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not (name.strip() and sign and value.strip()):
+            raise BadInputError(f"--{option} '{text}' is not of the form NAME=VALUE.", hint="Write both.")
+        found[name.strip()] = value.strip()
+    return found
