@@ -18,6 +18,7 @@ from app.commands import (
     detect,
     detectors,
     evaluate,
+    guidelines,
     indexes,
     judgments,
     label_studio,
@@ -68,6 +69,7 @@ models.register(cli)
 judgments.register(cli)
 label_studio.register(cli)
 batches.register(cli)
+guidelines.register(cli)
 perspectives.register(cli)
 training_sets.register(cli)
 backups.register(cli)

@@ -44,7 +44,9 @@ def set_to_train_on(made: TrainingSetVersion) -> TrainingSet:
     return training_set(made.pairs(), made.id, made.hash)
 
 
-def improve(workspace: Workspace, made: TrainingSetVersion, plan: Plan, mode: Adopt, *, progress: Progress) -> Improved:
+def improve(
+    workspace: Workspace, made: TrainingSetVersion, plan: Plan, mode: Adopt, *, made_by: str, progress: Progress
+) -> Improved:
     """Train on a set, compare with the detector in use on the questions held out, and adopt the new one or not.
 
     A detector of this name that was trained on the same set is not trained again. The comparison stays in its folder.
@@ -58,7 +60,7 @@ def improve(workspace: Workspace, made: TrainingSetVersion, plan: Plan, mode: Ad
     result = Improved(made, trained, found, adopted)
     write_json(trained.folder / _REPORT, result.as_row())
     if adopted:
-        adopt(workspace, new.name)
+        adopt(workspace, new.name, made_by=made_by)
     return result
 
 

@@ -1,12 +1,14 @@
 """Long work that the app started: each is a `berdseye` command of its own, which goes on when the app does not."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.acting import VARIABLE
 from data.atomic import write_json
 from data.processes import end_group, runs_command
 from data.workspace import Workspace
@@ -32,13 +34,22 @@ class Job:
         return runs_command(self.pid, _WORD)
 
 
-def start_job(workspace: Workspace, folder: Path, arguments: tuple[str, ...]) -> None:
-    """Run `berdseye ARGUMENTS --workspace ...` in the background, and keep track of it in the folder."""
+def start_job(workspace: Workspace, folder: Path, arguments: tuple[str, ...], *, person: str = "") -> None:
+    """Run `berdseye ARGUMENTS --workspace ...` in the background, and keep track of it in the folder.
+
+    `person` is whom it acts for; empty: nobody gave a name.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     command = [str(Path(sys.executable).with_name(_WORD)), *arguments, "--workspace", str(workspace.folder)]
+    environment = {**os.environ, VARIABLE: person} if person else None
     with (folder / _LOG).open("wb") as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
         )
     write_json(folder / PROCESS, {"pid": process.pid, "arguments": list(arguments)})
 

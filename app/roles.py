@@ -73,6 +73,8 @@ COMMANDS: dict[str, Right | None] = {
     "sides": "research",
     "study": "research",
     "tune": "research",
+    "guidelines": "send out",
+    "guidelines show": "judge",
     "batch": "send out",
     "batch export": "analyse",
     "judgments": "exchange",

@@ -99,6 +99,12 @@ def acting_person() -> str:
     return "" if person is None else person.name
 
 
+def started_by() -> str:
+    """As whom a command that is started here acts: in team mode by address, as the command line wants it."""
+    settings = people()
+    return identity(st.user.to_dict(), settings).email if settings.team else acting_person()
+
+
 def let_in() -> bool:
     """In team mode, make the person of the token the session's annotator; False: the door was drawn instead."""
     settings, claims = people(), st.user.to_dict()

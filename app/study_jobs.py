@@ -11,14 +11,14 @@ KEPT = "Kept in "
 """What a study's command says last, before the folder of its result."""
 
 
-def start(workspace: Workspace, arguments: tuple[str, ...]) -> None:
-    """Run `berdseye study ARGUMENTS` in the background."""
-    start_job(workspace, _new_folder(workspace), ("study", *arguments))
+def start(workspace: Workspace, arguments: tuple[str, ...], *, person: str = "") -> None:
+    """Run `berdseye study ARGUMENTS` in the background, for a person."""
+    start_job(workspace, _new_folder(workspace), ("study", *arguments), person=person)
 
 
-def resume(workspace: Workspace, job: Job) -> None:
+def resume(workspace: Workspace, job: Job, *, person: str = "") -> None:
     """Begin one anew; what is stored of it (runs, labels, completions) is not done again."""
-    start_job(workspace, job.folder, job.arguments)
+    start_job(workspace, job.folder, job.arguments, person=person)
 
 
 def jobs(workspace: Workspace) -> tuple[list[Job], list[str]]:

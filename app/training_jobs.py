@@ -24,12 +24,14 @@ class TrainingJob:
     points: tuple[Point, ...]
 
 
-def start(workspace: Workspace, name: str, options: tuple[str, ...], command: Command = "train") -> None:
+def start(
+    workspace: Workspace, name: str, options: tuple[str, ...], command: Command = "train", *, person: str = ""
+) -> None:
     """Train in the background from the workspace's judgments; `options` are those of `berdseye detector COMMAND`."""
     folder = new_folder(workspace, name)
     if any(held.name == name and held.job.runs for held in jobs(workspace)):
         raise BadInputError(f"'{name}' is being trained.", hint="Choose another name, or wait.")
-    start_job(workspace, folder, (*_words(command, name), *options))
+    start_job(workspace, folder, (*_words(command, name), *options), person=person)
 
 
 def jobs(workspace: Workspace) -> list[TrainingJob]:

@@ -23,7 +23,7 @@ Named = TypeVar("Named", bound=str)
 
 
 def made_set(
-    workspace: Workspace, name: str, rule: str, unsure: str, annotator: str, leaks: str, *, demo: bool
+    workspace: Workspace, name: str, rule: str, unsure: str, annotator: str, leaks: str, *, demo: bool, made_by: str
 ) -> TrainingSetVersion:
     """The next version of a set by rules given as texts; raises `UnknownNameError` with the nearest right ones."""
     return create(
@@ -32,6 +32,7 @@ def made_set(
         name,
         Choice(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
         mend=one_of("way to mend leaks", leaks, MENDS),
+        made_by=made_by,
     )
 
 

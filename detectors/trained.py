@@ -66,12 +66,12 @@ def adopted_detector(workspace: Workspace) -> str:
         raise StaleError("The adopted detector cannot be read.", where=path, hint="Adopt one anew.") from error
 
 
-def adopt(workspace: Workspace, detector: str) -> None:
+def adopt(workspace: Workspace, detector: str, *, made_by: str = "") -> None:
     """Use a detector from now on where none is named; `embedded` brings the shipped one back."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     write_json(
         workspace.detectors_folder / _ADOPTED,
-        {"detector": detector, "since": now, "before": adopted_detector(workspace)},
+        {"detector": detector, "since": now, "before": adopted_detector(workspace), "made_by": made_by},
     )
 
 

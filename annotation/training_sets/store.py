@@ -80,6 +80,7 @@ def create(
     *,
     mend: Mend = "drop",
     threshold: float = DEFAULT_THRESHOLD,
+    made_by: str = "",
 ) -> TrainingSetVersion:
     """Make the next version of a training set; where it would equal the newest version, that one is returned.
 
@@ -112,6 +113,7 @@ def create(
             "version": number,
             "hash": digest,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "made_by": made_by,
             "rules": rules,
             "judgment_events": events,
             "judgments": len(voters),

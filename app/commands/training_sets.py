@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import note, print_json
 
@@ -47,7 +48,8 @@ def create(
     """
     from app.training_sets import made_set
 
-    _tell(made_set(opened(workspace), name, rule, unsure, annotator, leaks, demo=demo), json)
+    held = opened(workspace)
+    _tell(made_set(held, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(held)), json)
 
 
 @training_set.command("list")

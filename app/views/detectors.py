@@ -12,7 +12,7 @@ from app.components.charts import dots_with_intervals, learning_curves
 from app.components.job_box import job_box
 from app.components.plain_text import escaped
 from app.improving import read_improvement
-from app.session import errors_in_place, judgments, workspace
+from app.session import acting_person, errors_in_place, judgments, started_by, workspace
 from app.training_jobs import TrainingJob, jobs, start
 from app.training_sets import made_set
 from data.errors import BerdseyeError
@@ -65,7 +65,7 @@ def choose() -> None:
     with right.container(horizontal=True):
         if st.button("Use it", icon=":material/check_circle:", disabled=chosen == adopted_detector(workspace())):
             found = parse_detector(chosen, workspace())
-            adopt(workspace(), found.name)
+            adopt(workspace(), found.name, made_by=acting_person())
             st.toast(f"{escaped(found.name)} is used from now on.")
             st.rerun()
         if chosen in trained:
@@ -120,13 +120,13 @@ def train_form() -> None:
         improve = st.button("Improve", icon=":material/trending_up:", type="primary", help=IMPROVE)
         train = st.button("Train", icon=":material/model_training:", help="Only trains: nothing is compared or used.")
     if improve or train:
-        made = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1])
+        made = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
         options = ("--set", made.id, "--kind", kind, *(("--base", base.strip()) if base and kind != "head" else ()))
         called = (name or "").strip() or (made.id if kind == "head" else f"{made.id}-{kind}")
         if improve:
-            start(workspace(), called, (*options, "--adopt", mode or "if-better"), "improve")
+            start(workspace(), called, (*options, "--adopt", mode or "if-better"), "improve", person=started_by())
         else:
-            start(workspace(), called, options)
+            start(workspace(), called, options, person=started_by())
         st.rerun()
 
 
@@ -195,7 +195,7 @@ def _job(training: TrainingJob) -> None:
         training.job,
         training.name,
         doing="is being trained" if training.command == "train" else "is being trained and compared",
-        again=lambda: start(workspace(), training.name, training.options, training.command),
+        again=lambda: start(workspace(), training.name, training.options, training.command, person=started_by()),
     )
     if training.points:
         st.altair_chart(learning_curves(pd.DataFrame([asdict(p) for p in training.points])))

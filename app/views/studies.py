@@ -11,7 +11,7 @@ from app.cli import cli
 from app.components.command_form import command_form, leaf_commands
 from app.components.job_box import job_box
 from app.components.plain_text import escaped
-from app.session import errors_in_place, workspace
+from app.session import errors_in_place, started_by, workspace
 from app.study_jobs import jobs, resume, start
 from data.runs import list_runs
 from evaluation.label_sources import default_sources
@@ -105,7 +105,7 @@ def new_study() -> None:
     }
     arguments = command_form(commands[name], choices, f"form-{name}")
     if arguments is not None:
-        start(workspace(), (*name.split(), *arguments))
+        start(workspace(), (*name.split(), *arguments), person=started_by())
         st.rerun()
 
 
@@ -119,7 +119,9 @@ def progress() -> None:
     for job in held:
         with st.container(border=True, key=f"job-{job.folder.name}"):
             title = " ".join(job.arguments)
-            job_box(job, title, doing="is under way", again=lambda job=job: resume(workspace(), job))  # type: ignore[misc]
+            job_box(
+                job, title, doing="is under way", again=lambda job=job: resume(workspace(), job, person=started_by())
+            )  # type: ignore[misc]
 
 
 def page() -> None:

@@ -34,7 +34,7 @@ class Stored:
     notes: list[str]
 
 
-def save_result(workspace: Workspace, result: StudyResult) -> Path:
+def save_result(workspace: Workspace, result: StudyResult, *, made_by: str = "") -> Path:
     """Write a result in place of one of the same study and settings; returns its folder."""
     settings = json.loads(json.dumps(dict(result.settings), default=str, sort_keys=True))
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=4).hexdigest()
@@ -49,6 +49,7 @@ def save_result(workspace: Workspace, result: StudyResult) -> Path:
     manifest = {
         "study": result.study,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made_by": made_by,
         "settings": settings,
         "versions": {"berdseye": version("berdseye")},
         "tables": [

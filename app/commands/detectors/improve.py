@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
 from app.console import counting, note, print_json
@@ -49,14 +50,19 @@ def improve(
     held = opened(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
-    made = find_set(held, set_) if set_ else made_set(held, "judged", rule, unsure, annotator, leaks, demo=demo)
+    person = acting_name(held)
+    made = (
+        find_set(held, set_)
+        if set_
+        else made_set(held, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
+    )
     called = name or (made.id if chosen == "head" else f"{made.id}-{chosen}")
     plan = Plan(kind=chosen, name=called, bases=(base,) if base else ())
     if made_up := made.manifest["judgments_of_made_up_annotators"]:
         note(f"{made_up:,} of {made.manifest['judgments']:,} judgments are of the demo's made-up annotators.")
     note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
     with counting(f"{kind} '{called}'") as progress:
-        result = improved(held, made, plan, mode, progress=progress)
+        result = improved(held, made, plan, mode, made_by=person, progress=progress)
     if json:
         print_json(result.as_row())
         return

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import note, print_json
 
@@ -62,7 +63,7 @@ def adopt(
 
     held = opened(workspace)
     found = parse_detector(detector, held)
-    adopted(held, found.name)
+    adopted(held, found.name, made_by=acting_name(held))
     note(f"{found.name} ({found.version}) is used from now on.")
 
 

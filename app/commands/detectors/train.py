@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.workspace import Workspace
@@ -110,7 +111,9 @@ def _data(workspace: Workspace, file: Path | None, wanted: str | None, demo: boo
     made = (
         find_set(workspace, wanted)
         if wanted
-        else made_set(workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo)
+        else made_set(
+            workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by=acting_name(workspace)
+        )
     )
     if made_up := made.manifest["judgments_of_made_up_annotators"]:
         note(f"{made_up:,} of {made.manifest['judgments']:,} judgments are of the demo's made-up annotators.")
