@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from random import Random
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
-from annotation.batches import Item
+from annotation.batches import Item, Task
 from annotation.judgments import PairRecord
 from annotation.queue import pairs_of_runs
 from data.datasets import load_dataset
@@ -30,6 +30,22 @@ Stratum = Literal["probability", "dataset", "stance"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 _BINS = 5
 BERDS_QUESTIONS, BERDS_K, BERDS_RUNS = 10, 5, 2
+
+
+class Preset(NamedTuple):
+    """A batch as a paper has it: what people do, and which options the pairs may come from."""
+
+    task: Task
+    sources: tuple[str, ...]
+
+
+PRESETS: dict[str, Preset] = {
+    "berds": Preset("judge", ("run",)),
+    "dmerit": Preset("verify", ("run", "file")),
+    "debateqa": Preset("prefer", ("answers",)),
+}
+"""BERDS (Chen and Choi): its test set. D-MERIT (Rassin et al.): is a decision that a model made right? DebateQA (Xu et al.):
+which of two answers is better? Of the last two it is the task, with guidelines of its own; how many pairs is yours to say."""
 ANSWERS = "answers"
 """What stands for the corpus of a pair of answers."""
 

@@ -95,8 +95,8 @@ def create(
     Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
     """
     from annotation.batches import Plan, create_batch
-    from annotation.judgments import Judgments
     from annotation.guidelines.versions import keep
+    from annotation.judgments import Judgments
     from app.commands.guidelines import read_guidelines
     from evaluation.batch_choice import (
         PRESETS,
@@ -324,7 +324,8 @@ def _judgments(workspace: "Workspace") -> "Judgments":
 def _as_json(found: "Batch") -> dict[str, object]:
     return {
         **{field: getattr(found, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
-        **{field: getattr(found, field) for field in ("order", "blind", "shown_share", "seed", "hold", "recipe")},
+        **{field: getattr(found, field) for field in ("order", "blind", "shown_share", "seed", "hold")},
+        **{field: getattr(found, field) for field in ("recipe", "guidelines")},
         "people": [person.name for person in found.people],
         "open": found.is_open,
     }
