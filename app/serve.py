@@ -94,6 +94,7 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
 
     judgments = Judgments.open(workspace.judgments_url)
     received, ready, complaint = 0.0, False, ""
+    stuck, tried = 0, 0.0
     while not ending.wait(_LOOK_EVERY if ready else 1.0):
         try:
             if not server.answers():
@@ -104,8 +105,11 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
             if time.monotonic() - received > _RECEIVE_EVERY:
                 receive(workspace, judgments)
                 received = time.monotonic()
-            if waiting(judgments):
+            # What waits for a project that is gone, or of another server, waits on: that is looked at less often.
+            now = waiting(judgments)
+            if now and (now != stuck or time.monotonic() - tried > _RECEIVE_EVERY):
                 send(workspace, judgments)
+                stuck, tried = waiting(judgments), time.monotonic()
         except Exception as error:  # whatever goes wrong here must not end the exchange for good
             if str(error) != complaint:  # the same trouble is told once
                 complaint = str(error)

@@ -44,7 +44,7 @@ def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
     for person, share in (deal(judgments, batch, {}) if batch.people else {}).items():
         for key in share:
             whose.setdefault(key, []).append(names[person])
-    tasks = [
+    tasks: list[dict[str, Any]] = [
         {
             "data": {**task_data(records[key]), **more[key], "assigned_to": ", ".join(whose.get(key, ()))},
             "predictions": [prediction_of(*labels[key], version)] if key in labels else [],
@@ -73,7 +73,7 @@ def labels_of(judgments: Judgments, batch: Batch) -> Labels:
 def data_of(judgments: Judgments, batch: Batch) -> dict[str, dict[str, Any]]:
     """What tasks hold beside their pair: the batch, and the decision to be verified."""
     query = select(batch_items.c.pair, batch_items.c.decision).where(batch_items.c.batch_id == batch.id)
-    decided = {True: {"decision": "supports"}, False: {"decision": "does not support"}}
+    decided: dict[Any, dict[str, Any]] = {True: {"decision": "supports"}, False: {"decision": "does not support"}}
     with judgments.reading() as connection:
         return {
             row.pair: {"batch": batch.name, **(decided[row.decision] if batch.task == "verify" else {})}

@@ -1,0 +1,68 @@
+"""A batch through the commands: sent, received, listed; and a file there and back."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from there import annotate, pair, user_of
+from typer.testing import CliRunner
+
+from annotation.batches import Item, Plan, create_batch
+from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.config import Word
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.project import described
+from annotation.label_studio.purpose import batch_purposes
+from annotation.label_studio.remote import all_tasks
+from app.cli import cli
+from data.errors import BadInputError
+from data.workspace import Workspace
+
+pytestmark = pytest.mark.label_studio
+
+
+def run(workspace: Workspace, *words: str) -> str:
+    done = CliRunner().invoke(cli, [*words, "--workspace", str(workspace.folder)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def test_a_batch_is_sent_received_and_listed(
+    judgments: Judgments, people: list[Annotator], connection: Connection, workspace: Workspace
+) -> None:
+    name = f"batch-{uuid4().hex[:6]}"
+    batch = create_batch(judgments, Plan(name, people=(people[0].name,)), [Item(pair(0)), Item(pair(1))])
+    with pytest.raises(BadInputError, match="was not sent"):
+        run(workspace, "label-studio", "receive", name)
+    sent = json.loads(run(workspace, "label-studio", "send", name, "--json"))
+    assert [(one["project"], one["tasks_created"]) for one in sent] == [(f"Batch {name}: {people[0].name}"[:50], 2)]
+    (purpose,) = batch_purposes(judgments, batch.id)
+    number = int(purpose.project.partition("@")[0])
+    assert described(connection, sent[0]["project"], "Berdseye") is not None
+    annotate(connection, all_tasks(connection, number)[0], user_of(connection, people[0]), Word("supports", ""))
+    received = run(workspace, "label-studio", "receive", name)
+    assert "received 1 new" in received
+    (listed,) = json.loads(run(workspace, "label-studio", "projects", "--json"))
+    assert (listed["batch"], listed["person"], listed["tasks"], listed["waiting"]) == (name, people[0].name, 2, 0)
+    assert listed["received"].startswith("20")
+    told = run(workspace, "label-studio", "check")
+    assert connection.url in told
+    assert "legacy token" in told
+
+
+def test_a_file_goes_out_and_comes_in(judgments: Judgments, workspace: Workspace, tmp_path: Path) -> None:
+    create_batch(judgments, Plan("far"), [Item(pair(0))])
+    path = tmp_path / "tasks.json"
+    run(workspace, "batch", "export", "far", str(path), "--label-studio")
+    assert path.with_suffix(".config.xml").read_text().startswith("<View>")
+    (task,) = json.loads(path.read_text())
+    result = [{"from_name": "verdict", "value": {"choices": ["unsure"]}}]
+    said = {"id": 1, "completed_by": 4, "updated_at": "2026-01-01T00:00:00Z", "result": result}
+    path.write_text(json.dumps([task | {"annotations": [said]}]))
+    assert "number 4 alone" in run(workspace, "judgments", "import", str(path))
+    assert "1 judgments new" in run(workspace, "judgments", "import", str(path), "--annotator", "4=Ana")
+    assert [(j.annotator.name, j.verdict) for j in judgments.present()] == [("Ana", "unsure")]
+    with pytest.raises(BadInputError, match="--choice"):
+        run(workspace, "judgments", "import", str(path), "--choice", "yes")
