@@ -1,5 +1,6 @@
 """Labels of pairs by detectors (and gold labels): append-only Parquet segments, shared by every page and command."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -54,6 +55,11 @@ class LabelStore:
         places, values = result.values()
         found[np.asarray(places)] = np.asarray(values)
         return found
+
+    def state(self, source: str) -> str:
+        """12 hex digits that change whenever labels of the source are stored."""
+        names = sorted(f"{p.parent.name}/{p.name}" for p in self._folder(source, "*").parent.glob("*/*.parquet"))
+        return hashlib.blake2b("\n".join(names).encode(), digest_size=6).hexdigest()
 
     def sources(self) -> list[str]:
         """Names of the folders labels are kept under."""

@@ -1,7 +1,7 @@
 """Weights that were tuned on a dev split for a pipeline, kept beside the corpus they were tuned over."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from data.atomic import write_json
@@ -12,7 +12,10 @@ _FILE = "tuned.json"
 
 @dataclass(frozen=True)
 class TunedWeight:
-    """The weight chosen, by which measure and labels over which data sets, and what each weight of the grid scored."""
+    """The weight chosen, by which measure and labels over which data sets, and what each weight of the grid scored.
+
+    `versions` are those of the pipeline's parts, of the questions and of the labels; empty where they were not kept.
+    """
 
     weight: float
     datasets: list[str]
@@ -21,6 +24,7 @@ class TunedWeight:
     corpus_hash: str
     scores: dict[str, float]
     created: str
+    versions: dict[str, str] = field(default_factory=dict)
 
 
 def read_tuned(corpus_folder: Path) -> dict[str, TunedWeight]:

@@ -2,6 +2,7 @@
 or reworded, people where there are any and else a detector, or a detector whose mean is corrected by people's judgments of a
 sample."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from annotation.adjudication import gold_words
 from annotation.judgments import Judgments
 from annotation.votes import people_say
+from data.dataset_versions import parts_of_perspectives
 from data.datasets import GOLD
 from data.errors import BadInputError, UnknownNameError
 from data.grammar import parse
@@ -53,6 +55,20 @@ class LabelSource:
         """The detector among the sources, if there is one."""
         last = self.parts[-1]
         return None if last in _NO_DETECTORS else parse_detector(last, workspace)
+
+
+def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:
+    """Versions of all that the labels of a source depend on: while these are the same, the labels are."""
+    parts = set(source.parts)
+    versions = {part: parse_detector(part, workspace).version for part in source.parts if part not in _NO_DETECTORS}
+    if parts & {HUMAN, DERIVED}:
+        versions["judgments"] = str(judgments.version())
+    if parts & {GOLD, DERIVED}:
+        versions[GOLD] = LabelStore(workspace).state(GOLD)
+    if DERIVED in parts:
+        told = repr(sorted(parts_of_perspectives(workspace).items()))
+        versions[DERIVED] = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return versions
 
 
 def default_sources(workspace: Workspace) -> list[str]:

@@ -8,22 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.judgments import Judgments
-from data.corpora import open_corpus
+from data.corpora import Corpus, open_corpus
 from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.progress import Progress, silent
-from data.tuned_weights import TunedWeight, write_tuned
+from data.tuned_weights import TunedWeight, read_tuned, write_tuned
 from data.workspace import Workspace
 from detectors.labelling import judge
-from evaluation.label_sources import LabelSource
+from evaluation.label_sources import LabelSource, label_versions
 from evaluation.labelled_runs import labelled_ranking
 from evaluation.measures import Measure
 from evaluation.scoring import judged_values
 from retrieval.passage_collections import Stored
+from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
 from retrieval.queries import query_of
 from retrieval.registry import parse_pipeline
 from retrieval.rerank.mmr import GRID, MMR
+from retrieval.running import questions_version
 from retrieval.search import search
 
 _DIGITS = 12
@@ -47,16 +49,13 @@ def tune(
     equals the one nearest to 1, which changes the ranking least. Raises `BadInputError` for a pipeline that does not end so.
     """
     opened = open_corpus(workspace, corpus)
-    parsed = parse_pipeline(pipeline, Surroundings(workspace, judge(workspace)))
-    last = parsed.stages[-1] if parsed.stages else None
-    if not isinstance(last, MMR) or last.weight is not None:
-        raise BadInputError(f"'{parsed}' does not end in mmr(tuned).", hint='Write it like "bm25 >> mmr(tuned)".')
-    before = replace(parsed, stages=parsed.stages[:-1]).tuned(opened)
+    before, last = _parted(workspace, opened, pipeline)
+    whole = replace(before, stages=(*before.stages, last))
     totals: dict[float, list[float]] = {weight: [] for weight in grid}
     for dataset in datasets:
         questions = load_dataset(workspace, dataset)
         queries = [query_of(q) for q in questions]
-        ids, scores = search(opened, before, queries, parsed.depth, progress=progress)
+        ids, scores = search(opened, before, queries, whole.depth, progress=progress)
         by_weight: list[npt.NDArray[np.float64]] = []
         for weight in grid:
             chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
@@ -83,6 +82,48 @@ def tune(
         opened.manifest.hash,
         {f"{weight:g}": value for weight, value in means.items()},
         datetime.now(UTC).isoformat(timespec="seconds"),
+        _versions(workspace, judgments, datasets, whole, source),
     )
-    write_tuned(opened.folder, str(replace(before, stages=(*before.stages, last))), tuned)
+    write_tuned(opened.folder, str(whole), tuned)
     return tuned
+
+
+def stored_weight(
+    workspace: Workspace,
+    judgments: Judgments,
+    datasets: Sequence[str],
+    corpus: str,
+    pipeline: str,
+    source: LabelSource,
+    measure: Measure,
+) -> TunedWeight | None:
+    """What `tune` stored when it was asked the same, as long as nothing has changed that the weight depends on."""
+    opened = open_corpus(workspace, corpus)
+    before, last = _parted(workspace, opened, pipeline)
+    whole = replace(before, stages=(*before.stages, last))
+    held = read_tuned(opened.folder).get(str(whole))
+    if held is None:
+        return None
+    same = (held.datasets, held.measure, held.labels, held.corpus_hash) == (
+        list(datasets),
+        str(measure),
+        str(source),
+        opened.manifest.hash,
+    )
+    return held if same and held.versions == _versions(workspace, judgments, datasets, whole, source) else None
+
+
+def _parted(workspace: Workspace, corpus: Corpus, pipeline: str) -> tuple[Pipeline, MMR]:
+    """What stands before `mmr(tuned)`, and that."""
+    parsed = parse_pipeline(pipeline, Surroundings(workspace, judge(workspace)))
+    last = parsed.stages[-1] if parsed.stages else None
+    if not isinstance(last, MMR) or last.weight is not None:
+        raise BadInputError(f"'{parsed}' does not end in mmr(tuned).", hint='Write it like "bm25 >> mmr(tuned)".')
+    return replace(parsed, stages=parsed.stages[:-1]).tuned(corpus), last
+
+
+def _versions(
+    workspace: Workspace, judgments: Judgments, datasets: Sequence[str], pipeline: Pipeline, source: LabelSource
+) -> dict[str, str]:
+    asked = {f"questions of {d}": questions_version(load_dataset(workspace, d))["questions"] for d in datasets}
+    return pipeline.versions | asked | label_versions(workspace, judgments, source)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from annotation.judgments import Judgments
+from annotation.judgments import Judgments, PairRecord
 from data.corpora import Corpus
 from data.datasets import GOLD, save_dataset
 from data.errors import BadInputError, UnknownNameError
@@ -16,9 +16,9 @@ from data.records import Pair, Perspective, Question
 from data.runs import load_run
 from data.tuned_weights import TunedWeight, read_tuned
 from data.workspace import Workspace
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import Definition, Measure, parse_measures
-from evaluation.tuning import tune
+from evaluation.label_sources import label_versions, parse_label_source
+from evaluation.measures import Definition, Measure, parse_measure
+from evaluation.tuning import stored_weight, tune
 from retrieval.registry import parse_pipeline
 from retrieval.rerank.mmr import GRID
 from retrieval.running import run_pipeline
@@ -106,8 +106,7 @@ def judgments(workspace: Workspace) -> Iterator[Judgments]:
 def tuned_on(
     workspace: Workspace, judgments: Judgments, *datasets: str, pipeline: str = PIPELINE, measure: str = "MRecall@2"
 ) -> TunedWeight:
-    (parsed,) = parse_measures(measure)
-    return tune(workspace, judgments, datasets, "c", pipeline, parse_label_source(GOLD), parsed)
+    return tune(workspace, judgments, datasets, "c", pipeline, parse_label_source(GOLD), parse_measure(measure))
 
 
 @pytest.mark.parametrize(
@@ -154,6 +153,34 @@ def test_from_then_on_the_name_stands_for_the_weight(
     manifest = run_pipeline(workspace, "one", "c", PIPELINE, 2)
     assert manifest.pipeline == "dense(table) >> mmr(0.9,embedder=alike)"
     assert load_run(workspace, manifest.name).ids[1:].tolist() == [[3, 5], [9, 10]]
+
+
+def test_a_stored_weight_holds_until_something_it_depends_on_changes(
+    workspace: Workspace, corpus: Corpus, judgments: Judgments
+) -> None:
+    del corpus
+    measure = parse_measure("MRecall@2")
+
+    def stored(source: str = GOLD, dataset: str = "one") -> TunedWeight | None:
+        return stored_weight(workspace, judgments, [dataset], "c", PIPELINE, parse_label_source(source), measure)
+
+    assert stored() is None
+    tuned = tuned_on(workspace, judgments, "one")
+    assert stored() == tuned
+    assert stored(dataset="small") is None
+    pair = PairRecord("one", "one cars", "cars?", "Yes.", "supporting", "c", "", "cars 0")
+    judgments.add_pairs([pair])
+    judgments.judge(judgments.sign_in("ann"), pair.key, "supports", source="annotate")
+    assert stored() == tuned  # gold labels are nobody's judgments
+    LabelStore(workspace).put(GOLD, "made", [pair.key], [0.0])
+    assert stored() is None
+    tuned = tuned_on(workspace, judgments, "one")
+    save_dataset(workspace, "one", [Question("one cars", "one", "cars?", PERSPECTIVES)])
+    assert stored() is None
+    people = parse_label_source("human>gold")
+    before = label_versions(workspace, judgments, people)
+    judgments.judge(judgments.sign_in("bob"), pair.key, "supports", source="annotate")
+    assert label_versions(workspace, judgments, people) != before
 
 
 def test_another_pipeline_is_tuned_by_itself(workspace: Workspace, corpus: Corpus, judgments: Judgments) -> None:

@@ -2,18 +2,14 @@
 
 import pandas as pd
 
-from data.corpora import open_corpus
-from data.tuned_weights import TunedWeight, read_tuned
-from detectors.labelling import judge
+from data.tuned_weights import TunedWeight
 from evaluation.measures import parse_measures
 from evaluation.published import published
 from evaluation.studies.berds.beside import NOTE, beside
 from evaluation.studies.charts import curves, dots
 from evaluation.studies.gathering import Gatherer, Selection, cells_of
 from evaluation.studies.result import StudyResult, Table
-from evaluation.tuning import tune
-from retrieval.protocol import Surroundings
-from retrieval.registry import parse_pipeline
+from evaluation.tuning import stored_weight, tune
 
 
 def diversity(
@@ -88,11 +84,6 @@ def tuning(gatherer: Gatherer, selection: Selection, *, measure: str = "MRecall@
 
 def _tuned(g: Gatherer, selection: Selection, corpus: str, pipeline: str, measure: str) -> TunedWeight:
     """The stored weight, where it was tuned on the same; else it is tuned now."""
-    opened = open_corpus(g.workspace, corpus)
-    name = str(parse_pipeline(f"{pipeline} >> mmr(tuned)", Surroundings(g.workspace, judge(g.workspace))))
-    held = read_tuned(opened.folder).get(name)
-    wanted = (list(selection.datasets), measure, str(g.source), opened.manifest.hash)
-    if held is not None and (held.datasets, held.measure, held.labels, held.corpus_hash) == wanted:
-        return held
+    asked = (g.workspace, g.judgments, selection.datasets, corpus, f"{pipeline} >> mmr(tuned)", g.source)
     [parsed] = parse_measures(measure)
-    return tune(g.workspace, g.judgments, selection.datasets, corpus, name, g.source, parsed, progress=g.progress)
+    return stored_weight(*asked, parsed) or tune(*asked, parsed, progress=g.progress)
