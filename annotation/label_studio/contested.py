@@ -2,7 +2,7 @@
 
 from sqlalchemy import select
 
-from annotation.judgments import Judgments, by_keys
+from annotation.judgments import WORD_KINDS, Judgments, by_keys
 from annotation.label_studio.drift_report import Contested, Held
 from annotation.schema import annotators, events
 
@@ -19,22 +19,22 @@ def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tup
     query = (
         select(events, annotators.c.name)
         .join(annotators, annotators.c.id == events.c.annotator_id)
-        .where(events.c.kind.in_(("judge", "skip", "withdraw")), events.c.id.not_in(undone))
+        .where(events.c.kind.in_(WORD_KINDS), events.c.id.not_in(undone))
         .order_by(events.c.id)
     )
     last: dict[tuple[str, str], dict[bool, Held]] = {}
-    newest: dict[tuple[str, str], tuple[bool, str]] = {}
+    newest: dict[tuple[str, str], tuple[bool, bool]] = {}
     with judgments.reading() as connection:
         for part in by_keys(query, events.c.pair, pairs):
             for row in connection.execute(part):
                 place, there = (row.pair, row.name), row.source == _THERE
-                newest[place] = (there, row.kind)
-                if row.kind == "judge":
+                newest[place] = (there, row.verdict is not None)
+                if row.verdict is not None:
                     last.setdefault(place, {})[there] = Held(row.verdict, row.comment.strip(), row.at)
     found = []
     for place, sides in last.items():
-        there, kind = newest[place]
-        if len(sides) < 2 or kind != "judge":
+        there, stands = newest[place]
+        if len(sides) < 2 or not stands:
             continue
         if (sides[False].verdict, sides[False].comment) != (sides[True].verdict, sides[True].comment):
             found.append(Contested(*place, sides[False], sides[True], "there" if there else "here"))

@@ -1,7 +1,7 @@
 """Comparing what is held here with what a Label Studio project holds; neither side is changed."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -12,11 +12,13 @@ from annotation.label_studio.connection import Connection
 from annotation.label_studio.contested import contested_words
 from annotation.label_studio.drift_report import Drift, Held, Side, WordDrift
 from annotation.label_studio.merge import Step, step
+from annotation.label_studio.outbox import belongs
 from annotation.label_studio.people import People
 from annotation.label_studio.project import Project, fresh
+from annotation.label_studio.purpose import purpose_of
 from annotation.label_studio.remote import RemoteAnnotation, RemoteTask, all_tasks
 from annotation.label_studio.sync_state import Local, Place, read_base, read_local, read_pairs, read_sent
-from annotation.schema import events, sync_tasks
+from annotation.schema import present, sync_tasks
 
 _CURES = {
     Step.SEND: "the next sending brings what is here",
@@ -43,10 +45,8 @@ class _There(NamedTuple):
     unreadable: tuple[str, ...]
 
 
-def find_drift(
-    judgments: Judgments, connection: Connection, project: Project, pairs: Sequence[str] | None = None
-) -> Drift:
-    """All that differs, word by word; `pairs` are those whose words belong there, every pair where None.
+def find_drift(judgments: Judgments, connection: Connection, project: Project) -> Drift:
+    """All that differs, word by word: of the words that have their place in this project.
 
     Waits for an exchange that is going on. Raises `UnavailableError` when the server does not answer,
     `UnknownNameError` when the project is gone.
@@ -58,17 +58,18 @@ def find_drift(
             by_key[task.key].append(task)
         people = People(judgments, connection)
         there = _read_there(by_key, people)
+        purpose = purpose_of(judgments, project.key)
         with judgments.reading() as database:
             ever = select(sync_tasks.c.pair).where(sync_tasks.c.project == project.key)
             had_task = set(database.execute(ever).scalars())
-            judged = database.execute(select(events.c.pair).distinct()).scalars() if pairs is None else pairs
-            keys = list(dict.fromkeys((*judged, *by_key, *had_task)))
-            local = read_local(database, keys)
+            kind = "prefer" if purpose.task == "prefer" else "judge"
+            said = select(present.c.pair, present.c.annotator_id).where(present.c.kind == kind, belongs(purpose))
+            here = {Place(*row) for row in database.execute(said)}
+            keys = list(dict.fromkeys((*(place.pair for place in here), *by_key, *had_task)))
+            held = read_local(database, keys)
+            local = {place: ours for place, ours in held.items() if ours.word is None or place in here}
             base, sent = read_base(database, project.key, keys), read_sent(database, project.key, keys)
             known = read_pairs(database, list(by_key))
-        if pairs is not None:
-            ours = {*pairs, *by_key, *had_task}
-            local = {place: held for place, held in local.items() if place.pair in ours}
         names = {person.id: person.name for person in judgments.annotators()}
         words, unnoted = _compare(there, local, base, sent, by_key, names)
         strange = {key: pair_of(tasks[0].data) for key, tasks in by_key.items() if key not in known}
@@ -83,7 +84,7 @@ def find_drift(
             tuple(task.id for key, record in strange.items() if record is None for task in by_key[key]),
             _unpredicted(by_key, project.model_version),
             there.unreadable,
-            contested_words(judgments, None if pairs is None else list(pairs)),
+            contested_words(judgments, None if purpose.batch is None else keys),
         )
 
 

@@ -15,6 +15,11 @@ class Held:
     comment: str = ""
     at: str = ""
 
+    def __str__(self) -> str:
+        told = repr(self.verdict) if self.verdict else "nothing"
+        comment = f" ({self.comment})" if self.comment else ""
+        return f"{told}{comment}{f' of {self.at[:19]}' if self.at else ''}"
+
 
 @dataclass(frozen=True)
 class WordDrift:

@@ -57,7 +57,8 @@ class Server:
     def answers(self) -> bool:
         """Whether it is up, at once: one request, two seconds at most."""
         try:
-            with httpx.Client(trust_env=False, timeout=2) as http:
+            # Reading the certificates takes a tenth of a second, and plain HTTP on this machine has none.
+            with httpx.Client(trust_env=False, timeout=2, verify=False) as http:
                 return http.get(f"{self.url}/health").status_code == httpx.codes.OK
         except httpx.HTTPError:
             return False

@@ -1,6 +1,9 @@
 """One real Label Studio server for all these tests; each test has its own workspace, judgments and project."""
 
+import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,14 +18,29 @@ from data.workspace import Workspace
 
 
 @pytest.fixture(scope="session")
-def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def server_folder(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("workspace") / "label_studio"
+    # Label Studio takes half a minute to make its tables: a copy of them, empty, is kept from one run to the next.
+    kept = pytestconfig.cache.mkdir(f"label_studio-{version('label-studio')}") / "empty"
+    if kept.exists():
+        shutil.copytree(kept, folder)
     started = start(folder, 0)
     try:
         started.ready(180)
+        if not kept.exists():
+            _keep(folder, kept)
         yield folder
     finally:
         (running(folder) or started).stop()
+
+
+def _keep(folder: Path, kept: Path) -> None:
+    made = kept.with_name(f"{uuid4().hex}.part")
+    shutil.copytree(folder, made, ignore=shutil.ignore_patterns("*.sqlite3*", "server.*", "*.lock", "*.log"))
+    for database in (folder / "data").glob("*.sqlite3"):
+        with sqlite3.connect(database) as source, sqlite3.connect(made / "data" / database.name) as target:
+            source.backup(target)
+    made.rename(kept)
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Looking for what is wrong in the judgments database, and mending what can be mended without losing a word."""

@@ -1,0 +1,27 @@
+"""How things stand between the judgments here and Label Studio, for the page and the command line alike."""
+
+from annotation.doctor.examine import examine
+from annotation.doctor.finding import Finding
+from annotation.judgments import Judgments
+from annotation.label_studio.connection import connect
+from annotation.label_studio.doctor import examine_exchange
+from annotation.label_studio.drift import find_drift
+from annotation.label_studio.drift_report import Drift
+from annotation.label_studio.exchanged import exchanged_projects
+from data.errors import BadInputError, UnavailableError
+from data.workspace import Workspace
+
+
+def drifts(workspace: Workspace, judgments: Judgments) -> list[Drift]:
+    """What differs, project by project; raises `UnavailableError` when Label Studio does not answer."""
+    connection = connect(workspace)
+    return [find_drift(judgments, connection, project) for project in exchanged_projects(judgments, connection)]
+
+
+def look(workspace: Workspace, judgments: Judgments) -> tuple[list[Finding], str]:
+    """What is wrong here and, where it answers, in Label Studio; and why that could not be looked at."""
+    found = examine(judgments)
+    try:
+        return found + examine_exchange(judgments, connect(workspace)), ""
+    except (UnavailableError, BadInputError) as error:
+        return found, str(error)

@@ -1,0 +1,110 @@
+"""People work on both sides, an exchange meets a fault at a random moment, and afterwards both sides agree exactly.
+
+Every word is counted: in the log, here and there. All faults, many times, with a table of counts:
+
+    BERDSEYE_FAULT_ROUNDS=20 .venv/bin/python -m pytest -m slow -s tests/annotation/label_studio/test_fault_rounds.py
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from faults import Scene
+from faulty_proxy import FAULTS
+from world import World
+
+from annotation.judgments import Judgments
+from annotation.label_studio.connection import connect
+from annotation.label_studio.project import find_or_create
+from annotation.label_studio.server import running, start
+from data.workspace import Workspace
+
+pytestmark = pytest.mark.label_studio
+WAYS = ("push", "pull")
+KILLS = ("Label Studio killed", "Berdseye killed")
+EVERY = (*KILLS, "network refused", "import race", *(f"proxy: {fault}" for fault in FAULTS), "proxy: all")
+
+
+@pytest.fixture(scope="module")
+def scene(server_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """One world for all faults: what one of them left behind would show in the next."""
+    workspace = Workspace.create(tmp_path_factory.mktemp("faults") / "workspace")
+    judgments = Judgments.open(workspace.judgments_url)
+    server = (running(server_folder) or start(server_folder, 0)).ready()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BERDSEYE_LABEL_STUDIO_URL", server.url)
+        patch.setenv("BERDSEYE_LABEL_STUDIO_TOKEN", server.token)
+        connection = connect(workspace)
+        project = find_or_create(connection, f"Test {uuid4().hex[:12]}")
+        people = [judgments.sign_in(f"{name} {uuid4().hex[:6]}") for name in ("Ana", "Bo", "Zoë")]
+        world = World(judgments, connection, project, people, seed=int(os.environ.get("BERDSEYE_FAULT_SEED", "6")))
+        world.new_pairs(6)
+        world.settle()
+        world.check()
+        yield Scene(world, workspace, server_folder, patch)
+    judgments.engine.dispose()
+
+
+def play(scene: Scene, name: str, way: str, size: int) -> bool:
+    """Work on both sides, the fault, more work, recovery; returns whether the fault hit the exchange."""
+    world = scene.world
+    world.new_pairs(size)
+    world.work_here(size)
+    world.work_there(size)
+    hit = scene.faults[name](way)
+    world.work_here(2)
+    world.settle()
+    world.check()
+    return hit
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("Berdseye killed", "push"),
+        ("Berdseye killed", "pull"),
+        ("network refused", "push"),
+        ("proxy: short import", "push"),
+        ("proxy: all", "push"),
+        ("proxy: all", "pull"),
+        ("Label Studio killed", "push"),
+    ],
+)
+def test_both_sides_agree_after_a_fault(scene: Scene, name: str, way: str) -> None:
+    scene.seconds = 0.3
+    play(scene, name, way, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(4 * 3600)
+def test_both_sides_agree_after_many_faults(scene: Scene) -> None:
+    rounds = int(os.environ.get("BERDSEYE_FAULT_ROUNDS", "5"))
+    table: Counter[tuple[str, str, str]] = Counter()
+    began = time.monotonic()
+    for number in range(rounds):
+        for name in EVERY:
+            for way in WAYS:
+                if name in ("proxy: short import", "import race") and way == "pull":
+                    continue
+                # The whole time an exchange takes, so that kills fall anywhere in it.
+                scene.seconds = 1.5 if way == "push" else 0.4
+                hit = play(scene, name, way, 12)
+                table[name, way, "rounds"] += 1
+                table[name, way, "hit"] += hit
+        print(f"\nround {number + 1} of {rounds}, {time.monotonic() - began:.0f} s", flush=True)
+    counts = scene.world.counts
+    print(f"\n{'fault':32} {'during':7} {'rounds':>7} {'hit':>5} {'lost':>5} {'doubled':>8}")
+    for name in EVERY:
+        for way in WAYS:
+            if played := table[name, way, "rounds"]:
+                # Every round ends with a check that fails on the first word lost or doubled.
+                print(f"{name:32} {way:7} {played:7} {table[name, way, 'hit']:5} {0:5} {0:8}")
+    for name, count in sorted(counts.items()):
+        print(f"{name}: {count}")
+    assert counts["checks"] == 1 + sum(count for (_, _, kind), count in table.items() if kind == "rounds")
+    for name in KILLS:
+        assert all(table[name, way, "hit"] for way in WAYS), "no kill fell into an exchange"
