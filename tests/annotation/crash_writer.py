@@ -1,9 +1,10 @@
 """The process that test_crash.py kills: several threads judge, and tell of each judgment once it is recorded."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from uuid import uuid4
+
+from killable import tell
 
 from annotation.judgments import Annotator, Judgments
 
@@ -16,8 +17,7 @@ def write(url: str, people: list[Annotator], keys: list[str], told: Connection) 
         for key in keys:
             uid = str(uuid4())
             judgments.judge(person, key, "supports", source="annotate", uid=uid)
-            # One write shorter than PIPE_BUF is whole or not there; a buffered one could die with the process.
-            os.write(told.fileno(), f"{uid}\n".encode())
+            tell(told, uid)
 
     with ThreadPoolExecutor(len(people)) as threads:
         for done in [threads.submit(judge_all, person) for person in people]:

@@ -1,65 +1,34 @@
 """No acknowledged judgment is ever lost: a process that writes is killed at a random moment, twenty times over."""
 
-import multiprocessing
-import os
 import random
 import signal
 import sqlite3
 import time
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 from crash_writer import write
+from killable import fork_server, started, told
 from made_pairs import record
 
-from annotation.judgments import Annotator, Judgments
+from annotation.judgments import Judgments
 
 ROUNDS = 20
 WRITERS_A_PROCESS = 4
 JUDGMENTS_A_WRITER = 125
 
 
-@pytest.fixture(scope="module")
-def processes() -> ForkServerContext:
-    """Processes that start within milliseconds: forked off one that has imported everything and opened nothing."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "annotation.judgments"])
-    return context
-
-
-def started(
-    processes: ForkServerContext, url: str, people: list[Annotator], keys: list[str]
-) -> tuple[BaseProcess, Connection]:
-    reading, writing = processes.Pipe(duplex=False)
-    process = processes.Process(target=write, args=(url, people, keys, writing), daemon=True)
-    process.start()
-    writing.close()
-    return process, reading
-
-
-def told(pipe: Connection, until: int | None = None) -> bytes:
-    """What stands on the pipe until its last writer is gone, or until `until` lines are read."""
-    text = b""
-    while (until is None or text.count(b"\n") < until) and (chunk := os.read(pipe.fileno(), 1 << 12)):
-        text += chunk
-    return text
-
-
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_a_killed_writer_loses_nothing_it_acknowledged(
-    processes: ForkServerContext, tmp_path: Path, database_url: str, number: int
-) -> None:
+def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, database_url: str, number: int) -> None:
     judgments = Judgments.open(database_url)
     people = [judgments.sign_in(f"Writer {n}") for n in range(2 * WRITERS_A_PROCESS)]
     keys = judgments.add_pairs(record(n) for n in range(JUDGMENTS_A_WRITER))
     judgments.engine.dispose()
 
-    survivor, survivor_tells = started(processes, database_url, people[:WRITERS_A_PROCESS], keys)
-    victim, victim_tells = started(processes, database_url, people[WRITERS_A_PROCESS:], keys)
+    processes = fork_server("annotation.judgments")
+    survivor, survivor_tells = started(processes, write, database_url, people[:WRITERS_A_PROCESS], keys)
+    victim, victim_tells = started(processes, write, database_url, people[WRITERS_A_PROCESS:], keys)
     chance = random.Random(number)
     before = told(victim_tells, until=chance.randrange(1, WRITERS_A_PROCESS * JUDGMENTS_A_WRITER // 2))
     time.sleep(chance.uniform(0, 0.005))
