@@ -153,6 +153,13 @@ def _refused(url: str, error: ApiError) -> BerdseyeError:
     )
 
 
+def server_url(workspace: Workspace) -> str:
+    """Where Label Studio is, whether it answers or not; empty where none is named and none runs in the workspace."""
+    named = os.environ.get("BERDSEYE_LABEL_STUDIO_URL") or str(workspace.settings["label_studio"]["url"])
+    server = running(workspace.label_studio_folder)
+    return named.rstrip("/") or (server.url if server is not None else "")
+
+
 def _address_and_token(workspace: Workspace, folder: Path) -> tuple[str, str]:
     url = os.environ.get("BERDSEYE_LABEL_STUDIO_URL") or str(workspace.settings["label_studio"]["url"])
     if not url:

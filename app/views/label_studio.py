@@ -1,24 +1,33 @@
-"""Label Studio: whether it runs, what waits to go there, and the exchange by hand."""
+"""Label Studio: whether it runs, what waits to go there, batches and their projects, and the exchange by hand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import pandas as pd
 import streamlit as st
 
+from annotation.batches import Batch, list_batches
+from annotation.label_studio.batch_projects import Sent
+from annotation.label_studio.connection import server_url
 from annotation.label_studio.outbox import waiting
 from annotation.label_studio.report import Report
 from annotation.label_studio.server import running
 from app.components.plain_text import escaped
-from app.exchange import receive, send
+from app.exchange import receive, receive_all, send, send_batch, sent_projects
 from app.session import errors_in_place, judgments, workspace
 from data.runs import list_runs
+
+Show = Callable[[int, int], None]
 
 
 @st.fragment(run_every=5, key="status")
 def status() -> None:
-    """The state of the server started with this workspace, looked at every five seconds."""
-    server = running(workspace().label_studio_folder)
+    """The state of the server that judgments are exchanged with, looked at every five seconds."""
     left, right = st.columns(2)
-    if server is None:
+    server, url = running(workspace().label_studio_folder), server_url(workspace())
+    if url and (server is None or server.url != url):
+        left.metric("Server", "another one", help="Set by BERDSEYE_LABEL_STUDIO_URL, or in berdseye.toml.")
+        left.markdown(f"[{escaped(url)}]({url})")
+    elif server is None:
         left.metric(
             "Server of this workspace",
             "not running",
@@ -32,19 +41,57 @@ def status() -> None:
     right.metric("Judgments that wait to be sent", waiting(judgments()))
 
 
-def exchange(work: Callable[[Callable[[int, int], None]], Report]) -> None:
-    """Do it with a progress bar, and keep the report for the next drawing."""
-    bar = st.progress(0.0)
+def exchange(work: Callable[[Show], Report | Sequence[Sent]]) -> None:
+    """Do it with a progress bar, and say what was done."""
+    bar = st.progress(0.0, text="Asking Label Studio …")
     with errors_in_place():
 
         def show(done: int, total: int) -> None:
-            bar.progress(done / max(total, 1), text=f"{done} of {total}")
+            bar.progress(min(1.0, done / max(total, 1)), text=f"{done} of {total}")
 
-        report = work(show)
-        st.success(escaped(str(report)))
-        for problem in report.problems:
-            st.warning(escaped(problem))
+        found = work(show)
+        told = [("", found)] if isinstance(found, Report) else [(f"{s.project.title}: ", s.report) for s in found]
+        for title, report in told:
+            st.success(escaped(f"{title}{report}"))
+            for problem in report.problems:
+                st.warning(escaped(f"{title}{problem}"))
     bar.empty()
+
+
+def of_batches(found: list[Batch]) -> None:
+    """Sending a batch out; the projects that were made for batches, with the way to each."""
+    st.subheader("Batches")
+    st.caption(
+        "A batch becomes a project for each of its people, with their share of the pairs, or one project where it is for "
+        "anyone. A blind batch carries no predictions."
+    )
+    names = [batch.name for batch in found if batch.is_open and batch.shown_share is None]
+    left, middle, right = st.columns([3, 2, 1], vertical_alignment="bottom")
+    chosen = left.selectbox("Batch", names, index=None, placeholder="Choose a batch", key="batch-sent")
+    together = middle.checkbox("One project for all", key="batch-together")
+    if right.button("Send batch", icon=":material/upload:", disabled=chosen is None):
+        batch = next(batch for batch in found if batch.name == chosen)
+        exchange(lambda show: send_batch(workspace(), judgments(), batch, together=together, progress=show))
+    rows = sent_projects(judgments())
+    if not rows:
+        return
+    url = server_url(workspace())
+    table = pd.DataFrame(
+        {
+            "batch": [row.batch for row in rows],
+            "for": [row.person or "anyone" for row in rows],
+            "project": [f"{url}/projects/{row.number}" if url else None for row in rows],
+            "tasks": [row.tasks for row in rows],
+            "waiting": [row.waiting for row in rows],
+            "received": [None if row.received == "never" else pd.Timestamp(row.received) for row in rows],
+        }
+    )
+    columns = {
+        "project": st.column_config.LinkColumn("project", display_text=r"projects/(\d+)$"),
+        "waiting": st.column_config.NumberColumn("waiting", help="Words given here that are not there yet."),
+        "received": st.column_config.DatetimeColumn("received", format="distance", help="By the server's clock."),
+    }
+    st.dataframe(table, column_config=columns, hide_index=True)
 
 
 def page() -> None:
@@ -54,14 +101,23 @@ def page() -> None:
         "Started by `berdseye app`, judgments flow both ways by themselves. Each annotator has a user of their own there; "
         "every judgment counts once, wherever it was made."
     )
+    if found := list_batches(judgments()):
+        of_batches(found)
+        st.subheader("Everything else")
     runs = [r.name for r in list_runs(workspace())]
     chosen = st.multiselect("Also send the pairs of these runs as tasks", runs, key="push-runs")
     k = st.number_input("Top k", 1, 100, 5, key="push-k")
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     if left.button("Send", icon=":material/upload:", type="primary"):
-        exchange(lambda progress: send(workspace(), judgments(), chosen, int(k), progress=progress))
-    if right.button("Receive", icon=":material/download:"):
-        exchange(lambda progress: receive(workspace(), judgments(), progress=progress))
+        exchange(lambda show: send(workspace(), judgments(), chosen, int(k), progress=show))
+    if middle.button("Receive", icon=":material/download:"):
+        exchange(lambda show: receive(workspace(), judgments(), progress=show))
+    if right.button(
+        "Receive all again",
+        icon=":material/refresh:",
+        help="Reads every task, not only what changed: tells which tasks were deleted there.",
+    ):
+        exchange(lambda show: receive_all(workspace(), judgments(), whole=True, progress=show))
 
 
 with errors_in_place():
