@@ -13,9 +13,11 @@ st.set_page_config(page_title="Berdseye", page_icon=":material/visibility:", lay
 VIEWS = {
     "explore": ("Explore", ":material/travel_explore:"),
     "annotate": ("Annotate", ":material/rule:"),
+    "perspectives": ("Perspectives", ":material/forum:"),
     "adjudication": ("Adjudication", ":material/gavel:"),
     "agreement": ("Agreement", ":material/handshake:"),
     "runs": ("Runs", ":material/leaderboard:"),
+    "failures": ("Failures", ":material/scatter_plot:"),
     "studies": ("Studies", ":material/science:"),
     "detectors": ("Detectors", ":material/psychology:"),
     "label_studio": ("Label Studio", ":material/sync:"),

@@ -1,8 +1,10 @@
 """Data sets: questions with their perspectives, stored a Parquet file each."""
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -52,17 +54,16 @@ def load_dataset(workspace: Workspace, name: str) -> list[Question]:
         raise UnknownNameError("data set", name, known)
     path = version_file(workspace, name)
     try:
-        rows = pq.read_table(path).select(_SCHEMA.names).to_pylist()
+        table = pq.read_table(path).select(_SCHEMA.names).combine_chunks()
+        ids, named, texts = (table.column(c).to_pylist() for c in ("id", "dataset", "text"))
+        held = table.column("perspectives").combine_chunks()
+        sizes = np.diff(held.offsets.to_numpy())
+        flat = iter(zip(*(held.flatten().field(c).to_pylist() for c in Perspective._fields), strict=True))
     except (OSError, ValueError, KeyError) as error:
         raise StaleError(f"The data set cannot be read: {error}.", where=path, hint="Import it again.") from error
     return [
-        Question(
-            r["id"],
-            r["dataset"],
-            r["text"],
-            tuple(Perspective(**p) for p in r["perspectives"]),
-        )
-        for r in rows
+        Question(*row, tuple(Perspective(*said) for said in islice(flat, size)))
+        for *row, size in zip(ids, named, texts, sizes.tolist(), strict=True)
     ]
 
 

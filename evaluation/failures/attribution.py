@@ -1,6 +1,6 @@
 """The reasons for every hole of a run, from what the workspace holds: its other runs, people's words and flags."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,37 +23,34 @@ from evaluation.labelled_runs import LabelledRun, labelled_run
 POOL_DEPTH = 100
 
 
-def reasons_of_holes(
+def pool_ranks(
     workspace: Workspace,
     judgments: Judgments,
-    run: Run,
-    others: Sequence[Run],
+    runs: Sequence[Run],
     source: LabelSource,
-    k: int,
     *,
-    pool_depth: int = POOL_DEPTH,
+    depth: int = POOL_DEPTH,
     progress: Progress = silent,
-) -> pd.DataFrame:
-    """The holes of `hole_map`, with columns reason (evaluation/failures/reasons.py), elsewhere (the best rank among `others`,
-    which are runs of the same data set over the same corpus, NaN where none has it) and found_by (their pipelines that do).
+) -> dict[str, Ranks]:
+    """The first rank of each run, by its pipeline, that covers each perspective: int64[n_questions, m_max], as in `first_ranks`.
 
-    Raises `BadInputError` where a run of `others` is of another data set or corpus, `StaleError` where one does not fit any more.
+    Raises `BadInputError` for runs of several data sets or corpora, `StaleError` where one does not fit any more.
     """
-    place = (run.manifest.dataset, run.manifest.corpus)
-    for other in others:
-        if (other.manifest.dataset, other.manifest.corpus) != place:
-            raise BadInputError(
-                f"Run '{other.manifest.name}' is of another data set or corpus.", hint="A pool is of one of each."
-            )
-    labelled = labelled_run(workspace, judgments, run, source, max(k, pool_depth), progress=progress)
-    pool = {
-        other.manifest.pipeline: labelled_run(
-            workspace, judgments, other, source, pool_depth, progress=progress
-        ).first_ranks()
-        for other in others
-        if other.manifest.name != run.manifest.name
+    if len({(run.manifest.dataset, run.manifest.corpus) for run in runs}) > 1:
+        raise BadInputError("These runs are of several data sets or corpora.", hint="A pool is of one of each.")
+    return {
+        run.manifest.pipeline: labelled_run(workspace, judgments, run, source, depth, progress=progress).first_ranks()
+        for run in runs
     }
-    circumstances = circumstances_of(judgments, run.manifest.dataset, labelled, list(pool.values()), k)
+
+
+def reasons_of_holes(
+    judgments: Judgments, dataset: str, labelled: LabelledRun, pool: Mapping[str, Ranks], k: int
+) -> pd.DataFrame:
+    """The holes of `hole_map`, with columns reason (evaluation/failures/reasons.py), elsewhere (the best rank in the pool, NaN
+    where none of it has one) and found_by (the pipelines of the pool that do). `pool` is that of the other runs over the corpus.
+    """
+    circumstances = circumstances_of(judgments, dataset, labelled, list(pool.values()), k)
     holes = hole_map(labelled, k)
     rows, places = holes["row"].to_numpy(), holes["place"].to_numpy() - 1
     best = circumstances.elsewhere[rows, places]

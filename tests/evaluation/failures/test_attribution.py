@@ -12,7 +12,7 @@ from annotation.judgments import Judgments
 from data.errors import BadInputError
 from data.runs import Run, load_run, save_run
 from data.workspace import Workspace
-from evaluation.failures.attribution import reasons_of_holes
+from evaluation.failures.attribution import pool_ranks, reasons_of_holes
 from evaluation.failures.hole_map import LENGTHS, hole_map
 from evaluation.label_sources import parse_label_source
 from evaluation.labelled_runs import labelled_run
@@ -44,8 +44,14 @@ def other_run(workspace: Workspace, run: Run, ranked: list[list[int]], *, pipeli
     return load_run(workspace, saved.name)
 
 
+def holes(workspace: Workspace, judgments: Judgments, run: Run, *others: Run, source: str = "gold") -> pd.DataFrame:
+    by = parse_label_source(source)
+    labelled = labelled_run(workspace, judgments, run, by, 100)
+    return reasons_of_holes(judgments, DATASET, labelled, pool_ranks(workspace, judgments, others, by), 2)
+
+
 def reasons(workspace: Workspace, judgments: Judgments, run: Run, *others: Run, source: str = "gold") -> list[str]:
-    found = reasons_of_holes(workspace, judgments, run, others, parse_label_source(source), 2)
+    found = holes(workspace, judgments, run, *others, source=source)
     return [f"{row.question_id} {row.place}: {row.reason}" for row in found.itertuples()]
 
 
@@ -72,15 +78,15 @@ def test_ranks_and_pool(small: Workspace, run: Run, judgments: Judgments) -> Non
     put_gold(small, GOLD | {(1, 0, 1): True})
     assert reasons(small, judgments, run) == ["zoos 1: not in the pool", "zoos 2: below k", "cars 1: not in the pool"]
     other = other_run(small, run, [[0, 1], [3, 2, 1], []])
-    assert reasons(small, judgments, run, run, other) == [
+    assert reasons(small, judgments, run, other) == [
         "zoos 1: not in the pool", "zoos 2: below k", "cars 1: another pipeline",
     ]  # fmt: skip
-    found = reasons_of_holes(small, judgments, run, [other], parse_label_source("gold"), 2)
+    found = holes(small, judgments, run, other)
     np.testing.assert_array_equal(found["elsewhere"], [np.nan, np.nan, 3])
     assert found["found_by"].tolist() == ["", "", "other"]
     elsewhere = replace(other, manifest=replace(other.manifest, corpus="encyclopedia"))
-    with pytest.raises(BadInputError, match="another data set or corpus"):
-        reasons(small, judgments, run, elsewhere)
+    with pytest.raises(BadInputError, match="several data sets or corpora"):
+        reasons(small, judgments, run, other, elsewhere)
 
 
 def test_peoples_words(small: Workspace, run: Run, judgments: Judgments) -> None:

@@ -1,0 +1,42 @@
+"""The passages around a hole: what a run ranks for a question, with what is said of one of its perspectives."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app.components.plain_text import escaped, highlighted
+from app.session import judgments, workspace
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.runs import Run
+from evaluation.label_sources import parse_label_source
+from evaluation.labelled_runs import labelled_ranking
+from retrieval.matching import matched_spans
+
+_SAID = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
+
+
+def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
+    """Draw the top k of question `row` (in the data set), and the first passage below it that supports perspective `place`
+    (from 1); all perspectives of the question stand above."""
+    question = load_dataset(workspace(), run.manifest.dataset)[row]
+    opened = open_corpus(workspace(), run.manifest.corpus)
+    ids = run.ids[row : row + 1]
+    labelled = labelled_ranking(workspace(), judgments(), opened, [question], ids, parse_label_source(source))
+    labels, perspective = labelled.labels[0][:, place - 1], question.perspectives[place - 1]
+    st.subheader(escaped(question.text), anchor=False)
+    st.markdown(f"**P{place}** {escaped(perspective.text)}")
+    address = urlencode({"set": run.manifest.dataset, "question": question.id, "pipelines": run.manifest.pipeline})
+    st.markdown(f"[Open in Explore, to correct labels](explore?{address})")
+    first = int(labelled.first_ranks()[0, place - 1])
+    shown = [*range(min(k, int((ids >= 0).sum()))), *([first - 1] if first > k else [])]
+    passages = opened.passages(ids[0][shown].tolist())
+    for rank, passage in zip(shown, passages, strict=True):
+        if rank >= k:
+            st.caption(f"… the first that supports it, at rank {rank + 1}:")
+        with st.container(border=True):
+            said = _SAID.get(float(labels[rank]), ":orange-badge[nobody said]")
+            st.markdown(f"**{rank + 1}. {escaped(passage.title) or 'untitled'}** {said}")
+            st.markdown(highlighted(passage.text, matched_spans(passage.text, perspective.text)))
+    if not shown:
+        st.info("Nothing was found for this question.")

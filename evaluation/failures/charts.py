@@ -1,0 +1,145 @@
+"""Holes from above, and what they come from, as charts."""
+
+from typing import Final, cast
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from evaluation.chart_theme import CATEGORIES, NEUTRAL, SEQUENTIAL
+from evaluation.failures.reasons import REASONS
+
+HOLE_COLOUR: Final = CATEGORIES[1]
+_FEW = 40
+_LINE, _COLUMN = 24, 44
+_CELL, _GAP, _WIDE = 9, 1, 936
+_CUT = "\u0001"
+_TOLD = ["question", "perspective", "rank"]
+PICKED: Final = "picked"
+"""The name of the selection by which a cell is clicked."""
+
+
+def hole_chart(holes: pd.DataFrame, k: int) -> alt.Chart | alt.LayerChart:
+    """The hole map: few questions a line each, with their texts and ranks; more of them from above, a small cell each.
+
+    `holes` is a frame of `hole_map`, or part of one, questions in the order of its rows. Covered cells are the darker the earlier
+    the rank; holes are orange, paler where a rank below k covers them. A click picks a cell (`PICKED`, fields row and place).
+    """
+    few = holes["row"].nunique() <= _FEW
+    return _lines(holes, k) if few else _from_above(holes, k)
+
+
+def _lines(holes: pd.DataFrame, k: int) -> alt.LayerChart:
+    frame = pd.DataFrame(
+        {
+            # The number keeps questions of the same words apart; the axis cuts it off.
+            "line": holes["row"].astype(str) + _CUT + holes["question"],
+            "column": "P" + holes["place"].astype(str),
+            "told": holes["rank"].map(lambda rank: "–" if np.isnan(rank) else f"{rank:.0f}"),
+            "ink": np.where(~holes["hole"] | holes["rank"].isna(), "white", "black"),
+            **_shared(holes, k),
+        }
+    )
+    axis = alt.Axis(labelExpr=f"split(datum.label, '{_CUT}')[1]", labelLimit=520, title=None, ticks=False, domain=False)
+    base = alt.Chart(frame).encode(
+        x=alt.X(
+            "column:N", sort=None, axis=alt.Axis(orient="top", labelAngle=0, title=None, ticks=False, domain=False)
+        ),
+        y=alt.Y("line:N", sort=None, axis=axis),
+        tooltip=_TOLD,
+    )
+    cells = _pickable(base.mark_rect(cursor="pointer", cornerRadius=2, stroke="transparent", strokeWidth=3))
+    told = base.mark_text(fontSize=12).encode(text="told:N", color=alt.Color("ink:N", scale=None))
+    return cast(alt.LayerChart, (cells + told).properties(width=alt.Step(_COLUMN), height=alt.Step(_LINE)))
+
+
+def _from_above(holes: pd.DataFrame, k: int) -> alt.Chart:
+    """Questions from left to right, wrapped into lines; their perspectives one below the other."""
+    order = {row: number for number, row in enumerate(dict.fromkeys(holes["row"].tolist()))}
+    tallest = int(holes["place"].max())
+    across = _WIDE // _CELL
+    number = holes["row"].map(order)
+    frame = pd.DataFrame(
+        {
+            "x": number % across,
+            "y": (number // across) * (tallest + 1) + holes["place"] - 1,
+            **_shared(holes, k),
+        }
+    )
+    none = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
+    lines = int(frame["y"].max()) + 1
+    cells = (
+        alt.Chart(frame)
+        .mark_rect(width=_CELL - _GAP, height=_CELL - _GAP, cursor="pointer", strokeWidth=3)
+        .encode(
+            x=alt.X("x:Q", scale=alt.Scale(domain=[-0.5, across - 0.5], nice=False), axis=none),
+            y=alt.Y("y:Q", scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False), axis=none),
+            tooltip=_TOLD,
+        )
+    )
+    return cast(alt.Chart, _pickable(cells).properties(width=across * _CELL, height=lines * _CELL))
+
+
+def _shared(holes: pd.DataFrame, k: int) -> dict[str, object]:
+    return {"colour": _colours(holes, k), **{name: holes[name] for name in ("row", "place", *_TOLD)}}
+
+
+def _pickable(chart: alt.Chart) -> alt.Chart:
+    picked = alt.selection_point(name=PICKED, fields=["row", "place"], toggle=False, empty=False)
+    ring = alt.condition(picked, alt.value(CATEGORIES[3]), alt.value("transparent"))
+    return chart.encode(color=alt.Color("colour:N", scale=None), stroke=ring).add_params(picked)
+
+
+def legend(k: int) -> list[tuple[str, str]]:
+    """What the colours of `hole_chart` say, with the colours."""
+    return [
+        ("rank 1", _covered(np.array([1]), k)[0]),
+        (f"rank {k}", _covered(np.array([k]), k)[0]),
+        (f"hole, covered below {k}", _pale(HOLE_COLOUR)),
+        ("hole, covered nowhere", HOLE_COLOUR),
+    ]
+
+
+def reason_bars(holes: pd.DataFrame, *, row: str) -> alt.Chart:
+    """How many holes each reason has, a bar for each value of the column `row`; the reasons in the order they are asked."""
+    counts = holes.groupby([row, "reason"], sort=False).size().rename("holes").reset_index()
+    colours = [*CATEGORIES[2 : 2 + len(REASONS) - 2], NEUTRAL, HOLE_COLOUR]
+    return cast(
+        alt.Chart,
+        alt.Chart(counts)
+        .mark_bar()
+        .encode(
+            y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
+            x=alt.X("holes:Q", title="holes", axis=alt.Axis(format="d", tickMinStep=1)),
+            color=alt.Color(
+                "reason:N",
+                title=None,
+                sort=list(REASONS),
+                legend=alt.Legend(orient="bottom", columns=4, labelLimit=240),
+                scale=alt.Scale(domain=list(REASONS), range=colours),
+            ),
+            order=alt.Order("place:Q"),
+            tooltip=[row, "reason", "holes"],
+        )
+        .transform_calculate(place=f"indexof({list(REASONS)}, datum.reason)")
+        .properties(height=alt.Step(26)),
+    )
+
+
+def _colours(holes: pd.DataFrame, k: int) -> list[str]:
+    ranks = holes["rank"].to_numpy(dtype=np.float64)
+    found = np.where(np.isnan(ranks), HOLE_COLOUR, _pale(HOLE_COLOUR)).astype(object)
+    covered = ~holes["hole"].to_numpy(dtype=bool)
+    found[covered] = _covered(ranks[covered], k)
+    return [str(colour) for colour in found]
+
+
+def _covered(ranks: np.ndarray, k: int) -> list[str]:
+    shades = SEQUENTIAL[3:8]
+    places = np.clip((len(shades) * (k - ranks) / max(k - 1, 1)).astype(int), 0, len(shades) - 1)
+    return [shades[place] for place in places]
+
+
+def _pale(colour: str) -> str:
+    """A colour half way to white."""
+    return "#" + "".join(f"{(int(colour[i : i + 2], 16) + 255) // 2:02x}" for i in (1, 3, 5))
