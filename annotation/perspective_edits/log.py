@@ -7,7 +7,7 @@ that are accepted at once one is, and the other is told.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 from uuid import uuid4
 
 from sqlalchemy import Connection, func, select
@@ -24,6 +24,7 @@ from data.passages import clean
 from data.workspace import Workspace
 
 KINDS = ("propose", "accept", "reject", "undo")
+Undone = Literal["decision", "proposal"]
 _EDITING = 0x70657273706564
 """The advisory lock of edits on PostgreSQL."""
 
@@ -76,12 +77,16 @@ class EditLog:
         with locked_edits(self.judgments) as connection:
             return self.record(connection, Event("reject", person, target=edit, comment=comment))
 
-    def undo(self, person: Annotator, edit: int, *, comment: str = "") -> Edit:
+    def undo(self, person: Annotator, edit: int, *, of: Undone | None = None, comment: str = "") -> Edit:
         """Take back the decision on an edit, which is open again; or, of one's own open edit, the proposal.
 
-        Raises `ConflictError` where an edit that was accepted later builds on it.
+        `of` says which of the two is meant, where somebody else may have decided meanwhile. Raises `ConflictError` where an
+        edit that was accepted later builds on it.
         """
         with locked_edits(self.judgments) as connection:
+            found = next((e for e in self.edits_within(connection) if e.id == edit), None)
+            if of is not None and found is not None and (of == "decision") == (found.decision is None):
+                raise BadInputError(f"Edit {edit} is {found.status} by now.", hint="Look at it again.")
             return self.record(connection, Event("undo", person, target=edit, comment=comment))
 
     def record(self, connection: Connection, event: Event, *, own: bool = False) -> Edit:

@@ -209,10 +209,11 @@ def undo(dataset: DatasetArgument, edit: EditArgument, workspace: WorkspaceOptio
 
     log, held, judgments = _log(workspace, dataset)
     person = _person(held, judgments)
-    if held.people.team and any(e.id == edit and e.decision is not None for e in log.edits()):
+    decided = any(e.id == edit and e.decision is not None for e in log.edits())
+    if decided and held.people.team:
         who = acting(held.people)
         check(held.people.role_of(who), "adjudicate", who)
-    done = log.undo(person, edit)
+    done = log.undo(person, edit, of="decision" if decided else "proposal")
     note(f"edit {done.id} is {done.status}")
 
 

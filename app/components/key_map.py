@@ -65,6 +65,34 @@ EXPLORE = (
     _KEYS,
     _LEAVE,
 )
+EDITS = {
+    "propose": "1",
+    "split": "2",
+    "merge": "3",
+    "reword": "4",
+    "drop": "5",
+    "send": "s",
+    "accept": "a",
+    "reject": "x",
+    "next": NEXT,
+    "previous": PREVIOUS,
+}
+"""Keys of the Perspectives page, by what their buttons do."""
+PERSPECTIVES = (
+    Binding("1", "propose a missing perspective"),
+    Binding("2", "split one"),
+    Binding("3", "merge several"),
+    Binding("4", "reword one"),
+    Binding("5", "drop one"),
+    Binding("w", "write the new perspective", "focus", "edit-words"),
+    Binding("s", "send the proposal"),
+    Binding("a", "accept the first proposal"),
+    Binding("x", "reject the first proposal"),
+    Binding(NEXT, "the next question"),
+    Binding(PREVIOUS, "the question before"),
+    _KEYS,
+    _LEAVE,
+)
 EVIDENCE_KEYS = (
     *(Binding(str(n), f"take sentence {n}, or leave it out again", "passage") for n in range(1, 10)),
     Binding("arrowdown", "the next sentence", "passage"),
@@ -79,6 +107,7 @@ PAGES: dict[str, tuple[Binding, ...]] = {
     "While choosing evidence": EVIDENCE_KEYS,
     "Adjudication": ADJUDICATION,
     "Explore": EXPLORE,
+    "Perspectives": PERSPECTIVES,
 }
 _SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space"}
 

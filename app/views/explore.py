@@ -171,13 +171,14 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
 def _toolbar(count: int) -> None:
     can_judge = annotator() is not None
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous", icon=":material/arrow_upward:", shortcut="k", on_click=move, args=(-1, count))
-        st.button("Next", icon=":material/arrow_downward:", shortcut="j", on_click=move, args=(1, count))
-        st.button("Undo", icon=":material/undo:", shortcut="u", on_click=undo, disabled=not can_judge)
+        st.button("Previous", icon=":material/arrow_upward:", shortcut=PREVIOUS, on_click=move, args=(-1, count))
+        st.button("Next", icon=":material/arrow_downward:", shortcut=NEXT, on_click=move, args=(1, count))
+        st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
         if can_judge:
             st.markdown("Keys **1**–**9** flip a perspective of the passage in focus.")
         else:
             st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
+        key_list(EXPLORE)
         st.markdown(escaped(st.session_state.get("last_action", "")))
 
 
@@ -217,6 +218,10 @@ def page() -> None:
         st.info("Choose at least one corpus and one pipeline.")
         return
     st.header(escaped(question.text), anchor=False)
+    if question.dataset in workspace().datasets() and st.button(
+        "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
+    ):
+        st.switch_page("views/perspectives.py", query_params={"set": question.dataset, "question": question.text})
     results(question, corpora, pipelines, k, detector)
 
 

@@ -1,0 +1,92 @@
+"""A run measured under two versions of its data set: a table, and what changed question by question."""
+
+import pandas as pd
+import streamlit as st
+
+from app.components.plain_text import escaped
+from app.session import judgments, workspace
+from data.dataset_names import split_version, version_name, version_numbers
+from data.runs import list_runs, load_run
+from detectors.trained import adopted_detector
+from evaluation.dataset_versions import VersionComparison, compare_versions, question_rows, rows_of
+from evaluation.label_sources import parse_label_source
+from evaluation.measures import DEFAULT_MEASURES, parse_measures
+
+
+@st.cache_data(max_entries=20, show_spinner="Measuring under both versions…")
+def compared(
+    run: str, created: str, versions: tuple[str, str], hashes: tuple[str, ...], labels: str, measures: str, version: int
+) -> VersionComparison:
+    """The comparison; `created`, `hashes` and `version` (of the judgments) are what it would change with."""
+    del created, hashes, version
+    return compare_versions(
+        workspace(),
+        judgments(),
+        load_run(workspace(), run),
+        versions,
+        parse_label_source(labels),
+        parse_measures(measures),
+    )
+
+
+def version_measures(dataset: str, hashes: tuple[str, ...]) -> None:
+    """The widgets and the tables; `hashes` are those of the versions."""
+    runs = {r.name: r for r in list_runs(workspace()) if split_version(r.dataset)[0] == dataset}
+    names = [version_name(dataset, n) for n in version_numbers(workspace(), dataset)]
+    if len(names) < 2 or not runs:
+        st.caption("Measures under two versions need a second version and a run of this data set.")
+        return
+    left, middle, right = st.columns([3, 1, 1])
+    run = left.selectbox("Run", list(runs), key="version-run", bind="query-params")
+    first = middle.selectbox("From", names, key="version-from", bind="query-params")
+    second = right.selectbox("To", names, index=len(names) - 1, key="version-to", bind="query-params")
+    left, right = st.columns(2)
+    adopted = adopted_detector(workspace())
+    sources = [adopted, f"human>derived>{adopted}", "human>derived", "human"]
+    labels = left.selectbox(
+        "Labels from",
+        sources,
+        key="version-labels",
+        help="derived: merged and reworded perspectives take their parts' labels.",
+    )
+    measures = right.text_input("Measures", " ".join(DEFAULT_MEASURES), key="version-measures")
+    if not run or not first or not second or first == second:
+        st.caption("Choose two versions.")
+        return
+    asked = " ".join(str(m) for m in parse_measures(measures or ""))
+    found = compared(run, runs[run].created, (first, second), hashes, labels or adopted, asked, judgments().version())
+    _table(found)
+
+
+def _table(found: VersionComparison) -> None:
+    old, new = found.versions
+    rows = pd.DataFrame(rows_of(found))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "measure": rows["measure"],
+                old: rows[old].map("{:.3f}".format),
+                new: rows[new].map("{:.3f}".format),
+                "difference [95% interval]": [
+                    f"{d:+.3f} [{lo:+.3f}, {hi:+.3f}]"
+                    for d, lo, hi in zip(rows["difference"], rows["low"], rows["high"], strict=True)
+                ],
+                "questions": rows["n"],
+                f"judged@k {old}": rows[f"judged {old}"].map("{:.0%}".format),
+                f"judged@k {new}": rows[f"judged {new}"].map("{:.0%}".format),
+            }
+        ),
+        hide_index=True,
+        key="version-table",
+    )
+    st.caption(
+        f"The difference is paired over questions, with a bootstrap interval; labels from {escaped(found.first[0].labels)}. "
+        "A pair without a label counts as not supporting, so that fewer judged pairs lower a measure by themselves."
+    )
+    if found.shown_perspectives:
+        st.warning("This pipeline ranked with the perspectives of the run's own version in sight.")
+    changed = pd.DataFrame(question_rows(found))
+    if not changed.empty:
+        for column in ("removed", "added"):
+            changed[column] = changed[column].map("\n".join)
+        st.dataframe(changed, hide_index=True, key="version-questions")

@@ -1,0 +1,164 @@
+"""The Perspectives page without a browser: propose, decide, take back, make a version and measure under both."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from annotation.judgments import Judgments, PairRecord
+from annotation.perspective_edits.changes import Change
+from annotation.perspective_edits.log import EditLog
+from app.components.plain_text import JOINER
+from app.session import judgments as shared_judgments
+from data.datasets import load_dataset, save_dataset
+from data.records import Perspective, Question
+from data.workspace import Workspace
+
+APP = Path(__file__).resolve().parents[2] / "app"
+HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[no]"
+CARS, TRAMS = Perspective("Cars harm cities.", "supporting"), Perspective("Trams suffice.")
+
+
+@pytest.fixture
+def held(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judgments]:
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(workspace.folder))
+    monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL", raising=False)
+    st.cache_resource.clear()
+    save_dataset(
+        workspace,
+        "made",
+        [
+            Question("cars", "made", "Should cities ban cars?", (CARS, TRAMS)),
+            Question("zoos", "made", f"Should zoos exist? {HOSTILE}", (Perspective(HOSTILE),)),
+        ],
+    )
+    yield shared_judgments()
+    shared_judgments().engine.dispose()
+    st.cache_resource.clear()
+
+
+def drawn(name: str = "Ana", **query: str) -> AppTest:
+    at = AppTest.from_file(str(APP / "views" / "perspectives.py"), default_timeout=60)
+    if name:
+        at.session_state["annotator"] = shared_judgments().sign_in(name)
+    for key, value in query.items():
+        at.query_params[key] = value
+    return again(at)
+
+
+def again(at: AppTest) -> AppTest:
+    at.run()
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def texts(at: AppTest) -> str:
+    parts = (at.markdown, at.caption, at.header, at.info, at.error, at.warning)
+    return "\n".join(m.value for part in parts for m in part).replace("\\", "").replace(JOINER, "")
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click()
+    return again(at)
+
+
+def write(at: AppTest, words: str) -> AppTest:
+    at.text_area[0].set_value(words)
+    return press(at, "Send the proposal")
+
+
+def now_of(held: Judgments, workspace: Workspace) -> tuple[Perspective, ...]:
+    return EditLog(workspace, held, "made").present().questions[0].perspectives
+
+
+def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments, workspace: Workspace) -> None:
+    at = drawn("Ana", set="made", question="Should cities ban cars?")
+    assert "P1 Cars harm cities." in texts(at).replace("**", "")
+    write(at, "- Shops need cars.")
+    assert "Edit 1 is proposed." in texts(at)
+    assert now_of(held, workspace) == (CARS, TRAMS)
+    press(at, "Accept")
+    assert "Edit 1 is accepted." in texts(at)
+    assert now_of(held, workspace)[-1] == Perspective("Shops need cars.", "opposing")
+    press(at, "Make made@2")
+    assert "made@2 is made." in texts(at)
+    assert len(load_dataset(workspace, "made@2")[0].perspectives) == 3
+    assert "Nothing is accepted that made@2 does not have." in texts(at)
+    press(at, "Take back")
+    assert now_of(held, workspace) == (CARS, TRAMS)
+    press(at, "Withdraw")
+    assert "withdrawn" in texts(at)
+
+
+def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) -> None:
+    at = drawn("Ana", set="made", question="Should cities ban cars?")
+    press(at, "Merge several")
+    at.multiselect[0].set_value([CARS.text, TRAMS.text])
+    write(at, "+ Streets are for people.")
+    press(at, "Reword one")
+    next(s for s in at.selectbox if s.label == "Perspective").set_value(CARS.text)
+    write(at, "Cars spoil cities.")
+    press(at, "Split one")
+    next(s for s in at.selectbox if s.label == "Perspective").set_value(TRAMS.text)
+    write(at, "Trams are quiet.\nTrams are clean.")
+    press(at, "Drop one")
+    next(s for s in at.selectbox if s.label == "Perspective").set_value(TRAMS.text)
+    press(at, "Send the proposal")
+    edits = EditLog(workspace, held, "made").edits()
+    assert [e.change.action for e in edits] == ["merge", "reword", "split", "drop"]
+    assert edits[1].change.becomes[0].stance == "supporting"
+    assert "Cannot stand beside edit 2, 3, 4" in texts(at)
+    press(at, "Accept")
+    press(at, "Accept")
+    assert "Edit 2 conflicts with edit 1, which Ana accepted" in texts(at)
+    press(at, "Reject")
+    assert "Edit 2 is rejected." in texts(at)
+
+
+def test_a_form_that_says_too_little_is_told_and_keeps_what_was_typed(held: Judgments, workspace: Workspace) -> None:
+    at = drawn("Ana", set="made", question="Should cities ban cars?")
+    press(at, "Merge several")
+    write(at, "Both.")
+    assert "Merging names two perspectives or more" in texts(at)
+    assert at.text_area[0].value == "Both."
+    assert EditLog(workspace, held, "made").edits() == []
+
+
+def test_judgments_and_flags_stand_beside_and_hostile_text_is_text(held: Judgments) -> None:
+    bo = held.sign_in("Bo")
+    record = PairRecord("made", "zoos", "Should zoos exist?", HOSTILE, None, "web", "", "A passage.")
+    [key] = held.add_pairs([record])
+    held.judge(bo, key, "supports", source="annotate")
+    held.flag(bo, key, source="annotate", comment=HOSTILE)
+    at = drawn("Ana", set="made", question=f"Should zoos exist? {HOSTILE}")
+    assert "1 judgment" in texts(at)
+    assert "1 flag" in texts(at)
+    assert f"Bo: {HOSTILE}" in texts(at)
+    assert all("<script>" not in m.value for m in (*at.markdown, *at.caption, *at.header))
+
+
+def test_without_a_name_one_only_reads(held: Judgments, workspace: Workspace) -> None:
+    log = EditLog(workspace, held, "made")
+    log.propose(held.sign_in("Bo"), "cars", Change.of("drop", [CARS], []))
+    at = drawn("", set="made", question="Should cities ban cars?")
+    assert "Enter your name in the sidebar to propose an edit." in texts(at)
+    assert "Edit 1" in texts(at)
+    assert not [b for b in at.button if b.label in ("Accept", "Reject", "Send the proposal")]
+
+
+def test_keys_go_through_the_questions_and_an_unknown_one_is_the_first(held: Judgments) -> None:
+    assert held.annotators() == []
+    at = drawn("Ana", set="made", question="nowhere")
+    assert at.header[0].value == "Should cities ban cars\\?"
+    press(at, "Next")
+    assert "Should zoos exist" in at.header[0].value
+    press(at, "Next")
+    assert "Should cities ban cars" in at.header[0].value
+
+
+def test_a_workspace_without_data_sets_says_what_to_do(held: Judgments, workspace: Workspace) -> None:
+    assert held.version() == 0
+    workspace.dataset_file("made").unlink()
+    assert "berdseye dataset add" in texts(drawn())
