@@ -83,12 +83,14 @@ def page() -> None:
         st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
         return
     batches = {b.name: b for b in list_batches(judgments())}
-    left, *options = st.columns([3, 1, 1, 1], vertical_alignment="bottom")
+    left, right = st.columns([2, 3])
     name = left.selectbox("Judgments of", [*batches, EVERYTHING], key="of", bind="query-params")
-    with options[0].container(key="hide-names"):
-        hidden = st.toggle("Hide names", value=True, key="hidden")
-    unsure = options[1].toggle("Unsure counts", key="unsure", help="Someone unsure differs from someone sure.")
-    decided = options[2].toggle("With decided", key="with_decided")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(key="hide-names", width="content"):
+            hidden = st.toggle("Hide names", value=True, key="hidden")
+        unsure = st.toggle("Unsure counts", key="unsure", help="Someone unsure differs from someone sure.")
+        decided = st.toggle("With decided", key="with_decided")
+        key_list(ADJUDICATION)
     found = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
     keyboard(ADJUDICATION)
     if not found:
@@ -96,10 +98,9 @@ def page() -> None:
         if st.session_state.get("decided"):
             undo_button(person)
         return
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption(f"{sum(d.decision is None for d in found)} pairs to decide")
-        key_list(ADJUDICATION)
-    dispute = chosen(found)
+    with right:
+        dispute = chosen(found)
+    st.caption(f"{sum(d.decision is None for d in found)} pairs to decide")
     card, side = st.columns([3, 2])
     with card:
         if dispute.task == "prefer":

@@ -8,6 +8,8 @@ import streamlit as st
 from annotation.judgments import PairRecord, Verdict
 from app.components.coverage_table import coverage_table, missing_line
 from app.components.detector_line import detector_line
+from app.components.key_map import EXPLORE, NEXT, PREVIOUS, UNDO
+from app.components.keyboard import key_list, keyboard
 from app.components.passage_card import passage_card
 from app.components.plain_text import escaped
 from app.pipelines import pipeline_of
@@ -180,6 +182,7 @@ def _toolbar(count: int) -> None:
             st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
         key_list(EXPLORE)
         st.markdown(escaped(st.session_state.get("last_action", "")))
+    keyboard(EXPLORE)
 
 
 def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
@@ -221,7 +224,7 @@ def page() -> None:
     if question.dataset in workspace().datasets() and st.button(
         "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
     ):
-        st.switch_page("views/perspectives.py", query_params={"set": question.dataset, "question": question.text})
+        st.switch_page("views/perspectives.py", query_params={"dataset": question.dataset, "about": question.text})
     results(question, corpora, pipelines, k, detector)
 
 
