@@ -23,19 +23,25 @@ def judgments(database_url: str) -> Iterator[Judgments]:
     opened.engine.dispose()
 
 
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """A new database of a PostgreSQL server, where one is installed."""
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a PostgreSQL server without a database name, where one is installed; started once."""
     folder = binaries()
     if folder is None:
         pytest.skip("PostgreSQL is not installed (Debian: the package postgresql)")
     pytest.importorskip("psycopg", reason="the `postgres` extra is not installed")
     with running(folder) as server:
-        name = f"test_{uuid4().hex[:12]}"
-        administration = create_engine(
-            f"{server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
-        )
-        with administration.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
-        administration.dispose()
-        yield f"{server}/{name}"
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """A new, empty database."""
+    name = f"test_{uuid4().hex[:12]}"
+    administration = create_engine(
+        f"{postgres_server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
+    )
+    with administration.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    administration.dispose()
+    return f"{postgres_server}/{name}"

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
@@ -14,8 +13,7 @@ from alembic import op
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from made_pairs import record
-from postgres_server import binaries, running
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import inspect, text
 
 from annotation.database import open_database
 from annotation.judgments import Judgments
@@ -156,29 +154,6 @@ def test_a_url_that_cannot_be_used_is_refused(url: str) -> None:
         Judgments.open(url)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed (Debian: the package postgresql)")
-    pytest.importorskip("psycopg", reason="the `postgres` extra is not installed")
-    with running(folder) as url:
-        yield url
-
-
-@pytest.fixture
-def postgres_url(server: str) -> str:
-    """A new, empty database."""
-    name = f"test_{uuid4().hex[:12]}"
-    administration = create_engine(
-        f"{server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
-    )
-    with administration.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    administration.dispose()
-    return f"{server}/{name}"
-
-
 @pytest.mark.postgres
 def test_everyday_work_on_postgresql(postgres_url: str) -> None:
     everyday(postgres_url)
@@ -215,7 +190,7 @@ def test_the_version_grows_with_judgments_that_commit_out_of_order(postgres_url:
 
 
 @pytest.mark.postgres
-def test_a_server_that_is_not_there_is_told_of(server: str) -> None:
+def test_a_server_that_is_not_there_is_told_of(postgres_server: str) -> None:
     with pytest.raises(UnavailableError, match="does not exist") as told:
-        Judgments.open(f"{server.replace('postgres@', 'postgres:secret@')}/nowhere")
+        Judgments.open(f"{postgres_server.replace('postgres@', 'postgres:secret@')}/nowhere")
     assert "secret" not in str(told.value)
