@@ -3,11 +3,12 @@
 import pytest
 from made_pairs import record
 
-from annotation.adjudication import adjudicate, decisions, disputes, gold_words, take_back
+from annotation.adjudication import adjudicate, decisions, disputes, gold_words, take_back, trail
 from annotation.batch_queue import BatchQueue
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import VERDICTS, Judgments
 from annotation.votes import people_say
+from annotation.words import Beside
 from data.errors import BadInputError, UnknownNameError
 
 YES, NO, UNSURE = VERDICTS
@@ -88,7 +89,7 @@ def test_a_decision_given_twice_with_one_uid_is_one(judgments: Judgments, keys: 
 
 def test_what_cannot_be_decided_is_refused(judgments: Judgments, keys: list[str]) -> None:
     with pytest.raises(UnknownNameError):
-        adjudicate(judgments, judgments.sign_in("Judge"), keys[0], "maybe")  # type: ignore[arg-type]
+        adjudicate(judgments, judgments.sign_in("Judge"), keys[0], "maybe")
     with pytest.raises(BadInputError, match="made-up"):
         adjudicate(judgments, judgments.sign_in("Noor"), keys[0], YES)
     with pytest.raises(BadInputError, match="not known here"):
@@ -108,3 +109,40 @@ def test_a_batch_shows_its_own_disputes(judgments: Judgments) -> None:
     assert [d.key for d in disputes(judgments, batch)] == [record(2).key]
     assert [v.annotator.name for v in disputes(judgments, batch)[0].votes] == ["Ana", "Bo"]
     assert {d.key for d in disputes(judgments)} == {record(1).key, record(2).key}
+
+
+def test_preferences_are_adjudicated_and_are_no_gold_words(judgments: Judgments) -> None:
+    batch = create_batch(judgments, Plan("b", task="prefer", per_pair=2), [Item(record(n)) for n in range(2)])
+    queue = BatchQueue(judgments, batch)
+    for name, said in (("Ana", ("first", "first")), ("Bo", ("second", "neither"))):
+        for number, verdict in enumerate(said):
+            queue.give(judgments.sign_in(name), record(number).key, verdict, Beside("so", evidence=[(0, 7)]))
+    [found] = disputes(judgments, batch)
+    assert (found.key, found.task) == (record(0).key, "prefer")
+    assert [(v.annotator.name, v.verdict, v.evidence) for v in found.votes] == [
+        ("Ana", "first", ((0, 7),)), ("Bo", "second", ((0, 7),)),
+    ]  # fmt: skip
+    assert [d.key for d in disputes(judgments, unsure=True)] == [record(0).key, record(1).key]
+    judge = judgments.sign_in("Judge")
+    with pytest.raises(UnknownNameError):
+        adjudicate(judgments, judge, found.key, YES, task="prefer")
+    adjudicate(judgments, judge, found.key, "second", task="prefer")
+    assert disputes(judgments, batch) == []
+    assert decisions(judgments)[found.key].verdict == "second"
+    assert gold_words(judgments) == {}
+
+
+def test_the_trail_has_every_step_and_what_was_taken_back(judgments: Judgments, keys: list[str]) -> None:
+    ana, judge = judgments.sign_in("Ana"), judgments.sign_in("Judge")
+    adjudicate(judgments, judge, keys[0], NO)
+    take_back(judgments, judge, keys[0])
+    judgments.flag(ana, keys[0], source="annotate", comment="two in one")
+    adjudicate(judgments, judge, keys[0], YES, comment="read again")
+    steps = [(s.annotator.name, s.kind, s.verdict, s.comment, s.undone) for s in trail(judgments, keys[0])]
+    assert steps == [
+        ("Ana", "judge", YES, "because", False),
+        ("Bo", "judge", NO, "", False),
+        ("Judge", "adjudicate", NO, "", True),
+        ("Ana", "flag", "", "two in one", False),
+        ("Judge", "adjudicate", YES, "read again", False),
+    ]
