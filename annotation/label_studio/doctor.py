@@ -2,13 +2,16 @@
 
 from functools import partial
 
+from annotation.batches import Batch, list_batches
 from annotation.doctor.finding import Finding, some
 from annotation.judgments import Judgments
+from annotation.label_studio.batch_tasks import data_of, detector_of, labels_of
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.drift import find_drift
 from annotation.label_studio.drift_report import Drift
 from annotation.label_studio.exchanged import exchanged_projects
 from annotation.label_studio.project import Project
+from annotation.label_studio.purpose import purpose_of
 from annotation.label_studio.sync import sync
 
 
@@ -18,17 +21,23 @@ def examine_exchange(judgments: Judgments, connection: Connection) -> list[Findi
     Raises what `find_drift` raises.
     """
     found: list[Finding] = []
+    batches = {batch.id: batch for batch in list_batches(judgments)}
     for project in exchanged_projects(judgments, connection):
-        found += _findings(find_drift(judgments, connection, project), connection, project)
+        batch = batches.get(purpose_of(judgments, project.key).batch or 0)
+        found += _findings(find_drift(judgments, connection, project), connection, project, batch)
     return found
 
 
-def _findings(drift: Drift, connection: Connection, project: Project) -> list[Finding]:
+def _findings(drift: Drift, connection: Connection, project: Project, batch: Batch | None) -> list[Finding]:
     title, counts = drift.project, drift.counts()
-    again = [*drift.missing_tasks, *drift.doubled_tasks]
+    again = [*drift.missing_tasks, *drift.doubled_tasks, *(drift.unpredicted if batch is not None else ())]
 
     def exchange(judgments: Judgments) -> None:
-        sync(judgments, connection, project, again)
+        if batch is None:
+            sync(judgments, connection, project, again)
+            return
+        labels, more = labels_of(judgments, batch), data_of(judgments, batch)
+        sync(judgments, connection, project, again, labels, detector_of(batch), more=more)
 
     def by_exchange(text: str, cure: str) -> Finding:
         return Finding("Label Studio", f"{title}: {text}.", cure, exchange)
@@ -49,8 +58,11 @@ def _findings(drift: Drift, connection: Connection, project: Project) -> list[Fi
         told = f"{len(drift.unknown_pairs)} tasks have pairs that are not known here: {some(list(drift.unknown_pairs))}"
         found.append(by_exchange(told, "makes the pairs known."))
     if drift.unpredicted:
-        told = f"{title}: {len(drift.unpredicted)} pairs have no prediction of the detector shown there."
-        found.append(by_hand(told, "send the runs or the batch again."))
+        told = f"{len(drift.unpredicted)} pairs have no prediction of the detector shown there"
+        if batch is not None:
+            found.append(by_exchange(told, "sends those of the batch."))
+        else:
+            found.append(by_hand(f"{title}: {told}.", "send the runs again: `berdseye judgments push --run NAME`."))
     if drift.foreign_tasks:
         tasks = some([str(task) for task in drift.foreign_tasks])
         found.append(by_hand(f"{title}: tasks whose texts are not ours: {tasks}.", "delete them there, or leave them."))

@@ -11,8 +11,10 @@ from annotation.label_studio.connection import server_url
 from annotation.label_studio.outbox import waiting
 from annotation.label_studio.report import Report
 from annotation.label_studio.server import running
+from app.components.drift_table import drift_table
 from app.components.plain_text import escaped
 from app.exchange import receive, receive_all, send, send_batch, sent_projects
+from app.exchange_state import drifts
 from app.session import errors_in_place, judgments, workspace
 from data.runs import list_runs
 
@@ -118,6 +120,7 @@ def page() -> None:
         help="Reads every task, not only what changed: tells which tasks were deleted there.",
     ):
         exchange(lambda show: receive_all(workspace(), judgments(), whole=True, progress=show))
+    drift_table(lambda: drifts(workspace(), judgments()))
 
 
 with errors_in_place():

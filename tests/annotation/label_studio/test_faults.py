@@ -1,14 +1,7 @@
-"""What goes wrong: servers and programs killed, wrong tokens, changed projects. Nothing is lost, nothing doubled."""
+"""What goes wrong: servers that are down, wrong tokens, changed projects. Nothing is lost, nothing doubled."""
 
-import os
-import random
-import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from sqlalchemy import delete
@@ -22,94 +15,21 @@ from annotation.label_studio.project import Project, find_or_create, project_by_
 from annotation.label_studio.pull import pull
 from annotation.label_studio.push import push
 from annotation.label_studio.report import Report
-from annotation.label_studio.server import Server, running, start
+from annotation.label_studio.server import Server
 from annotation.label_studio.sync import sync
 from annotation.label_studio.sync_state import Place, write_sent
 from annotation.schema import sync_annotations
-from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from data.errors import BadInputError, UnavailableError, UnknownNameError
 from data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]
-_PUSHER = """
-import sys
-from pathlib import Path
-from annotation.judgments import Judgments
-from annotation.label_studio.connection import connect
-from annotation.label_studio.project import project_by_id
-from annotation.label_studio.sync import sync
-from annotation.label_studio.sync_state import Place, write_sent
-from annotation.schema import sync_annotations
-from data.workspace import Workspace
-workspace = Workspace.open(Path(sys.argv[1]))
-judgments = Judgments.open(workspace.judgments_url)
-connection = connect(workspace)
-project = project_by_id(connection, int(sys.argv[2]))
-keys = Path(sys.argv[3]).read_text().split()
-print("begins", flush=True)
-sync(judgments, connection, project, keys, {key: (0.7, True) for key in keys}, "m")
-"""
 
 
 def judge_all(judgments: Judgments, people: list[Annotator], keys: list[str]) -> None:
     for index, key in enumerate(keys):
         for person in people[: 1 + index % 3]:
             judgments.judge(person, key, ("supports", "unsure")[index % 2], source="annotate", comment=f"{index}")
-
-
-def test_label_studio_killed_during_a_push(
-    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, server_folder: Path,
-    workspace: Workspace, connection: Connection, project: Project, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    keys = make_pairs(900)
-    judge_all(judgments, people, keys[:300])
-    server = running(server_folder)
-    assert server is not None
-    killer = threading.Timer(0.6, os.killpg, (server.pid, signal.SIGKILL))
-    killer.start()
-    before = held_here(judgments)
-    with pytest.raises(UnavailableError, match="safe here"):
-        push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
-    assert held_here(judgments) == before
-
-    again = start(server_folder, 0).ready()
-    assert again.token == server.token
-    monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", again.url)
-    connection = connect(workspace)
-    sync(judgments, connection, project_by_id(connection, project.id), keys, dict.fromkeys(keys, (0.7, True)), "m")
-
-    assert held_there(connection, project) == held_here(judgments) == before
-    assert waiting(judgments) == 0
-    assert sync(judgments, connection, project, keys) == Report()
-
-
-def test_our_program_killed_at_any_moment(
-    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
-    connection: Connection, project: Project, tmp_path: Path,
-) -> None:  # fmt: skip
-    keys = make_pairs(600)
-    judge_all(judgments, people, keys[:120])
-    (tmp_path / "keys").write_text("\n".join(keys))
-    root = Path(sys.modules["annotation"].__path__[0]).parent
-    moments = random.Random(7)
-    for attempt in range(3):
-        program = subprocess.Popen(
-            [sys.executable, "-c", _PUSHER, str(workspace.folder), str(project.id), str(tmp_path / "keys")],
-            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)},
-        )  # fmt: skip
-        assert program.stdout is not None
-        assert program.stdout.readline() == b"begins\n"
-        time.sleep(moments.uniform(0.05, 1.2))
-        program.kill()
-        program.wait()
-        # Work goes on between the attempts: single annotations are sent then, besides whole batches.
-        for key in keys[attempt * 6 : attempt * 6 + 6]:
-            judgments.judge(people[0], key, "does not support", source="annotate", comment=f"{attempt}")
-            judgments.withdraw(people[1], key, source="annotate")
-    sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
-    assert held_there(connection, project) == held_here(judgments)
-    assert waiting(judgments) == 0
-    assert sync(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m") == Report()
 
 
 @pytest.mark.parametrize("later", ["does not support", None])
@@ -145,8 +65,8 @@ def test_two_pushes_at_once_make_everything_once(
     judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, workspace: Workspace,
     connection: Connection, project: Project,
 ) -> None:  # fmt: skip
-    keys = make_pairs(300)
-    judge_all(judgments, people, keys[:60])
+    keys = make_pairs(60)
+    judge_all(judgments, people, keys[:12])
     reports: list[Report] = []
     threads = [
         threading.Thread(target=lambda c=c: reports.append(push(judgments, c, project, keys)))
@@ -156,7 +76,7 @@ def test_two_pushes_at_once_make_everything_once(
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert sorted(r.tasks_created for r in reports) == [0, 300]
+    assert sorted(r.tasks_created for r in reports) == [0, 60]
     assert held_there(connection, project) == held_here(judgments)
 
 
@@ -245,41 +165,6 @@ def test_a_renamed_choice_is_named_and_the_rest_goes_on(
     change(connection, odd, Word("does not support", ""))
     assert sync(judgments, connection, project, keys) == Report(pulled_changed=1)
     assert held_there(connection, project) == held_here(judgments)
-
-
-def test_a_short_import_is_redone(
-    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
-) -> None:
-    """On SQLite an import that races another write may answer 201 and keep the tasks alone: we make the race."""
-    keys = make_pairs(200)
-    judge_all(judgments, people, keys)
-    other = find_or_create(connection, f"{project.title} 2")
-    spare = [{"data": {"ext_id": f"spare {i}", "question": "", "perspective": "", "title": "", "passage": ""}}
-             for i in range(60)]  # fmt: skip
-    done = threading.Event()
-
-    def disturb() -> None:
-        while not done.is_set():
-            try:
-                connection.client.projects.import_tasks(other.id, request=spare)
-            except Exception:
-                time.sleep(0.05)
-
-    thread = threading.Thread(target=disturb)
-    thread.start()
-    try:
-        for _ in range(5):
-            try:
-                push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
-                break
-            except BerdseyeError:
-                continue
-    finally:
-        done.set()
-        thread.join(60)
-    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
-    assert held_there(connection, project) == held_here(judgments)
-    assert waiting(judgments) == 0
 
 
 def test_an_annotation_made_there_between_two_exchanges_counts_once(

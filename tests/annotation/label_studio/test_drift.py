@@ -1,0 +1,146 @@
+"""What differs between here and Label Studio is told, each kind of it, and mended; telling changes nothing."""
+
+from collections.abc import Callable
+
+import pytest
+from there import annotate, change, held_here, pair, task_of, user_of
+
+from annotation.doctor.examine import mend
+from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.config import Word, result_of, task_data
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.doctor import examine_exchange
+from annotation.label_studio.drift import find_drift
+from annotation.label_studio.project import Project
+from annotation.label_studio.push import push
+from annotation.label_studio.remote import raw_tasks
+from annotation.label_studio.sync import sync
+
+pytestmark = pytest.mark.label_studio
+MakePairs = Callable[[int], list[str]]
+SUPPORTS, UNSURE = Word("supports", ""), Word("unsure", "on reflection")
+
+
+def nothing(counts: dict[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}
+
+
+@pytest.fixture
+def keys(
+    judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project
+) -> list[str]:
+    """Six pairs with predictions, delivered; Ana judged all of them."""
+    keys = make_pairs(6)
+    for key in keys:
+        judgments.judge(people[0], key, "supports", source="annotate")
+    push(judgments, connection, project, keys, dict.fromkeys(keys, (0.7, True)), "m")
+    return keys
+
+
+def test_words_that_differ_are_told_with_who_and_when(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    ana, bo, zoe = people
+    assert not find_drift(judgments, connection, project)
+    judgments.judge(bo, keys[0], "unsure", source="annotate", comment="here alone")
+    by_ana = {key: task_of(connection, project, key).annotations[0].id for key in keys[1:5]}
+    change(connection, by_ana[keys[1]], UNSURE)
+    judgments.judge(ana, keys[2], "does not support", source="annotate")
+    change(connection, by_ana[keys[2]], UNSURE)
+    change(connection, by_ana[keys[3]], UNSURE)
+    judgments.judge(ana, keys[3], "does not support", source="annotate")
+    connection.client.annotations.delete(id=by_ana[keys[4]])
+    stranger = connection.client.users.create(
+        username="nia", email=f"nia-{project.id}@example.org", first_name="Nia Ro"
+    )
+    annotate(connection, task_of(connection, project, keys[5]), stranger.id, SUPPORTS)
+    before = judgments.version(), len(judgments.annotators())
+
+    drift = find_drift(judgments, connection, project)
+
+    assert nothing(drift.counts()) == {"words only here": 2, "words only there": 1, "words differing": 3}
+    told = {(word.pair, word.person): word for word in drift.words}
+    assert told[keys[0], bo.name].here.comment == "here alone"
+    changed = told[keys[1], ana.name]
+    assert (changed.here.verdict, changed.there.verdict, changed.there.comment) == ("supports", *UNSURE)
+    assert changed.here.at < changed.there.at
+    assert "the next receiving" in changed.cure
+    assert "what is there is the later" in told[keys[2], ana.name].cure
+    assert "what is here is the later" in told[keys[3], ana.name].cure
+    assert told[keys[4], ana.name].side == "only here"
+    assert told[keys[5], "Nia Ro"].side == "only there"
+    assert (judgments.version(), len(judgments.annotators())) == before
+    assert "2 words only here" in str(drift)
+
+    sync(judgments, connection, project)
+    drift = find_drift(judgments, connection, project)
+    assert not drift
+    stand = {(one.pair, one.person): one.stands for one in drift.contested}
+    assert stand == {(keys[1], ana.name): "there", (keys[2], ana.name): "there", (keys[3], ana.name): "here"}
+    assert zoe.name not in str(drift.as_json())
+
+
+def test_what_is_wrong_there_is_found_and_mended(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    ana = user_of(connection, people[0])
+    doubled, gone, odd = (task_of(connection, project, key) for key in keys[:3])
+    connection.client.projects.import_tasks(
+        project.id,
+        request=[
+            {"data": dict(doubled.data), "annotations": [{"result": result_of(UNSURE), "completed_by": ana}]},
+            {"data": task_data(pair(90))},
+            {"data": {"ext_id": "theirs", "question": "", "perspective": "", "title": "", "passage": "x"}},
+        ],
+    )
+    connection.client.tasks.delete(id=str(gone.id))
+    unknown = result_of(SUPPORTS)
+    unknown[0]["value"]["choices"] = ["backs"]
+    connection.client.annotations.update(id=odd.annotations[0].id, result=unknown)
+    for _ in range(2):
+        annotate(connection, task_of(connection, project, keys[4]), ana, SUPPORTS)
+
+    assert nothing(find_drift(judgments, connection, project).counts()) == {
+        "words only here": 1,
+        "words differing": 1,
+        "pairs with several tasks": 1,
+        "people with several annotations on a pair": 2,
+        "tasks gone": 1,
+        "tasks of pairs not known here": 1,
+        "tasks with texts that are not ours": 1,
+        "predictions missing": 2,
+        "annotations that cannot be read": 1,
+    }
+    done, left = mend(judgments, lambda: examine_exchange(judgments, connection))
+    assert [finding.text for finding in done if "several tasks" in finding.text or "were deleted" in finding.text]
+    assert all(finding.mend is None for finding in left)
+    told = " ".join(map(str, left))
+    assert "backs" in told
+    assert "theirs" not in told
+    assert nothing(find_drift(judgments, connection, project).counts()) == {
+        "people with several annotations on a pair": 1,
+        "tasks with texts that are not ours": 1,
+        "predictions missing": 3,
+        "annotations that cannot be read": 1,
+    }
+    assert len(raw_tasks(connection, project.id)) == len(keys) + 2
+    here = held_here(judgments)
+    assert here[keys[0], next(email for key, email in here if key == keys[0])] == tuple(UNSURE)
+
+
+def test_judgments_that_were_exchanged_unnoticed_are_noted(
+    judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
+) -> None:
+    judgments.judge(people[1], keys[0], "unsure", source="annotate")
+    annotate(
+        connection, task_of(connection, project, keys[0]), _user(connection, project, people[1]), Word("unsure", "")
+    )
+    assert nothing(find_drift(judgments, connection, project).counts()) == {"words not noted as exchanged": 1}
+    _, left = mend(judgments, lambda: examine_exchange(judgments, connection))
+    assert left == []
+    assert not find_drift(judgments, connection, project)
+
+
+def _user(connection: Connection, project: Project, person: Annotator) -> int:
+    email = f"{person.name.split()[0].lower()}-{project.id}@example.org"
+    return int(connection.client.users.create(username=email[:30], email=email, first_name=person.name).id)
