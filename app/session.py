@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
+from sqlalchemy import event
 
 from annotation.judgments import Annotator, Judgments
 from annotation.people import person_of
@@ -28,7 +29,7 @@ def workspace() -> Workspace:
 def judgments() -> Judgments:
     """Its judgments, for whom the page is meant; one engine is shared by all sessions."""
     _permit_page()
-    return _judgments()
+    return _of_pages()
 
 
 @st.cache_resource
@@ -37,7 +38,17 @@ def _workspace() -> Workspace:
 
 
 @st.cache_resource
-def _judgments() -> Judgments:
+def _of_pages() -> Judgments:
+    held = Judgments.open(_workspace().judgments_url)
+    if _workspace().people.team:
+        # Buttons hold on to what was drawn before: so each transaction asks, whoever began it.
+        event.listen(held.engine, "begin", lambda _connection: _permit_page(), insert=True)
+    return held
+
+
+@st.cache_resource
+def _of_the_door() -> Judgments:
+    """The judgments for whoever comes in, who is nobody here yet."""
     return Judgments.open(_workspace().judgments_url)
 
 
@@ -68,8 +79,8 @@ def errors_in_place() -> Iterator[None]:
 def enter(page: str) -> None:
     """Let a page run for the signed-in person: raises `RefusedError` where their role may not.
 
-    What the page's buttons and fragments do later, without this, asks again whenever they turn to the workspace or the
-    judgments: roles are taken away, and sign-ins end, while pages stand open.
+    What the page's buttons and fragments do later, without this, asks again whenever they turn to the workspace or begin a
+    transaction on the judgments: roles are taken away, and sign-ins end, while pages stand open.
     """
     st.session_state["right"] = right_of_page(page)
     _permit_page()
@@ -113,7 +124,7 @@ def let_in() -> bool:
         try:
             who = identity(claims, settings)
             if st.session_state.get("identity") != who or annotator() is None:
-                st.session_state["annotator"] = person_of(_judgments(), who)
+                st.session_state["annotator"] = person_of(_of_the_door(), who)
                 st.session_state["identity"] = who
             return True
         except BerdseyeError as error:
