@@ -1,6 +1,6 @@
 """A judgments database of its own for each test."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -35,13 +35,22 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> str:
-    """A new, empty database."""
-    name = f"test_{uuid4().hex[:12]}"
-    administration = create_engine(
-        f"{postgres_server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
-    )
-    with administration.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    administration.dispose()
-    return f"{postgres_server}/{name}"
+def new_postgres(postgres_server: str) -> Callable[[], str]:
+    """Makes an empty database and gives its URL, at every call."""
+
+    def make() -> str:
+        name = f"test_{uuid4().hex[:12]}"
+        administration = create_engine(
+            f"{postgres_server.replace('postgresql', 'postgresql+psycopg', 1)}/postgres", isolation_level="AUTOCOMMIT"
+        )
+        with administration.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE {name}"))
+        administration.dispose()
+        return f"{postgres_server}/{name}"
+
+    return make
+
+
+@pytest.fixture
+def postgres_url(new_postgres: Callable[[], str]) -> str:
+    return new_postgres()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -18,8 +18,6 @@ from typing import Any
 import pytest
 from backup_writer import judge_on
 from made_pairs import record
-from postgres_server import binaries, running
-from sqlalchemy import create_engine, text
 
 from annotation.adjudication import adjudicate, gold_words
 from annotation.backup.restoring import restore
@@ -324,39 +322,29 @@ def test_damaged_judgments_and_files_are_refused(kept: Path, tmp_path: Path) -> 
 
 @pytest.mark.postgres
 def test_judgments_come_from_postgresql_and_go_back_to_it(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_postgres: Callable[[], str]
 ) -> None:
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed")
-    with running(folder) as server:
-        admin = create_engine(
-            f"{server}/postgres".replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT"
-        )
-        with admin.connect() as connection:
-            for name in ("team", "fresh"):
-                connection.execute(text(f"CREATE DATABASE {name}"))
-        admin.dispose()
-        monkeypatch.setenv("BERDSEYE_JUDGMENTS_URL", f"{server}/team")
-        old = people_work(workspace.judgments_url)
-        manifest = back_up(workspace, tmp_path / "it.zip")
-        assert (manifest.judgments_from, manifest.events) == ("postgresql", EVENTS)
-        monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL")
-        local, _ = restore(tmp_path / "it.zip", tmp_path / "local")
-        here = Judgments.open(local.judgments_url)
-        assert here.frame().equals(old.frame())
-        remote, _ = restore(tmp_path / "it.zip", tmp_path / "remote", judgments_url=f"{server}/fresh")
-        assert remote.judgments_url == f"{server}/fresh"
-        assert not (remote.folder / "judgments.db").exists()
-        there = Judgments.open(remote.judgments_url)
-        for key in (record(n).key for n in range(20)):
-            assert there.history(key) == old.history(key) == here.history(key)
-        assert [b.name for b in list_batches(there)] == ["first"]
-        for restored in (there, here):
-            restored.judge(restored.annotator("Ana"), record(9).key, "unsure", source="annotate")
-            assert restored.version() == EVENTS + 1
-        with pytest.raises(BadInputError, match="holds judgments already"):
-            restore(tmp_path / "it.zip", tmp_path / "twice", judgments_url=f"{server}/fresh")
-        assert not (tmp_path / "twice").exists()
-        for held in (old, here, there):
-            held.engine.dispose()
+    team, fresh = new_postgres(), new_postgres()
+    monkeypatch.setenv("BERDSEYE_JUDGMENTS_URL", team)
+    old = people_work(workspace.judgments_url)
+    manifest = back_up(workspace, tmp_path / "it.zip")
+    assert (manifest.judgments_from, manifest.events) == ("postgresql", EVENTS)
+    monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL")
+    local, _ = restore(tmp_path / "it.zip", tmp_path / "local")
+    here = Judgments.open(local.judgments_url)
+    assert here.frame().equals(old.frame())
+    remote, _ = restore(tmp_path / "it.zip", tmp_path / "remote", judgments_url=fresh)
+    assert remote.judgments_url == fresh
+    assert not (remote.folder / "judgments.db").exists()
+    there = Judgments.open(remote.judgments_url)
+    for key in (record(n).key for n in range(20)):
+        assert there.history(key) == old.history(key) == here.history(key)
+    assert [b.name for b in list_batches(there)] == ["first"]
+    for restored in (there, here):
+        restored.judge(restored.annotator("Ana"), record(9).key, "unsure", source="annotate")
+        assert restored.version() == EVENTS + 1
+    with pytest.raises(BadInputError, match="holds judgments already"):
+        restore(tmp_path / "it.zip", tmp_path / "twice", judgments_url=fresh)
+    assert not (tmp_path / "twice").exists()
+    for held in (old, here, there):
+        held.engine.dispose()

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from made_pairs import record
-from postgres_server import binaries, running
 
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Judgments
@@ -95,9 +94,5 @@ def test_many_sign_in_at_once(database_url: str) -> None:
 
 
 @pytest.mark.postgres
-@pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed (apt-get install postgresql)")
-def test_many_sign_in_at_once_on_postgres() -> None:
-    folder = binaries()
-    assert folder is not None
-    with running(folder) as url:
-        at_once(f"{url}/postgres")
+def test_many_sign_in_at_once_on_postgres(postgres_url: str) -> None:
+    at_once(postgres_url)
