@@ -9,11 +9,11 @@ from data.records import Perspective
 
 _BADGES = {"supporting": " :green-badge[supporting]", "opposing": " :orange-badge[opposing]", None: ""}
 VERBS = {
-    "propose": "Propose a missing one",
-    "split": "Split one",
-    "merge": "Merge several",
-    "reword": "Reword one",
-    "drop": "Drop one",
+    "propose": "Add",
+    "split": "Split",
+    "merge": "Merge",
+    "reword": "Reword",
+    "drop": "Drop",
 }
 """What the edits are called on the page."""
 

@@ -27,7 +27,7 @@ def chosen_log() -> EditLog:
     names = workspace().datasets()
     if not names:
         raise BadInputError("The workspace holds no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
-    name = st.selectbox("Data set", names, key="set", bind="query-params")
+    name = st.selectbox("Data set", names, key="dataset", bind="query-params")
     return EditLog(workspace(), judgments(), name or names[0])
 
 
@@ -39,7 +39,7 @@ def chosen_question(found: Replayed) -> Question:
     chosen = st.selectbox(
         "Question",
         list(questions),
-        key="question",
+        key="about",
         bind="query-params",
         format_func=lambda i: questions[i].text if i in questions else str(i),
     )
@@ -48,8 +48,8 @@ def chosen_question(found: Replayed) -> Question:
 
 def move(ids: list[str], step: int) -> None:
     """Go to another question."""
-    at = ids.index(st.session_state["question"]) if st.session_state.get("question") in ids else 0
-    st.session_state["question"] = ids[(at + step) % len(ids)]
+    at = ids.index(st.session_state["about"]) if st.session_state.get("about") in ids else 0
+    st.session_state["about"] = ids[(at + step) % len(ids)]
 
 
 def perspectives(question: Question) -> None:

@@ -74,7 +74,7 @@ def now_of(held: Judgments, workspace: Workspace) -> tuple[Perspective, ...]:
 
 
 def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", set="made", question="Should cities ban cars?")
+    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
     assert "P1 Cars harm cities." in texts(at).replace("**", "")
     write(at, "- Shops need cars.")
     assert "Edit 1 is proposed." in texts(at)
@@ -93,17 +93,17 @@ def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments
 
 
 def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", set="made", question="Should cities ban cars?")
-    press(at, "Merge several")
+    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
+    press(at, "Merge")
     at.multiselect[0].set_value([CARS.text, TRAMS.text])
     write(at, "+ Streets are for people.")
-    press(at, "Reword one")
+    press(at, "Reword")
     next(s for s in at.selectbox if s.label == "Perspective").set_value(CARS.text)
     write(at, "Cars spoil cities.")
-    press(at, "Split one")
+    press(at, "Split")
     next(s for s in at.selectbox if s.label == "Perspective").set_value(TRAMS.text)
     write(at, "Trams are quiet.\nTrams are clean.")
-    press(at, "Drop one")
+    press(at, "Drop")
     next(s for s in at.selectbox if s.label == "Perspective").set_value(TRAMS.text)
     press(at, "Send the proposal")
     edits = EditLog(workspace, held, "made").edits()
@@ -118,8 +118,8 @@ def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) 
 
 
 def test_a_form_that_says_too_little_is_told_and_keeps_what_was_typed(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", set="made", question="Should cities ban cars?")
-    press(at, "Merge several")
+    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
+    press(at, "Merge")
     write(at, "Both.")
     assert "Merging names two perspectives or more" in texts(at)
     assert at.text_area[0].value == "Both."
@@ -132,7 +132,7 @@ def test_judgments_and_flags_stand_beside_and_hostile_text_is_text(held: Judgmen
     [key] = held.add_pairs([record])
     held.judge(bo, key, "supports", source="annotate")
     held.flag(bo, key, source="annotate", comment=HOSTILE)
-    at = drawn("Ana", set="made", question=f"Should zoos exist? {HOSTILE}")
+    at = drawn("Ana", dataset="made", about=f"Should zoos exist? {HOSTILE}")
     assert "1 judgment" in texts(at)
     assert "1 flag" in texts(at)
     assert f"Bo: {HOSTILE}" in texts(at)
@@ -142,7 +142,7 @@ def test_judgments_and_flags_stand_beside_and_hostile_text_is_text(held: Judgmen
 def test_without_a_name_one_only_reads(held: Judgments, workspace: Workspace) -> None:
     log = EditLog(workspace, held, "made")
     log.propose(held.sign_in("Bo"), "cars", Change.of("drop", [CARS], []))
-    at = drawn("", set="made", question="Should cities ban cars?")
+    at = drawn("", dataset="made", about="Should cities ban cars?")
     assert "Enter your name in the sidebar to propose an edit." in texts(at)
     assert "Edit 1" in texts(at)
     assert not [b for b in at.button if b.label in ("Accept", "Reject", "Send the proposal")]
@@ -150,7 +150,7 @@ def test_without_a_name_one_only_reads(held: Judgments, workspace: Workspace) ->
 
 def test_keys_go_through_the_questions_and_an_unknown_one_is_the_first(held: Judgments) -> None:
     assert held.annotators() == []
-    at = drawn("Ana", set="made", question="nowhere")
+    at = drawn("Ana", dataset="made", about="nowhere")
     assert at.header[0].value == "Should cities ban cars\\?"
     press(at, "Next")
     assert "Should zoos exist" in at.header[0].value
