@@ -8,11 +8,13 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from annotation.adjudication import gold_words
+from annotation.adjudication import decisions, gold_words
 from annotation.batch_progress import flags
 from annotation.batches import Item, Plan, create_batch
+from annotation.guidelines.versions import packaged, use
 from annotation.judgments import Judgments, PairRecord
 from app.components.plain_text import JOINER
+from app.components.working_time import WorkingTime
 from app.session import judgments as shared_judgments
 from data.workspace import Workspace
 
@@ -123,6 +125,59 @@ def test_a_decision_is_shown_where_it_is_to_be_verified(held: Judgments) -> None
     assert held.frame()["shown"].tolist() == [True, True]
 
 
+def test_an_arm_with_the_label_in_sight_sees_it_before_the_word(held: Judgments) -> None:
+    create_batch(held, Plan("b", blind=False), items(1))
+    at = drawn("annotate", "Ana")
+    assert "The detector says that the passage **supports** it (P = 0.90)." in texts(at)
+    press(at, "Supports")
+    assert held.frame()["shown"].tolist() == [True]
+
+
+def test_changed_guidelines_are_told_once_with_the_change(held: Judgments) -> None:
+    create_batch(held, Plan("b"), items())
+    at = drawn("annotate", "Ana")
+    assert packaged("judge").text in [m.value for m in at.markdown]
+    press(at, "Supports")
+    new = use(held, packaged("judge").text + "\n\nAsk <b>Noor</b>.")
+    again(at)
+    assert "The guidelines changed since you last judged." in [w.value for w in at.warning]
+    assert not at.text_input, "no pair is judged by guidelines that were not read"
+    assert any(":green-background[Ask \\<b\\>Noor\\<\\/b\\>\\.]" in m.value for m in at.markdown)
+    press(at, "Go on with these")
+    press(at, "Supports")
+    assert not at.warning
+    assert held.frame()["guidelines"].tolist() == [packaged("judge").version, new.version]
+    assert not drawn("annotate", "Ana").warning, "told once"
+    assert not drawn("annotate", "Bo").warning, "who never judged knows of no change"
+
+
+def test_a_break_is_offered_and_a_pause_is_not_in_the_seconds(held: Judgments) -> None:
+    create_batch(held, Plan("b"), items())
+    at, now = drawn("annotate", "Ana"), [0.0]
+    at.session_state["working_time"] = WorkingTime(lambda: now[0])
+    again(at)
+    for _ in range(9):
+        now[0] += 300.0
+        again(at)
+    assert "You have judged for 45 minutes" in texts(at)
+    press(at, "Pause")
+    now[0] += 5000.0
+    press(at, "Go on")
+    assert "minutes" not in texts(at)
+    now[0] += 3.0
+    press(at, "Supports")
+    assert [j.seconds for j in held.present()] == [2703.0]
+    assert "1 of 3 pairs · 1 today · median 2703.0 s" in [p.proto.text for p in at.get("progress")]
+
+
+def test_guidelines_make_room_and_come_back(held: Judgments) -> None:
+    create_batch(held, Plan("b"), items())
+    at = drawn("annotate", "Ana")
+    for shown in (False, True):
+        press(at, "Guidelines")
+        assert (packaged("judge").text in [m.value for m in at.markdown]) is shown
+
+
 def test_answers_are_compared_side_by_side(held: Judgments) -> None:
     create_batch(held, Plan("b", task="prefer"), items(1))
     at = drawn("annotate", "Ana")
@@ -173,6 +228,22 @@ def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
     at.selectbox(key="dispute").set_value(keys[0])
     assert "Decided by Judge: **supports**. because" in texts(again(at))
     assert len(disputed.present()) == 4
+
+
+def test_preferences_are_decided_too_and_the_trail_hides_names(held: Judgments) -> None:
+    create_batch(held, Plan("b", task="prefer", per_pair=2), items(1))
+    for name, label in (("Ana", "First"), ("Bo", "Second")):
+        press(drawn("annotate", name), label)
+    at = drawn("adjudication", "Judge")
+    press(at, "Second")
+    assert decisions(held)[items(1)[0].record.key].verdict == "second"
+    press(at, "Undo")
+    rows = at.dataframe[0].value
+    assert rows["Word"].tolist() == ["first", "second", "second"]
+    assert rows["What"].tolist() == ["prefer", "prefer", "adjudicate (taken back)"]
+    assert sorted(rows["Who"]) == ["Person A", "Person B", "someone else"]
+    at.toggle(key="hidden").set_value(False)
+    assert again(at).dataframe[0].value["Who"].tolist() == ["Ana", "Bo", "Judge"]
 
 
 def test_hostile_text_is_text(disputed: Judgments) -> None:
