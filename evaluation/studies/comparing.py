@@ -23,9 +23,18 @@ _KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
 def comparisons(
-    gatherer: Gatherer, selection: Selection, measure: str, *, test: Test = "randomisation", correction: str = "holm"
+    gatherer: Gatherer,
+    selection: Selection,
+    measure: str,
+    *,
+    test: Test = "randomisation",
+    correction: str = "holm",
+    seed: int = 0,
 ) -> StudyResult:
-    """Every two systems (pipeline and corpus) on the same questions: the difference, its interval, and whether it is chance."""
+    """Every two systems (pipeline and corpus) on the same questions: the difference, its interval, and whether it is chance.
+
+    judged@k is that of the system of the two that fewer labels are known of.
+    """
     scores = [s for s in gatherer.scores(selection, parse_measures(measure)) if s.dataset != "average"]
     by_system: dict[str, list[Score]] = {}
     for score in scores:
@@ -37,11 +46,12 @@ def comparisons(
         people = {name: np.concatenate([_people(s) for s in held]) for name, held in by_system.items()}
         found = corrected_comparisons(people, values, correction)
     else:
-        found = compare(values, test=test, correction=correction)
+        found = compare(values, test=test, correction=correction, seed=seed)
+    judged = {name: float(np.mean([s.judged for s in held])) for name, held in by_system.items()}
     cells = pd.DataFrame(
         [
             {"first": c.a, "second": c.b, "figure": figure, "value": value, "low": low, "high": high, "n": c.n,
-             "left_out": c.left_out, "p": c.p, "labels": str(gatherer.source),
+             "left_out": c.left_out, "p": c.p, "judged": min(judged[c.a], judged[c.b]), "labels": str(gatherer.source),
              "detector_version": scores[0].detector_version}
             for c in found
             for figure, value, low, high in (
@@ -57,7 +67,7 @@ def comparisons(
     chart = dots(
         shown.assign(row=shown["first"] + " − " + shown["second"]), f"difference in {measure}, points", row="row"
     )
-    settings = {**selection.settings(), "measure": measure, "test": test, "correction": correction,
+    settings = {**selection.settings(), "measure": measure, "test": test, "correction": correction, "seed": seed,
                 "labels": str(gatherer.source)}  # fmt: skip
     return StudyResult("compare", settings, [table], {"differences": chart}, _too_few(cells))
 

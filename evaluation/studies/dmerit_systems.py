@@ -70,6 +70,6 @@ def systems_study(ranked: RankedSet) -> StudyResult:
         2,
     )
     shown = MAIN_CUTOFF if MAIN_CUTOFF in cutoffs else max(cutoffs, default=0)
-    held = table.cells[(table.cells["set"] == HERE) & table.cells["k"].isin([str(shown), "r"])]
-    chart = dots(held, f"percent, k = {shown}", row="system", colour="measure")
+    drawn = table.cells[(table.cells["set"] == HERE) & table.cells["k"].isin([str(shown), "r"])]
+    chart = dots(drawn, f"percent, k = {shown}", row="system", colour="measure")
     return StudyResult("dmerit-systems", {}, [table], {"dmerit-table-5": chart}, tuple(notes))

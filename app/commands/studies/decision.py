@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from app.commands.options import WorkspaceOption, chosen_detector, opened
-from app.commands.studies.options import stored_runs
+from app.commands.studies.options import SeedOption, stored_runs
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -27,7 +27,7 @@ def decision(
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Each of two systems and some questions, drawn at random.")] = 100,
     questions: Annotated[int, typer.Option(min=2, help="Questions a trial.")] = 50,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    seed: SeedOption = 0,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands.options import WorkspaceOption, opened
+from app.commands.studies.options import SeedOption
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -78,7 +79,7 @@ def dmerit(
         Path | None, typer.Option(help="Qrels known before the pool was judged: figure 6 counts what is new.")
     ] = None,
     released: Annotated[bool, typer.Option("--released", help="Refuse anything but D-MERIT's release.")] = False,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    seed: SeedOption = 0,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:

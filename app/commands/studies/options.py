@@ -1,19 +1,22 @@
-"""Options and their meaning that the studies of runs share."""
+"""Options that the studies of runs share, and commands that take them."""
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import opened
+from app.commands.options import WorkspaceOption, opened
+from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
 if TYPE_CHECKING:
     from data.runs import Run
     from data.workspace import Workspace
     from evaluation.studies.gathering import Gatherer, Selection
+    from evaluation.studies.result import StudyResult
 
 DatasetsOption = Annotated[
     list[str] | None, typer.Option("--dataset", help="A data set; may be given again. Else all.")
@@ -43,6 +46,42 @@ def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: li
         if name not in known:
             raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", name, known)
     return [load_run(workspace, known[name]) for name in wanted]
+
+
+KOption = Annotated[int, typer.Option("--k", "-k", help="How many passages count.")]
+SeedOption = Annotated[int, typer.Option(help="Of everything random.")]
+
+
+def study_of_runs(name: str) -> Callable[[Callable[..., "StudyResult"]], Callable[..., None]]:
+    """Makes a command of a function of a gatherer, a selection and the study's own options.
+
+    The command takes the shared options too, prints the result and keeps it.
+    """
+
+    def made(study: Callable[..., "StudyResult"]) -> Callable[..., None]:
+        def command(
+            *,
+            dataset: DatasetsOption = None,
+            corpus: CorporaOption = None,
+            pipeline: PipelinesOption = None,
+            labels: LabelsOption = None,
+            form: FormOption = Form.TEXT,
+            workspace: WorkspaceOption = None,
+            **own: object,
+        ) -> None:
+            with gathering(name, workspace, dataset, corpus, pipeline, labels) as (gatherer, selection):
+                result = study(gatherer, selection, **own)
+            finish(gatherer.workspace, result, form)
+
+        shared = list(inspect.signature(command).parameters.values())[:-1]
+        chosen = list(inspect.signature(study).parameters.values())[2:]
+        both = [*shared[:4], *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in chosen), *shared[4:]]
+        command.__name__, command.__doc__ = study.__name__, study.__doc__
+        command.__annotations__ = {p.name: p.annotation for p in both}
+        command.__dict__["__signature__"] = inspect.Signature(both)  # what Typer reads the options from
+        return command
+
+    return made
 
 
 @contextmanager

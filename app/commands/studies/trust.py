@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from app.commands.options import WorkspaceOption, opened
-from app.commands.studies.options import stored_runs
+from app.commands.studies.options import SeedOption, stored_runs
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -30,7 +30,7 @@ def trust(
         typer.Option(help="Whose probabilities stand for labels that nobody settled; else that of the labels."),
     ] = None,
     draws: Annotated[int, typer.Option(min=100, help="Draws of the labels.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    seed: SeedOption = 0,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -51,8 +51,8 @@ def extraction(setting: Setting) -> Part:
     told = comparison_notes(list(setting.searches), frame)
     caption = f"Perspectives named by {setting.model.name}, {setting.sample} queries a task at most (PIR, table 6)"
     table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=told)
-    shown = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
-    return Part((table,), {"pir_extraction": dots(shown, "percent", row="row", colour="figure")}, tuple(notes))
+    drawn = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
+    return Part((table,), {"pir_extraction": dots(drawn, "percent", row="row", colour="figure")}, tuple(notes))
 
 
 def _hits(

@@ -1,5 +1,6 @@
 """BERDS's studies on a small workspace with gold labels, worked out by hand, and the published figures beside ours."""
 
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
@@ -132,9 +133,13 @@ def test_curves_and_comparisons(gatherer: Gatherer) -> None:
     # Coverage@1: 1/2, 1/2 and 1; at 2 and 3: 1, 1/2 and 1.
     assert [value(curve, k=k) for k in (1, 2, 3)] == pytest.approx([100 * 2 / 3, 100 * 2.5 / 3, 100 * 2.5 / 3])
     both = Selection(("made",), ("web",), ("bm25", "dense(static)"))
-    [difference, p] = comparisons(gatherer, both, "Precision@1").tables[0].cells["value"].tolist()
+    compared = comparisons(gatherer, both, "Precision@1").tables[0].cells
+    assert set(compared["judged"]) == {1.0}
+    [difference, p] = compared["value"].tolist()
     assert -100 <= difference <= 100
     assert 0 < p <= 1
+    people = replace(gatherer, source=parse_label_source("human"))
+    assert set(comparisons(people, both, "Precision@1").tables[0].cells["judged"]) == {0.0}
     with pytest.raises(BadInputError, match="nothing to be compared"):
         comparisons(gatherer, ALL, "Precision@1")
 
