@@ -7,8 +7,7 @@ Every word is counted: in the log, here and there. All faults, many times, with 
 
 import os
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -26,6 +25,7 @@ from data.workspace import Workspace
 pytestmark = pytest.mark.label_studio
 WAYS = ("push", "pull")
 KILLS = ("Label Studio killed", "Berdseye killed")
+OF_PUSHES = ("import race", "proxy: short import")
 EVERY = (*KILLS, "network refused", "import race", *(f"proxy: {fault}" for fault in FAULTS), "proxy: all")
 
 
@@ -83,28 +83,25 @@ def test_both_sides_agree_after_a_fault(scene: Scene, name: str, way: str) -> No
 @pytest.mark.timeout(4 * 3600)
 def test_both_sides_agree_after_many_faults(scene: Scene) -> None:
     rounds = int(os.environ.get("BERDSEYE_FAULT_ROUNDS", "5"))
-    table: Counter[tuple[str, str, str]] = Counter()
+    played: dict[tuple[str, str], list[bool]] = {
+        (name, way): [] for name in EVERY for way in WAYS if way == "push" or name not in OF_PUSHES
+    }
     began = time.monotonic()
-    for number in range(rounds):
-        for name in EVERY:
-            for way in WAYS:
-                if name in ("proxy: short import", "import race") and way == "pull":
-                    continue
-                # The whole time an exchange takes, so that kills fall anywhere in it.
+    try:
+        for _ in range(rounds):
+            for (name, way), hits in played.items():
+                # About the time that an exchange takes, so that kills fall anywhere in it.
                 scene.seconds = 1.5 if way == "push" else 0.4
-                hit = play(scene, name, way, 12)
-                table[name, way, "rounds"] += 1
-                table[name, way, "hit"] += hit
-        print(f"\nround {number + 1} of {rounds}, {time.monotonic() - began:.0f} s", flush=True)
-    counts = scene.world.counts
-    print(f"\n{'fault':32} {'during':7} {'rounds':>7} {'hit':>5} {'lost':>5} {'doubled':>8}")
-    for name in EVERY:
-        for way in WAYS:
-            if played := table[name, way, "rounds"]:
-                # Every round ends with a check that fails on the first word lost or doubled.
-                print(f"{name:32} {way:7} {played:7} {table[name, way, 'hit']:5} {0:5} {0:8}")
-    for name, count in sorted(counts.items()):
-        print(f"{name}: {count}")
-    assert counts["checks"] == 1 + sum(count for (_, _, kind), count in table.items() if kind == "rounds")
-    for name in KILLS:
-        assert all(table[name, way, "hit"] for way in WAYS), "no kill fell into an exchange"
+                hits.append(play(scene, name, way, 6))
+    finally:
+        print(table(played, scene.world.counts, time.monotonic() - began), flush=True)
+    assert scene.world.counts["checks"] == 1 + rounds * len(played)
+    assert all(any(played[name, way]) for name in KILLS for way in WAYS), "no kill fell into an exchange"
+
+
+def table(played: Mapping[tuple[str, str], list[bool]], counts: Mapping[str, int], seconds: float) -> str:
+    """How often each fault was made and hit an exchange; each round ended with a check that nothing is lost or doubled."""
+    lines = ["", f"{'fault':28} {'during':7} {'rounds':>6} {'hit':>5}"]
+    lines += [f"{name:28} {way:7} {len(hits):6} {sum(hits):5}" for (name, way), hits in played.items()]
+    lines += [f"{name}: {count}" for name, count in sorted(counts.items())]
+    return "\n".join([*lines, f"{seconds:.0f} s"])
