@@ -36,7 +36,8 @@ def changed_guidelines(before: str, told: Guidelines, read: str) -> None:
 def differences(before: str, after: str) -> str:
     """Paragraph by paragraph: what went is struck through, what came is on a coloured ground."""
     lines = []
-    for line in ndiff(*([p for p in text.splitlines() if p.strip()] for text in (before, after))):
+    old, new = ([line for line in text.splitlines() if line.strip()] for text in (before, after))
+    for line in ndiff(old, new):
         kind, text = line[:2], escaped(line[2:].strip())
         if kind == "- ":
             lines.append(f":red[~~{text}~~]")

@@ -176,7 +176,7 @@ def test_keys_judge_pair_after_pair_blind_until_the_word_is_given(app: Served, p
     assert [j.verdict for j in words_of(app, "Dora")] == ["supports", "does not support"]
 
 
-def test_hasty_keys_never_judge_a_pair_twice(app: Served, page: Page) -> None:
+def test_hasty_keys_judge_no_pair_twice_and_none_unseen(app: Served, page: Page) -> None:
     visit(page, f"{app.url}/annotate", "Ida")
     for number in range(10):
         page.keyboard.press("12"[number % 2], delay=20)
@@ -187,7 +187,7 @@ def test_hasty_keys_never_judge_a_pair_twice(app: Served, page: Page) -> None:
     held = Judgments.open(Workspace.open(app.workspace).judgments_url)
     said = [event for j in mine for event in held.history(j.pair) if event["annotator"] == "Ida"]
     held.engine.dispose()
-    assert len(said) == len(mine) > 1
+    assert len(said) == len(mine) >= 1
 
 
 def test_the_card_and_the_scroll_stay_where_they_are(app: Served, page: Page) -> None:
