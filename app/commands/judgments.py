@@ -120,12 +120,17 @@ def export(
     what: Annotated[
         Literal["judgments", "training"], typer.Option(help="All judgments, or fine-tuning data.")
     ] = "judgments",
-    demo: Annotated[bool, typer.Option(help="Include the demo annotators.")] = True,
+    demo: Annotated[
+        bool | None,
+        typer.Option(
+            "--demo/--no-demo", help="With the demo's made-up annotators; else in judgments, not in training."
+        ),
+    ] = None,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write the present judgments, or fine-tuning data split by question.
 
-    Example: `berdseye judgments export train.jsonl --what training --no-demo`
+    Example: `berdseye judgments export train.jsonl --what training`
     """
     from annotation.adjudication import gold_words
     from annotation.export import write_table
@@ -134,13 +139,14 @@ def export(
 
     judged = Judgments.open(opened(workspace).judgments_url)
     frame = judged.frame()
-    frame = frame if demo else frame[~frame["demo"].astype(bool)]
+    frame = frame if (what == "judgments" if demo is None else demo) else frame[~frame["demo"].astype(bool)]
     table = frame if what == "judgments" else training_data(frame, adjudicated=gold_words(judged))
     write_table(table, path)
     note(f"{path}: {len(table)} rows")
-    if what == "training" and (made_up := int(frame["demo"].astype(bool).sum())):
+    if demo and what == "training" and (made_up := int(frame["demo"].astype(bool).sum())):
         note(
-            f"{made_up:,} of {len(frame):,} judgments are of the demo's made-up annotators: leave them out with --no-demo."
+            f"{made_up:,} of {len(frame):,} judgments are of the demo's made-up annotators: "
+            "a detector that learns them learns nothing."
         )
 
 

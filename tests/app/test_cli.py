@@ -260,6 +260,8 @@ def test_demo_people_can_be_left_out(demo_workspace: Workspace, tmp_path: Path) 
 def test_training_data_keeps_a_question_in_one_split(demo_workspace: Workspace, tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
     output("judgments", "export", path, "--what", "training", "--workspace", demo_workspace.folder)
+    assert path.read_text(encoding="utf-8") == ""  # made-up annotators teach nothing
+    output("judgments", "export", path, "--what", "training", "--demo", "--workspace", demo_workspace.folder)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     splits = {row["question"]: {r["split"] for r in rows if r["question"] == row["question"]} for row in rows}
     assert all(len(found) == 1 for found in splits.values())
