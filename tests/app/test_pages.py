@@ -9,7 +9,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from annotation.judgments import Judgments
+from annotation.batches import Item, Plan, create_batch
+from annotation.judgments import Judgments, PairRecord
+from annotation.label_studio.purpose import write_purpose
 from app.components.plain_text import JOINER, escaped
 from app.session import judgments as shared_judgments
 from data.workspace import Workspace
@@ -101,6 +103,26 @@ def test_label_studio_that_does_not_run_is_said() -> None:
         "Server of this workspace": "not running",
         "Judgments that wait to be sent": "0",
     }
+
+
+def test_batches_stand_beside_their_projects(at_hand: Workspace) -> None:
+    judged = Judgments.open(at_hand.judgments_url)
+    record = PairRecord("d", "q", "Cats?", "Cats are good.", None, "c", "", "Cats purr.")
+    batches = [
+        create_batch(judged, Plan("first", people=("Ana",)), [Item(record)]),
+        create_batch(judged, Plan("trial", blind=False, shown_share=0.5), [Item(record, 0.5, True)]),
+    ]
+    write_purpose(judged, "7@2026", batches[0].id, batches[0].people[0].id)
+    at = drawn("label_studio")
+    assert at.selectbox(key="batch-sent").options == ["first"], "an experiment cannot be sent"
+    assert next(b for b in at.button if b.label == "Send batch").disabled
+    table = at.dataframe[0].value
+    assert table.to_dict("records")[0] | {"project": "", "received": ""} == {
+        "batch": "first", "for": "Ana", "project": "", "tasks": 0, "waiting": 0, "received": "",
+    }  # fmt: skip
+    at.selectbox(key="batch-sent").set_value("first")
+    next(b for b in again(at).button if b.label == "Send batch").click()
+    assert "Label Studio is not running" in texts(again(at))
 
 
 @pytest.mark.usefixtures("demo")
