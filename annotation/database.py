@@ -12,7 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from filelock import FileLock
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from data.errors import BadInputError, UnavailableError
@@ -41,9 +41,11 @@ def open_database(url: str) -> Engine:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
         arguments: dict[str, Any] = {"timeout": _BUSY_SECONDS} if sqlite else {}
         engine = create_engine(parsed, connect_args=arguments, pool_pre_ping=not sqlite)
-    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        # What cannot be read as a number may be a part of the password.
+        told = "its port is no number" if isinstance(error, ValueError) else str(error)
         raise BadInputError(
-            f"The judgments URL cannot be used: {error}.",
+            f"The judgments URL cannot be used: {told}.",
             hint="Write sqlite:///PATH or postgresql://USER@HOST/NAME (the latter needs the `postgres` extra).",
         ) from error
     if sqlite:
@@ -53,7 +55,7 @@ def open_database(url: str) -> Engine:
     except DBAPIError as error:
         raise UnavailableError(
             f"The judgments database does not open: {error.orig}.",
-            where=parsed.render_as_string(hide_password=True),
+            where=shown_url(parsed),
             hint="Check that it exists, is not damaged and may be written.",
         ) from error
     return engine
@@ -76,6 +78,11 @@ def _place_in_line(engine: Engine) -> Iterator[None]:
     with Path(f"{database}.writing").open("wb") as line:
         fcntl.flock(line, fcntl.LOCK_EX)  # given up when the file is closed, be it by the death of the process
         yield
+
+
+def shown_url(url: URL) -> str:
+    """An address as it may be shown: without a password, and without options, which may hold another."""
+    return url.set(query={}).render_as_string(hide_password=True)
 
 
 def _make_durable(engine: Engine) -> None:

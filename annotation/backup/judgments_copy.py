@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
-from annotation.database import open_database
+from annotation.database import open_database, shown_url
 from data.errors import BadInputError, UnavailableError
 
 _ROWS = 2_000
@@ -69,7 +69,7 @@ def load_judgments(path: Path, url: str) -> None:
             if any(connection.execute(select(func.count()).select_from(t)).scalar_one() for t in tables):
                 raise BadInputError(
                     "The database holds judgments already.",
-                    where=target.url.render_as_string(hide_password=True),
+                    where=shown_url(target.url),
                     hint="Name an empty one: restoring overwrites nothing.",
                 )
         with _opened(f"sqlite:///{path}") as source:
@@ -117,7 +117,7 @@ def _copy_rows(source: Engine, target: Engine) -> None:
     except DBAPIError as error:
         raise UnavailableError(
             f"The judgments could not be copied: {error.orig}.",
-            where=source.url.render_as_string(hide_password=True),
+            where=shown_url(source.url),
             hint="Nothing was changed; try again.",
         ) from error
 

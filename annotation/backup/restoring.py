@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import tomli_w
+from sqlalchemy.engine import URL, make_url
 
 from annotation.backup.contents import JUDGMENTS, SETTINGS
 from annotation.backup.judgments_copy import count_events, load_judgments, settle
@@ -128,5 +129,8 @@ def _check_judgments(file: Path, draft: Path, manifest: BackupManifest) -> None:
 
 def _set_url(draft: Path, url: str) -> None:
     settings = Workspace.open(draft).settings
-    settings["judgments"]["url"] = url
+    # The settings hold no secret: whoever opens the workspace brings the password along, as before.
+    full = make_url(url).difference_update_query(["password"])
+    plain = URL.create(full.drivername, full.username, None, full.host, full.port, full.database, full.query)
+    settings["judgments"]["url"] = plain.render_as_string()
     write_bytes(draft / SETTINGS, tomli_w.dumps(settings).encode())

@@ -57,10 +57,14 @@ def restore(
 
     Example: `berdseye restore monday.zip restored`
     """
+    from sqlalchemy.engine import make_url
+
     from annotation.backup.restoring import restore as restored
 
     with counting("restore") as progress:
         made, manifest = restored(file, folder, judgments_url=judgments_url, progress=progress)
     note(f"Workspace {made.folder}: {len(manifest.files)} files, {manifest.events:,} events, as of {manifest.created}.")
+    if judgments_url and make_url(judgments_url).password:
+        note("The password of the database is not in the settings: set BERDSEYE_JUDGMENTS_URL, or PGPASSWORD.")
     if os.environ.get("BERDSEYE_JUDGMENTS_URL") and not judgments_url:
         note("BERDSEYE_JUDGMENTS_URL is set and comes before the restored judgments: unset it to use them.")

@@ -34,7 +34,6 @@ USERS = (
     user("twin", HOSTILE),
     user("ada", "Ada"),
     user("eve", "Eve", verified=False),
-    user("otto", "Otto", email="otto@elsewhere.org"),
 )
 ROLES = {"@example.org": "annotator", "ada@example.org": "admin"}
 
@@ -111,10 +110,9 @@ def test_an_annotator_judges_under_their_name_and_is_refused_elsewhere(team: Ser
     assert {"Explore", "Annotate"} <= set(pages(page))
     for name in ("Adjudication", "Agreement", "Runs", "Studies", "Detectors", "Label Studio"):
         assert name not in pages(page)
-    for name in ("adjudication", "runs"):
-        open_page(page, team, name)
-        expect(page.get_by_role("alert")).to_contain_text("ana@example.org is an annotator. An admin gives roles")
-        expect(page.get_by_test_id("stMain").get_by_role("button")).to_have_count(0)
+    open_page(page, team, "runs")
+    expect(page.get_by_role("alert")).to_contain_text("ana@example.org is an annotator. An admin gives roles")
+    expect(page.get_by_test_id("stMain").get_by_role("button")).to_have_count(0)
     open_page(page, team, "annotate")
     expect(page.get_by_role("heading", name="View ")).to_be_visible()
     page.keyboard.press("1")
@@ -125,17 +123,14 @@ def test_an_annotator_judges_under_their_name_and_is_refused_elsewhere(team: Ser
     expect(page.get_by_role("alert").first).to_contain_text("not among the people of this workspace")
     assert words(team) == [(HOSTILE, "supports")], "a button is refused on the server"
     set_roles(team, ROLES)
-    page.reload()
-    settled(page)
-    leave(page)
 
 
 def test_an_admin_sees_every_page_and_a_namesake_is_someone_else(team: Served, page: Page, browser: Browser) -> None:
     enter(page, team, "ada")
     expect(page.get_by_test_id("stSidebar")).to_contain_text("admin")
     assert {"Explore", "Adjudication", "Agreement", "Runs", "Detectors", "Label Studio"} <= set(pages(page))
-    open_page(page, team, "runs")
-    expect(page.get_by_text("Run a pipeline").first).to_be_visible()
+    open_page(page, team, "adjudication")
+    expect(page.get_by_text("Nobody disagrees here")).to_be_visible()
     context = new_context(browser)
     other = context.new_page()
     enter(other, team, "twin")
@@ -151,16 +146,9 @@ def test_an_admin_sees_every_page_and_a_namesake_is_someone_else(team: Served, p
     }
 
 
-@pytest.mark.parametrize(
-    ("sub", "told"),
-    [
-        ("eve", "The provider has not verified your address eve@example.org."),
-        ("otto", "otto@elsewhere.org is not among the people of this workspace."),
-    ],
-)
-def test_who_may_not_come_in_is_told_why(team: Served, page: Page, sub: str, told: str) -> None:
-    enter(page, team, sub)
-    expect(page.get_by_role("alert")).to_contain_text(told)
+def test_who_may_not_come_in_is_told_why(team: Served, page: Page) -> None:
+    enter(page, team, "eve")
+    expect(page.get_by_role("alert")).to_contain_text("The provider has not verified your address eve@example.org.")
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(0)
     leave(page)
 
