@@ -37,6 +37,19 @@ _NOW: BindParameter[Any] = bindparam("now")
 _PAIR: BindParameter[Any] = bindparam("pair_asked")
 _LATER, _UNDO, _UNDONE = events.alias(), events.alias(), events.alias()
 
+# Statements are made once, here and in the queue: making one takes longer than running it, and others wait meanwhile.
+_BATCH: BindParameter[Any] = bindparam("batch")
+_TURN = select(batches.c.id).where(batches.c.id == _BATCH).with_for_update()
+_LAST_BATCH_EVENT = (
+    select(batch_events.c.kind).where(batch_events.c.batch_id == _BATCH).order_by(batch_events.c.id.desc()).limit(1)
+)
+_KNOWN = select(events.c.id).where(events.c.uid == bindparam("known"))
+_ADD_EVENT = events.insert().returning(events.c.id)
+_LAPSED = and_(reservations.c.batch_id == _BATCH, reservations.c.until <= _NOW)
+_MINE = and_(reservations.c.batch_id == _BATCH, reservations.c.annotator_id == _PERSON)
+_RELEASE = reservations.delete().where(or_(_MINE, _LAPSED))
+_RELEASE_PAIR = reservations.delete().where(or_(and_(_MINE, reservations.c.pair == _PAIR), _LAPSED))
+
 
 class Shown(NamedTuple):
     """A detector's opinion of a pair, fixed when the batch was made."""
@@ -119,11 +132,11 @@ class BatchQueue:
         self._admit(person)
         row = event_row(person, pair, **fields, batch=self.batch.id)
         with self._turn() as connection:
-            known = connection.execute(select(events.c.id).where(events.c.uid == row["uid"])).scalar_one_or_none()
+            known = connection.execute(_KNOWN, {"known": row["uid"]}).scalar_one_or_none()
             if known is not None:
                 return Given(known, late=False)
             late = self._seats(connection, person, pair) < 1 and not self._has_word(connection, person, pair)
-            event = connection.execute(events.insert().values(row).returning(events.c.id)).scalar_one()
+            event = connection.execute(_ADD_EVENT, row).scalar_one()
             self._release(connection, person, pair)
             return Given(event, late and row["kind"] != "skip")
 
@@ -131,7 +144,8 @@ class BatchQueue:
     def _turn(self) -> Iterator[Connection]:
         """One at a time: SQLite locks at the beginning of every write, PostgreSQL on the batch's row."""
         with writing(self.judgments.engine) as connection:
-            connection.execute(select(batches.c.id).where(batches.c.id == self.batch.id).with_for_update())
+            if connection.dialect.name != "sqlite":
+                connection.execute(_TURN, {"batch": self.batch.id})
             yield connection
 
     def _admit(self, person: Annotator) -> None:
@@ -142,8 +156,7 @@ class BatchQueue:
             )
 
     def _is_closed(self, connection: Connection) -> bool:
-        query = select(batch_events.c.kind).where(batch_events.c.batch_id == self.batch.id)
-        return connection.execute(query.order_by(batch_events.c.id.desc()).limit(1)).scalar() == "close"
+        return connection.execute(_LAST_BATCH_EVENT, {"batch": self.batch.id}).scalar() == "close"
 
     def _held(self, connection: Connection, person: Annotator) -> str | None:
         """The pair reserved for this person, if it still needs them: they may have judged it on another page."""
@@ -166,8 +179,6 @@ class BatchQueue:
     def _asked(self, person: Annotator, pair: str | None = None) -> dict[str, object]:
         asked: dict[str, object] = {"person": person.id, "now": self._clock()}
         return asked if pair is None else asked | {"pair_asked": pair}
-
-    # Statements are made once: making one takes longer than running it, and others wait meanwhile.
 
     @cached_property
     def _held_query(self) -> Select[Any]:
@@ -216,20 +227,14 @@ class BatchQueue:
 
     def _reserve(self, connection: Connection, person: Annotator, pair: str) -> None:
         self._release(connection, person, pair)
-        connection.execute(
-            reservations.insert().values(
-                batch_id=self.batch.id, pair=pair, annotator_id=person.id, until=self._clock() + self.batch.hold
-            )
-        )
+        until = self._clock() + self.batch.hold
+        row = {"batch_id": self.batch.id, "pair": pair, "annotator_id": person.id, "until": until}
+        connection.execute(reservations.insert(), row)
 
     def _release(self, connection: Connection, person: Annotator, pair: str | None = None) -> None:
         """Drop this person's reservations (on a pair), and everyone's that have lapsed."""
-        mine = and_(*self._mine(person), *(() if pair is None else (reservations.c.pair == pair,)))
-        lapsed = and_(reservations.c.batch_id == self.batch.id, reservations.c.until <= self._clock())
-        connection.execute(reservations.delete().where(or_(mine, lapsed)))
-
-    def _mine(self, person: Annotator) -> tuple[ColumnElement[bool], ...]:
-        return reservations.c.batch_id == self.batch.id, reservations.c.annotator_id == person.id
+        asked = self._asked(person, pair) | {"batch": self.batch.id}
+        connection.execute(_RELEASE if pair is None else _RELEASE_PAIR, asked)
 
     def _reserved(self) -> ColumnElement[int]:
         """How many others hold the pair."""
