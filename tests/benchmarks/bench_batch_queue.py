@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from annotation.batch_progress import batch_progress
+from annotation.batch_progress import batch_progress, batch_shares
 from annotation.batch_queue import BatchQueue
 from annotation.batches import Item, Order, Plan, create_batch
 from annotation.judgments import Judgments, PairRecord
@@ -68,9 +68,11 @@ def test_next_and_give(full: Judgments, order: Order, who: str, name: str) -> No
     done = time.perf_counter() - began
     began = time.perf_counter()
     batch_progress(full, queue.batch, time=time.time())
+    batch_shares(full, queue.batch)
     shown = time.perf_counter() - began
     print(
         f"\n{order}, {name}: next p50 {1e3 * np.median(asking):.1f} ms, p95 {1e3 * np.percentile(asking, 95):.1f} ms; "
         f"give {1e3 * np.median(giving or [0]):.1f} ms; done {1e3 * done:.1f} ms; show {1e3 * shown:.0f} ms"
     )
     assert np.median(asking) < 0.05
+    assert shown < 2

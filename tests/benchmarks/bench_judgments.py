@@ -1,7 +1,7 @@
-"""Milliseconds of a judgment while eight people write, and of reading 100,000 of them."""
+"""Milliseconds of a judgment while eight people write, of reading 100,000 of them, and seconds of their export."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from sqlalchemy import insert
 
+from annotation.agreement.stored import stored_labels
+from annotation.export import write_table
 from annotation.judgments import VERDICTS, Annotator, Judgments, PairRecord
 from annotation.schema import events
+from annotation.training_data import training_data
 
 _WRITERS, _EACH = 8, 250
-_PEOPLE, _PAIRS = 50, 2000
-_WRITE_BAR, _READ_BAR = 250.0, 5000.0
+_WRITE_BAR, _READ_BAR, _EXPORT_BAR = 250.0, 2000.0, 5000.0
 
 
 def records(count: int) -> list[PairRecord]:
@@ -58,28 +60,50 @@ def test_judging_while_eight_people_write(tmp_path: Path) -> None:
     judgments.engine.dispose()
 
 
-@pytest.mark.benchmark
-def test_reading_a_hundred_thousand_judgments(tmp_path: Path) -> None:
-    judgments = Judgments.open(f"sqlite:///{tmp_path / 'judgments.db'}")
-    people = [judgments.sign_in(f"Person {n}") for n in range(_PEOPLE)]
-    keys = judgments.add_pairs(records(_PAIRS))
+@pytest.fixture(scope="module", params=[(50, 2000), (2, 50_000)], ids=["50 a pair", "2 a pair"])
+def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judgments]:
+    """100,000 judgments: each of the people on each of the pairs."""
+    count, pairs = request.param
+    judgments = Judgments.open(f"sqlite:///{tmp_path_factory.mktemp('many') / 'judgments.db'}")
+    people = [judgments.sign_in(f"Person {n}") for n in range(count)]
     rows = [
         {"uid": str(uuid4()), "at": "2026-01-01T00:00:00.000000+00:00", "annotator_id": person.id, "pair": key,
          "kind": "judge", "verdict": VERDICTS[(n + person.id) % 3], "comment": "", "source": "annotate"}
-        for n, key in enumerate(keys) for person in people
+        for n, key in enumerate(judgments.add_pairs(records(pairs))) for person in people
     ]  # fmt: skip
     with judgments.engine.begin() as connection:
         connection.execute(insert(events), rows)
-    print(f"\n{judgments.version()} judgments of {_PAIRS} pairs by {_PEOPLE} people")
-    assert len(judgments.present()) == len(judgments.frame()) == len(rows) == 100_000
+    print(f"\n{judgments.version():,} judgments of {pairs:,} pairs by {count} people")
+    yield judgments
+    judgments.engine.dispose()
+
+
+@pytest.mark.benchmark
+def test_reading_a_hundred_thousand_judgments(many: Judgments) -> None:
+    person, keys = many.annotator("Person 0"), list(many.pair_records())
+    assert len(many.present()) == len(many.frame()) == 100_000
     for what, act, times in (
-        ("present(), all", lambda: judgments.present(), 5),
-        ("present() of 15 pairs", lambda: judgments.present(keys[:15]), 50),
-        ("frame()", lambda: judgments.frame(), 5),
-        ("touched()", lambda: judgments.touched(people[0]), 20),
-        ("version()", lambda: judgments.version(), 50),
-        ("judge()", lambda: judgments.judge(people[0], keys[0], "unsure", source="annotate"), 50),
-        ("undo()", lambda: judgments.undo(people[0]), 50),
+        ("present(), all", lambda: many.present(), 5),
+        ("present() of 15 pairs", lambda: many.present(keys[:15]), 50),
+        ("frame()", lambda: many.frame(), 5),
+        ("labels for agreement", lambda: stored_labels(many), 5),
+        ("touched()", lambda: many.touched(person), 20),
+        ("version()", lambda: many.version(), 50),
+        ("judge()", lambda: many.judge(person, keys[0], "unsure", source="annotate"), 50),
+        ("undo()", lambda: many.undo(person), 50),
     ):
         assert told(what, [milliseconds(act) for _ in range(times)])[0] < _READ_BAR
-    judgments.engine.dispose()
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl"])
+@pytest.mark.parametrize("what", ["judgments", "training"])
+def test_exporting_a_hundred_thousand_judgments(many: Judgments, tmp_path: Path, what: str, ending: str) -> None:
+    path = tmp_path / f"{what}{ending}"
+
+    def export() -> None:
+        frame = many.frame()
+        write_table(frame if what == "judgments" else training_data(frame), path)
+
+    taken = [milliseconds(export) for _ in range(3)]
+    assert told(f"export of {what} as {ending}, {path.stat().st_size / 1e6:.0f} MB", taken)[0] < _EXPORT_BAR
