@@ -114,6 +114,13 @@ def parse_answer_measures(text: str) -> list[AnswerMeasure]:
 def _measure(calls: list[Call], name: str) -> AnswerMeasure:
     call = calls[0]
     if len(calls) > 1 or call.name not in KINDS:
+        from evaluation.measures import MEASURES  # they bring libraries along that answers do without
+
+        if call.name in MEASURES:
+            raise BadInputError(
+                f"{name} is a measure of rankings, not of answers.",
+                hint=f"Take runs: berdseye evaluate --measures {name}.",
+            )
         raise UnknownNameError("measure of answers", call.name if len(calls) == 1 else name, KINDS)
     usual = KINDS[call.name].model
     if len(call.args) > 1 or call.cutoff is not None or call.keep is not None:

@@ -59,6 +59,8 @@ def _measure(calls: list[Call], name: str) -> Measure:
     canonical = ALIASES.get(call.name, call.name)
     definition = MEASURES.get(canonical)
     if len(calls) > 1 or definition is None:
+        if (of_others := _of_no_run(call.name, name)) is not None:
+            raise of_others
         raise UnknownNameError("measure", name, [_example(m) for m in MEASURES])
     hint = f"Write it like {_example(canonical)}."
     if call.args or call.kwargs or call.keep is not None:
@@ -73,6 +75,25 @@ def _measure(calls: list[Call], name: str) -> Measure:
         limit = f" and at most {definition.deepest}" if definition.deepest < WHOLE_RUN else ""
         raise BadInputError(f"'{name}' needs a cutoff of at least 1{limit}.", hint=hint)
     return Measure(canonical, call.cutoff, definition)
+
+
+def _of_no_run(kind: str, name: str) -> BadInputError | None:
+    """Why a measure that Berdseye has cannot be computed of a run."""
+    from evaluation.answer_measures.measures import (
+        KINDS,  # it brings along what measures answers, which runs do without
+    )
+
+    if kind in KINDS:
+        return BadInputError(
+            f"{name} is a measure of answers, and a run has none.",
+            hint=f"Take a set of answers: berdseye study debateqa --dataset NAME --answers NAME --measures '{name}'.",
+        )
+    if kind.replace("-", "") == "pRecall":
+        return BadInputError(
+            f"{name} needs a ranking for each perspective that is asked for, and a run has one a question.",
+            hint="Take a task of PIR: berdseye study pir. What a question alone finds of its perspectives is Coverage@k.",
+        )
+    return None
 
 
 def _example(name: str) -> str:

@@ -56,6 +56,7 @@ def test_several_names() -> None:
         ("", "No measure"),
         ("BLUE", "Did you mean BLEU"),
         ("PD", "needs a model"),
+        ("MRecall@5", "measure of rankings.*evaluate --measures MRecall@5"),
         ("PD(a,b)", "one model"),
         ("PD(gpt2)@5", "one model"),
         ("BLEU(gpt2)", "takes no model"),
