@@ -17,6 +17,7 @@ from data.records import Question
 from data.text_lines import text_lines
 from evaluation.bundle.archive import unzipped
 from evaluation.bundle.contents import FORMAT, MANIFEST, labels_file, questions_file, read_questions, run_file
+from evaluation.bundle.study_tables import BundledScores, cell_mismatches, tables_anew
 from evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, NUMBERS, PLACE, rows_of, table_files
 from evaluation.bundle.writing import with_averages
 from evaluation.interchange.ranking import corpus_numbers, labelled, ranked
@@ -26,6 +27,7 @@ from evaluation.label_sources import LabelSource, parse_label_source
 from evaluation.measures import Measure, parse_measures
 from evaluation.qrels import Qrels
 from evaluation.scoring import Score, scores_of
+from evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
 """The rounding that another processor or version of NumPy may leave in a mean."""
@@ -43,7 +45,7 @@ class Verdict:
 
 
 def verify(path: Path) -> Verdict:
-    """Compare every file with its hash and compute every number of the table anew.
+    """Compare every file with its hash and compute every number of the table anew, and of studies that follow from the runs.
 
     Raises `BadInputError` with file and line where the file is no bundle, or where what is inside cannot be read.
     """
@@ -65,14 +67,19 @@ def verify(path: Path) -> Verdict:
         raise BadInputError(
             f"The manifest cannot be read: {error}.", where=path, hint="Get the bundle again."
         ) from error
-    numbers = 0
+    numbers, studied = 0, dict[str, Table]()
     if runs:
-        expected = rows_of(with_averages(_scores(files, path, runs, measures, source, version)))
+        scores = _scores(files, path, runs, measures, source, version)
+        expected = rows_of(with_averages(scores))
         held = _table(_file(files, JSON_FILE, path), path)
         wrong += _row_mismatches(held, expected)
         wrong += _form_mismatches(files, held, path)
         numbers = len(expected) * len(NUMBERS)
-    only_hashed = tuple(sorted(name for name in files if name.startswith(("studies/", "passages/"))))
+        studied = _studied(files, BundledScores.of(scores, source))
+        for name, table in studied.items():
+            wrong += cell_mismatches(name, _file(files, name, path), table)
+            numbers += int(table.cells.select_dtypes("number").size)
+    only_hashed = tuple(sorted(n for n in files if n.startswith(("studies/", "passages/")) and n not in studied))
     return Verdict(tuple(wrong), len(files) - 1, numbers, only_hashed)
 
 
@@ -109,6 +116,20 @@ def _scores(
                 labels=str(source), detector_version=version,
             )  # fmt: skip
     return scores
+
+
+def _studied(files: Mapping[str, bytes], scores: BundledScores) -> dict[str, Table]:
+    """Tables of studies that follow from the runs inside, computed anew, by the files of their cells."""
+    found = {}
+    for name, content in files.items():
+        if name.startswith("studies/") and name.endswith("/study.json"):
+            try:
+                held = json.loads(content)
+                tables = tables_anew(str(held["study"]), held["settings"], scores)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                continue  # told by its hash
+            found |= {name.replace("study.json", f"{table.name}.json"): table for table in tables}
+    return found
 
 
 def _qrels(files: Mapping[str, bytes], name: str, path: Path, questions: Sequence[Question]) -> Qrels:

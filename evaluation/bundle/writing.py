@@ -27,6 +27,7 @@ from evaluation.bundle.contents import (
     questions_jsonl,
     run_file,
 )
+from evaluation.bundle.study_tables import cells_json
 from evaluation.bundle.tables import rows_of, table_files
 from evaluation.interchange.trec_qrels import diversity_qrels
 from evaluation.interchange.trec_run import trec_run
@@ -163,8 +164,7 @@ def _study_files(result: Stored) -> dict[str, bytes]:
         ).encode()
     }
     for table in result.tables:
-        cells = table.cells.to_json(orient="records", indent=1, force_ascii=False, double_precision=15) or "[]"
-        files[f"{folder}/{table.name}.json"] = (cells + "\n").encode()
+        files[f"{folder}/{table.name}.json"] = cells_json(table)
         files[f"{folder}/{table.name}.csv"] = to_csv(table.cells)
         files[f"{folder}/{table.name}.tex"] = table.latex().encode()
     return files

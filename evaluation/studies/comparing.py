@@ -16,14 +16,14 @@ from evaluation.measures import parse_measures
 from evaluation.scoring import Score
 from evaluation.significance import Comparison, Test, adjusted, compare
 from evaluation.studies.charts import curves, dots
-from evaluation.studies.gathering import Gatherer, Selection
+from evaluation.studies.gathering import Gatherer, Scores, Selection
 from evaluation.studies.result import StudyResult, Table
 
 _KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
 def comparisons(
-    gatherer: Gatherer,
+    gatherer: Scores,
     selection: Selection,
     measure: str,
     *,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,15 @@ class Selection:
 
     def settings(self) -> dict[str, object]:
         return {"datasets": self.datasets, "corpora": self.corpora, "pipelines": self.pipelines}
+
+
+class Scores(Protocol):
+    """What gives the scores that a study lays out: a workspace, or a bundle of results."""
+
+    @property
+    def source(self) -> LabelSource: ...
+
+    def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]: ...
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from small_workspace import CORPUS, DATASET, PIPELINE, judge, put_gold
 from annotation.judgments import Judgments
 from data.datasets import load_dataset, save_dataset
 from data.errors import BadInputError
-from data.runs import Run, load_run, save_run
+from data.runs import Run, list_runs, load_run, save_run
 from data.workspace import Workspace
 from evaluation.bundle.archive import zipped
 from evaluation.bundle.contents import MANIFEST, hashes
@@ -24,6 +24,10 @@ from evaluation.bundle.writing import bundle_of
 from evaluation.label_sources import parse_label_source
 from evaluation.measures import parse_measures
 from evaluation.scoring import macro_average, score_runs
+from evaluation.studies.berds.base import base
+from evaluation.studies.comparing import comparisons
+from evaluation.studies.gathering import Gatherer, Selection
+from evaluation.studies.store import load_result, save_result
 
 MEASURES = "MRecall@2 Precision@3 nDCG@3 Recall@2 Rprec alpha_nDCG@3"
 GOLD = {
@@ -267,3 +271,33 @@ def test_hostile_zips(files: Files, tmp_path: Path) -> None:
 def test_a_sample_cannot_correct_a_pool(small: Workspace, judgments: Judgments, runs: list[Run]) -> None:
     with pytest.raises(BadInputError, match="cannot correct"):
         made(small, judgments, runs, "corrected(random)", "Recall@5")
+
+
+def test_studies_that_follow_from_the_runs_are_computed_anew(
+    small: Workspace, judgments: Judgments, runs: list[Run], tmp_path: Path
+) -> None:
+    del runs
+    gatherer = Gatherer(small, judgments, parse_label_source("gold"))
+    selection = Selection((DATASET, "other"), (CORPUS,), ("bm25", "dense(static)"))
+    results = [
+        load_result(small, save_result(small, study).name)
+        for study in (base(gatherer, selection, (2,)), comparisons(gatherer, selection, "Precision@1", seed=3))
+    ]
+    held = [load_run(small, m.name) for m in list_runs(small) if m.pipeline in selection.pipelines]
+
+    def bundled(measures: str) -> Files:
+        parsed = parse_measures(measures)
+        return files_of(bundle_of(small, judgments, held, gatherer.source, parsed, results=results))
+
+    files = bundled("MRecall@2 Precision@2 Precision@1")
+    found = verify(put(tmp_path, files))
+    assert found.mismatches == ()
+    assert [name for name in found.only_hashed if name.endswith(".json")] == [
+        f"studies/{r.name}/study.json" for r in sorted(results, key=lambda r: r.name)
+    ]
+    [compared] = [name for name in files if name.endswith("/compare.json")]
+    cells = json.loads(files[compared])
+    cells[0]["value"] += 1
+    [told] = verify(put(tmp_path, files | {compared: json.dumps(cells).encode()}, rehash=True)).mismatches
+    assert told.startswith(f"{compared}, row 1: value is ")
+    assert compared in verify(put(tmp_path, bundled("MRecall@2"))).only_hashed

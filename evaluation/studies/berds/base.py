@@ -8,7 +8,7 @@ from evaluation.measures import parse_measures
 from evaluation.published import published
 from evaluation.studies.berds.beside import NOTE, beside
 from evaluation.studies.charts import dots
-from evaluation.studies.gathering import Gatherer, Selection, cells_of
+from evaluation.studies.gathering import Scores, Selection, cells_of
 from evaluation.studies.result import StudyResult, Table
 
 KS = (5, 10)
@@ -16,7 +16,7 @@ _PUBLISHED = {5: "berds_base_k5", 10: "berds_base_k10"}
 _KEYS = ("corpus", "pipeline", "dataset", "measure")
 
 
-def base(gatherer: Gatherer, selection: Selection, ks: Sequence[int] = KS) -> StudyResult:
+def base(gatherer: Scores, selection: Selection, ks: Sequence[int] = KS) -> StudyResult:
     """A table for each k, with the macro-average and, as in the paper, Precision@1 of the average alone."""
     names = [f"{m}@{k}" for k in ks for m in ("Precision", "MRecall")]
     scores = gatherer.scores(selection, parse_measures(" ".join([*names, "Precision@1"])))
