@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from annotation.agreement import coefficients
 from annotation.agreement.alignment import Aligned, Ints, Mask
+from annotation.agreement.holm import holm
 from annotation.agreement.patterns import drawn, patterns, percentiles
 from annotation.agreement.rules import AGAINST, SUPPORTS
 
@@ -60,7 +60,8 @@ def stance_differences(labels: Aligned, stances: pd.Series, people: Sequence[str
     said = labels.of_raters(people).codes
     balance = (said == labels.values.index(SUPPORTS)).sum(axis=1) - (said == labels.values.index(AGAINST)).sum(axis=1)
     alone = [row for rater in labels.raters for row in _of_rater(labels, rater, balance, people, supporting, opposing)]
-    return together + _corrected(alone)
+    corrected = holm([row.p for row in alone])
+    return together + [row._replace(p_holm=p) for row, p in zip(alone, corrected, strict=True)]
 
 
 def _of_rater(
@@ -117,11 +118,3 @@ def _permuted(
     if len(known) and not np.isnan(value - other):
         p = (1 + int((known >= abs(value - other) - 1e-12).sum())) / (1 + len(known))
     return StanceDifference(EVERYONE, name, value, n, other, other_n, value - other, low, high, p, np.nan, said)
-
-
-def _corrected(rows: list[StanceDifference]) -> list[StanceDifference]:
-    known = [row.p for row in rows if not np.isnan(row.p)]
-    if not known:
-        return rows
-    adjusted = iter(multipletests(known, method="holm")[1].tolist())
-    return [row if np.isnan(row.p) else row._replace(p_holm=float(next(adjusted))) for row in rows]

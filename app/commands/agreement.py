@@ -67,6 +67,7 @@ class Part(StrEnum):
     STANCE = "stance"
     DETECTION = "detection"
     DETECTION_SLICES = "detection_slices"
+    ANCHORING = "anchoring"
 
 
 def register(cli: typer.Typer) -> None:
@@ -92,7 +93,7 @@ def command(
     ] = Reference.ANOTHER,
     positive: Annotated[str | None, typer.Option(help="The label of positive agreement; else 'supports'.")] = None,
     over_questions: Annotated[
-        bool, typer.Option("--over-questions", help="Draw whole questions for the intervals of everyone together.")
+        bool, typer.Option("--over-questions", help="Draw whole questions, not pairs, for every bootstrap.")
     ] = False,
     no_demo: Annotated[bool, typer.Option("--no-demo", help="Without the made-up annotators of the demo.")] = False,
     part: Annotated[Part | None, typer.Option(help="One table alone.", show_choices=True)] = None,
@@ -107,8 +108,9 @@ def command(
     """Agreement of people, and of a detector with them: coefficients with 95% intervals, each two raters, slices, stances, time.
 
     Items are aligned by their id. An empty label is a label that was not given. A file may have the columns at, guidelines,
-    question_id, dataset, corpus and stance too; a rater whose name begins with 'detector ' is a detector. With --csv or --latex
-    the table of everyone together is printed, or the one of --part.
+    question_id, dataset, corpus and stance too, and of an experiment arm (blind, shown) and decision (the detector's label); a
+    rater whose name begins with 'detector ' is a detector. With --csv or --latex the table of everyone together is printed, or
+    the one of --part.
 
     Example: `berdseye agreement labels.csv --json`
     """

@@ -19,6 +19,7 @@ from app.session import errors_in_place, judgments, workspace
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector, detector_names
 from evaluation.agreement.against_people import REFERENCES, Reference
+from evaluation.agreement.anchoring import arms_chart
 from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
 from evaluation.agreement.labels import DETECTOR, agreement_labels
@@ -37,6 +38,7 @@ class Asked(NamedTuple):
     reference: Reference
     period: Period
     demo: bool
+    over_questions: bool
 
 
 @st.cache_resource(max_entries=5, show_spinner="Reading the labels…")
@@ -51,7 +53,12 @@ def labels_of(version: int, detector: str, demo: bool) -> pd.DataFrame:
 def computed(version: int, asked: Asked) -> Report:
     """The report, its tables made."""
     gold = {pair: word == "supports" for pair, word in gold_words(judgments()).items() if word != "unsure"}
-    choices = Choices(Rule(asked.unsure, asked.skipped), period=asked.period, reference=asked.reference)
+    choices = Choices(
+        Rule(asked.unsure, asked.skipped),
+        period=asked.period,
+        reference=asked.reference,
+        over_questions=asked.over_questions,
+    )
     found = report(labels_of(version, asked.detector, asked.demo), choices, gold)
     assert found.parts
     return found
@@ -73,6 +80,7 @@ def page() -> None:
     )
     table(found, "detection")
     more(found)
+    anchored(found)
     disagreements(found)
     st.subheader("Exports", anchor=False)
     exports(found, asked)
@@ -88,7 +96,9 @@ def choices() -> Asked:
     skipped = first[2].selectbox("Skipped is", SKIPPED_RULES, key="skipped", bind="query-params")
     reference = second[1].selectbox("Scored against", REFERENCES, key="reference", bind="query-params")
     period = second[2].selectbox("Over time by", PERIODS, index=1, key="period", bind="query-params")
-    demo = second[0].toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
+    with second[0]:
+        demo = st.toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
+        over_questions = st.toggle("Intervals over whole questions", False, key="over_questions", bind="query-params")
     return Asked(
         detector or adopted_detector(workspace()),
         unsure or UNSURE_RULES[0],
@@ -96,6 +106,7 @@ def choices() -> Asked:
         reference or REFERENCES[0],
         period or "week",
         demo,
+        over_questions,
     )
 
 
@@ -132,6 +143,15 @@ def more(found: Report) -> None:
             if name == "time" and found.parts[name]["part"].nunique() > 1:
                 st.altair_chart(time_chart(found.parts[name]))
             table(found, name)
+
+
+def anchored(found: Report) -> None:
+    """The arms of experiments, where there were any."""
+    if not len(found.parts["anchoring"]):
+        return
+    st.subheader("Does seeing the detector's label change what people say?", anchor=False)
+    st.altair_chart(arms_chart(found.parts["anchoring"]))
+    table(found, "anchoring")
 
 
 def table(found: Report, name: str) -> None:
@@ -185,6 +205,9 @@ def exports(found: Report, asked: Asked) -> None:
         frame = judgments().frame()
         return frame if asked.demo else frame[~frame["demo"].astype(bool)]
 
+    def learned() -> pd.DataFrame:
+        return training_data(judgments().frame(), include_demo=False, adjudicated=gold_words(judgments()))
+
     pairs = found.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
     downloads("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
     downloads("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
@@ -201,12 +224,15 @@ def exports(found: Report, asked: Asked) -> None:
             },
         )
     downloads("Report", {"html": lambda: to_html(found)})
-    st.caption("Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits.")
+    st.caption(
+        "Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits; an adjudicator's "
+        "word comes before the majority's, and made-up annotators have none."
+    )
     downloads(
         "Training data",
         {
-            "jsonl": lambda: to_jsonl(training_data(people())),
-            "parquet": lambda: to_parquet(training_data(people())),
+            "jsonl": lambda: to_jsonl(learned()),
+            "parquet": lambda: to_parquet(learned()),
         },
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.alignment import Aligned, Ints
-from annotation.agreement.patterns import Doubles, drawn, patterns, percentiles
+from annotation.agreement.patterns import Doubles, Patterns, drawn, drawn_over_groups, patterns, percentiles
 from annotation.agreement.rules import AGAINST, SUPPORTS
 from evaluation.detection.published import published_detectors
 
@@ -35,11 +35,13 @@ def against_people(
     gold: Mapping[str, bool] | None = None,
     each: bool = True,
     published: bool = True,
+    questions: Ints | None = None,
 ) -> pd.DataFrame:
     """A row for people's own labels, for another human, for each person (`each`) and each other rater, and the published ones.
 
-    Columns rater, source, pct_positive, accuracy and f1 in percent, kappa, their 95% intervals (bootstrap over pairs), n labels
-    scored, and n_dropped, those that nobody else's label stood beside. `gold` by item is what `adjudicated` needs.
+    Columns rater, source, pct_positive, accuracy and f1 in percent, kappa, their 95% intervals (bootstrap over pairs or, with
+    `questions` int64[n_items], over whole questions), n labels scored, and n_dropped, those that nobody else's label stood
+    beside. `gold` by item is what `adjudicated` needs.
     """
     if not {SUPPORTS, AGAINST} <= set(labels.values):
         return pd.DataFrame(columns=list(COLUMNS))
@@ -59,7 +61,8 @@ def against_people(
         columns = (own[known], others[known], truth[known, None] + 1)
         found = patterns(np.concatenate(columns, axis=1).astype(np.int64))
         cells = _cells(found.counts, reference, pooled=name == ANOTHER)
-        return {"rater": name, "source": OURS, **_figures(cells, found.times, int(own.sum()), resamples)}
+        groups = None if questions is None else questions[known]
+        return {"rater": name, "source": OURS, **_figures(cells, found, groups, int(own.sum()), resamples)}
 
     rows.append(row(ANOTHER, said, said))
     for place, name in enumerate(labels.raters):
@@ -95,14 +98,17 @@ def _truth(yes: Doubles, no: Doubles, gold: Doubles, reference: Reference) -> tu
     return np.maximum(yes, 0) / known, np.maximum(no, 0) / known
 
 
-def _figures(cells: Doubles, times: Ints, labels: int, resamples: int) -> dict[str, object]:
+def _figures(cells: Doubles, found_in: Patterns, groups: Ints | None, labels: int, resamples: int) -> dict[str, object]:
     scored = cells.sum(axis=1) > 0
-    cells, times = cells[scored], times[scored]
+    cells, times = cells[scored], found_in.times[scored]
     n = round(float(times @ cells.sum(axis=1)))
     found: dict[str, object] = {"n": n, "n_dropped": labels - n}
     if n == 0:
         return found
-    draws = drawn(times, resamples=resamples) @ cells
+    if groups is None:
+        draws = drawn(times, resamples=resamples) @ cells
+    else:
+        draws = drawn_over_groups(found_in.of_item, groups, resamples=resamples)[:, scored] @ cells
     values, resampled = _rates(times.astype(np.float64) @ cells), _rates(draws)
     for figure in FIGURES:
         found[figure] = float(values[figure])

@@ -20,7 +20,7 @@ def coefficients_chart(table: pd.DataFrame) -> alt.LayerChart:
         yOffset=alt.YOffset(f"{colour}:N", sort=None),
         color=alt.Color(f"{colour}:N", title=None, sort=None),
     )
-    return _dots(base, "value", floor=min(0.0, _least(known["low"])))
+    return dots(base, "value", floor=min(0.0, _least(known["low"])))
 
 
 def pairs_chart(pairs: pd.DataFrame) -> alt.LayerChart:
@@ -30,7 +30,7 @@ def pairs_chart(pairs: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(shown).encode(
         y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)), color=alt.value(_NEUTRAL)
     )
-    return _dots(base, "cohen_kappa", title="Cohen's kappa", floor=min(0.0, _least(shown["low"])))
+    return dots(base, "cohen_kappa", title="Cohen's kappa", floor=min(0.0, _least(shown["low"])))
 
 
 def matrix_chart(pairs: pd.DataFrame, raters: list[str]) -> alt.LayerChart:
@@ -68,7 +68,8 @@ def svg(chart: alt.LayerChart) -> bytes:
     return str(vl_convert.vegalite_to_svg(json.dumps(chart.to_dict()))).encode("utf-8")
 
 
-def _dots(base: alt.Chart, value: str, *, title: str | None = None, floor: float = 0.0) -> alt.LayerChart:
+def dots(base: alt.Chart, value: str, *, title: str | None = None, floor: float = 0.0) -> alt.LayerChart:
+    """A dot for each row of `base` at the column `value`, on a line from `low` to `high`."""
     scale = alt.Scale(domain=[floor, 1.0])
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
     dots = base.mark_point(filled=True, size=70).encode(

@@ -9,6 +9,7 @@ import pandas as pd
 from annotation.agreement.pairwise import INTERVALS
 from annotation.export import to_csv, to_parquet
 from data.atomic import write_bytes
+from evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
 from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, svg, time_chart
 from evaluation.agreement.report import Report
 from evaluation.detection.readable import readable
@@ -23,6 +24,7 @@ TITLES = {
     "stance": "Supporting against opposing perspectives",
     "detection": "Detectors against people, in percent, in the layout of BERDS",
     "detection_slices": "Detectors against people by data set, corpus and stance",
+    "anchoring": "Anchoring: words given with the detector's label in sight, and blind",
 }
 NOTES = {
     "together": "Which interval it is and what computed the value stands in each row; n are the pairs a figure is over.",
@@ -31,9 +33,11 @@ NOTES = {
     "time": "Of people alone; a pair belongs to the time of its last label (UTC).",
     "guidelines": "Of people alone; within a version only the labels given under it count.",
     "stance": "Differences of raters: Newcombe's interval; p holm is corrected for all raters and figures (Holm, 1979).",
-    "detection": "95% intervals: bootstrap over pairs (500 resamples, 200 of a person alone). 'another human' is people's "
-    "labels scored the same way.",
-    "detection_slices": "95% intervals: bootstrap over pairs (500 resamples).",
+    "detection": "95% intervals: bootstrap over pairs, or questions where that is chosen (500 resamples, 200 of a person alone). "
+    "'another human' is people's labels scored the same way.",
+    "detection_slices": "95% intervals: bootstrap over pairs, or questions where that is chosen (500 resamples).",
+    "anchoring": "Experiments alone, where chance decided who saw which label. Null hypothesis: seeing it changes nobody's word; "
+    f"p is of a {TEST} ({DRAWS:,} draws), p holm corrected over people. Intervals: bootstrap over questions.",
 }
 """How each table is to be read."""
 _ROWS = 200
@@ -94,6 +98,8 @@ def _charts(report: Report) -> list[tuple[str, str]]:
         drawn["Cohen's kappa as a matrix"] = matrix_chart(parts["pairs"], list(report.labels.raters))
     if len(parts["time"]) and parts["time"]["part"].nunique() > 1:
         drawn["Krippendorff's alpha over time, 95% interval"] = time_chart(parts["time"])
+    if len(parts["anchoring"]):
+        drawn["Anchoring: label shown and blind, 95% intervals"] = arms_chart(parts["anchoring"])
     return [(title, b64encode(svg(chart)).decode("ascii")) for title, chart in drawn.items()]
 
 

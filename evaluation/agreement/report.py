@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.alignment import Aligned, DuplicateRule, aligned
+from annotation.agreement.alignment import Aligned, DuplicateRule, Ints, aligned
 from annotation.agreement.overview import Agreement, agreement_of
 from annotation.agreement.rules import SKIPPED, UNSURE, Rule, counted
 from annotation.agreement.slices import COLUMNS as SLICE_COLUMNS
@@ -15,10 +15,22 @@ from annotation.agreement.slices import Period, item_slices, over_time, version_
 from annotation.agreement.stance import StanceDifference, stance_differences
 from annotation.agreement.together import statistics_table, together
 from evaluation.agreement.against_people import Reference, against_people
+from evaluation.agreement.anchoring import NO_WORDS, anchoring
 from evaluation.agreement.labels import DETECTOR
 
 SLICES = ("dataset", "corpus", "stance")
-PARTS = ("together", "pairs", "matrix", "slices", "time", "guidelines", "stance", "detection", "detection_slices")
+PARTS = (
+    "together",
+    "pairs",
+    "matrix",
+    "slices",
+    "time",
+    "guidelines",
+    "stance",
+    "detection",
+    "detection_slices",
+    "anchoring",
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +73,11 @@ class Report:
             "time": self._time(),
             "guidelines": version_slices(self._of_people, self._values, positive=self.choices.positive),
             "stance": self._stance(),
-            "detection": against_people(self.labels, self.people, self.choices.reference, gold=self.gold),
+            "detection": against_people(
+                self.labels, self.people, self.choices.reference, gold=self.gold, questions=self._questions
+            ),
             "detection_slices": self._detection_slices(),
+            "anchoring": self._anchoring(),
         }
 
     @property
@@ -93,19 +108,23 @@ class Report:
         known = [name for name in (*SLICES, "question_id") if name in self.rows.columns]
         return self.rows.drop_duplicates("item").set_index("item")[known].reindex(list(self.labels.items))
 
+    @cached_property
+    def _questions(self) -> Ints | None:
+        """The question of each item, int64[n_items], where whole questions are to be drawn and it is known which they are."""
+        if not self.choices.over_questions or "question_id" not in self._about:
+            return None
+        named = self._about["question_id"].astype(str)
+        if "dataset" in self._about:
+            named = self._about["dataset"].astype(str) + "\0" + named
+        return pd.factorize(named)[0]
+
     def _together(self) -> pd.DataFrame:
-        questions = None
-        if self.choices.over_questions and "question_id" in self._about:
-            named = self._about["question_id"].astype(str)
-            if "dataset" in self._about:
-                named = self._about["dataset"].astype(str) + "\0" + named
-            questions = pd.factorize(named)[0]
         groups = {"people": self._human}
         if len(self.people) < len(self.labels.raters):
             groups["people and detectors"] = self.labels
         found = []
         for who, labels in groups.items():
-            table = statistics_table(together(labels, positive=self.choices.positive, questions=questions))
+            table = statistics_table(together(labels, positive=self.choices.positive, questions=self._questions))
             table.insert(0, "who", who)
             found.append(table)
         return pd.concat(found, ignore_index=True)
@@ -121,7 +140,7 @@ class Report:
 
     def _slices(self) -> pd.DataFrame:
         found = [
-            item_slices(self._human, self._about[name], name, self.choices.positive)
+            item_slices(self._human, self._about[name], name, self.choices.positive, self._questions)
             for name in SLICES
             if name in self._about and len(self.labels.items)
         ]
@@ -130,7 +149,7 @@ class Report:
     def _time(self) -> pd.DataFrame:
         if "at" not in self.rows.columns or not len(self.labels.items):
             return pd.DataFrame(columns=list(SLICE_COLUMNS))
-        return over_time(self._human, self._of_people, self.choices.period, self.choices.positive)
+        return over_time(self._human, self._of_people, self.choices.period, self.choices.positive, self._questions)
 
     def _stance(self) -> pd.DataFrame:
         rows: Sequence[StanceDifference] = []
@@ -138,14 +157,26 @@ class Report:
             rows = stance_differences(self.labels, self._about["stance"], self.people)
         return pd.DataFrame(rows, columns=list(StanceDifference._fields))
 
+    def _anchoring(self) -> pd.DataFrame:
+        known = {"arm", "decision"} <= set(self.rows.columns)
+        return anchoring(self._of_people if known else NO_WORDS, self._values)
+
     def _detection_slices(self) -> pd.DataFrame:
         found = []
         for name in SLICES if len(self.people) < len(self.labels.raters) else ():
             values = self._about[name].fillna("").astype(str) if name in self._about else pd.Series(dtype=str)
             for value in sorted(set(values)):
-                kept = self.labels.of_items((values == value).to_numpy())
+                within = (values == value).to_numpy()
+                kept = self.labels.of_items(within)
+                questions = None if self._questions is None else self._questions[within]
                 table = against_people(
-                    kept, self.people, self.choices.reference, gold=self.gold, each=False, published=False
+                    kept,
+                    self.people,
+                    self.choices.reference,
+                    gold=self.gold,
+                    each=False,
+                    published=False,
+                    questions=questions,
                 )
                 table.insert(0, "part", value or "(not given)")
                 table.insert(0, "slice", name)
@@ -154,7 +185,8 @@ class Report:
 
 
 def report(labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[str, bool] | None = None) -> Report:
-    """The report of long-form labels: item, annotator, label; where known at, guidelines, question_id, dataset, corpus, stance.
+    """The report of long-form labels: item, annotator, label; where known at, guidelines, question_id, dataset, corpus, stance,
+    and of words of an experiment arm and decision.
 
     Raters named 'detector …' are detectors. Where labels are those of judgments, the values are those the rule leaves.
     """

@@ -12,10 +12,12 @@ from made_pairs import long_form
 from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score, f1_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+from statsmodels.stats.multitest import multipletests
 
 from annotation.agreement import coefficients
 from annotation.agreement.alignment import aligned
 from annotation.agreement.gwet import ac1
+from annotation.agreement.holm import holm
 from annotation.agreement.pairwise import cohen_kappa, pair_agreements
 from annotation.agreement.patterns import patterns
 from annotation.agreement.together import Statistic, together
@@ -201,3 +203,13 @@ def test_questions_that_agree_within_widen_the_interval() -> None:
     assert whole.value == items.value == 0.5
     assert whole.high - whole.low > 1.5 * (items.high - items.low)
     assert "questions" in whole.interval
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    random = np.random.default_rng(5)
+    for n in (1, 2, 7, 40):
+        p = random.beta(0.3, 2, n).tolist()
+        assert holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist())
+    corrected = holm([0.01, np.nan, 0.04])
+    assert (corrected[0], corrected[2]) == (0.02, 0.04)
+    assert np.isnan(corrected[1])
