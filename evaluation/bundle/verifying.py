@@ -120,7 +120,7 @@ def _scores(
 
 def _studied(files: Mapping[str, bytes], scores: BundledScores) -> dict[str, Table]:
     """Tables of studies that follow from the runs inside, computed anew, by the files of their cells."""
-    found = {}
+    found: dict[str, Table] = {}
     for name, content in files.items():
         if name.startswith("studies/") and name.endswith("/study.json"):
             try:
