@@ -15,8 +15,8 @@ Right = Literal[
 ]
 RIGHTS: tuple[Right, ...] = get_args(Right)
 _ANNOTATOR: frozenset[Right] = frozenset({"explore", "judge", "propose"})
-_ADJUDICATOR = _ANNOTATOR | {"adjudicate"}
-_RESEARCHER = _ADJUDICATOR | {"analyse", "research", "send out", "train", "exchange"}
+_ADJUDICATOR: frozenset[Right] = frozenset({*_ANNOTATOR, "adjudicate"})
+_RESEARCHER: frozenset[Right] = frozenset({*_ADJUDICATOR, "analyse", "research", "send out", "train", "exchange"})
 MAY: dict[Role, frozenset[Right]] = {
     "annotator": _ANNOTATOR,
     "adjudicator": _ADJUDICATOR,

@@ -22,10 +22,12 @@ app = st.App(
     "main.py",
     on_script_error=refused,
     secrets={
-        "auth": auth_secrets(
-            Workspace.open(Workspace.default_folder()).people,
-            os.environ.get(COOKIE_SECRET) or secrets.token_urlsafe(32),
-            int(st.get_option("server.port")),
-        )
+        "auth": {
+            **auth_secrets(
+                Workspace.open(Workspace.default_folder()).people,
+                os.environ.get(COOKIE_SECRET) or secrets.token_urlsafe(32),
+                int(st.get_option("server.port")),
+            )
+        }
     },
 )
