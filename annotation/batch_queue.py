@@ -123,10 +123,9 @@ class BatchQueue:
 
     def done(self, person: Annotator) -> tuple[int, int]:
         """How many pairs of the batch this person has dealt with, and how many there are."""
-        touched = select(func.count()).where(batch_items.c.batch_id == self.batch.id, self._touched())
-        every = select(func.count()).where(batch_items.c.batch_id == self.batch.id)
         with self.judgments.reading() as connection:
-            return connection.execute(touched, self._asked(person)).scalar_one(), connection.execute(every).scalar_one()
+            touched, every = connection.execute(self._done_query, self._asked(person)).one()
+        return int(touched), int(every)
 
     def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> Given:
         self._admit(person)
@@ -212,6 +211,13 @@ class BatchQueue:
             .order_by(*order)
             .limit(1)
         )
+
+    @cached_property
+    def _done_query(self) -> Select[Any]:
+        here = batch_items.c.batch_id == self.batch.id
+        every = select(func.count()).select_from(batch_items).where(here).scalar_subquery()
+        touched = select(func.count()).select_from(batch_items).where(here, self._touched()).scalar_subquery()
+        return select(touched, every)
 
     @cached_property
     def _seats_query(self) -> Select[Any]:

@@ -4,10 +4,23 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from annotation.judgments import Annotator, Judgments
 from annotation.schema import events
+
+_MINE = events.c.annotator_id == bindparam("person")
+_RECENT = events.c.id >= bindparam("first_event")
+_UNDONE = select(events.c.target).where(events.c.kind == "undo", _MINE, _RECENT)
+# Made once: making a statement takes longer than running this one.
+_TODAY = select(events.c.seconds).where(
+    _RECENT,
+    _MINE,
+    events.c.kind.in_(("judge", "prefer", "skip")),
+    events.c.source == "annotate",
+    events.c.at >= bindparam("since"),
+    events.c.id.not_in(_UNDONE),
+)
 
 
 class Pace(NamedTuple):
@@ -41,19 +54,9 @@ def first_event_since(judgments: Judgments, at: str) -> int:
 
 def pace(judgments: Judgments, person: Annotator, since: str, first_event: int = 0) -> Pace:
     """The pace of a person since a time; `first_event` is of `first_event_since`."""
-    undone = select(events.c.target).where(
-        events.c.kind == "undo", events.c.annotator_id == person.id, events.c.id >= first_event
-    )
-    query = select(events.c.seconds).where(
-        events.c.id >= first_event,
-        events.c.annotator_id == person.id,
-        events.c.kind.in_(("judge", "prefer", "skip")),
-        events.c.source == "annotate",
-        events.c.at >= since,
-        events.c.id.not_in(undone),
-    )
+    asked = {"person": person.id, "since": since, "first_event": first_event}
     with judgments.reading() as connection:
-        seconds = list(connection.execute(query).scalars())
+        seconds = list(connection.execute(_TODAY, asked).scalars())
     timed = [float(one) for one in seconds if one is not None]
     if not timed:
         return Pace(len(seconds), None, None)
