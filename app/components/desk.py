@@ -20,6 +20,7 @@ from app.components.plain_text import escaped
 from app.components.progress_line import break_reminder, progress_line
 from app.components.verdict_buttons import choices_of, verdict_buttons
 from app.components.working_time import working_time
+from app.deciding import word_given
 from app.session import errors_in_place, judgments, workspace
 
 LAST_HEIGHT = 72
@@ -161,6 +162,7 @@ def _give(desk: Desk, pair: str, verdict: str, told: Guidelines) -> None:
     seconds, uid = taken
     with errors_in_place():
         given = desk.queue.give(desk.person, pair, verdict, _beside(pair, seconds, told), uid=uid)
+        word_given(workspace(), judgments(), desk.batch)
         late = " Someone else has taken this pair over meanwhile; your word is kept as well." if given.late else ""
         _said(desk, pair, verdict, late)
 

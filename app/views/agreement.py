@@ -10,6 +10,7 @@ from annotation.adjudication import gold_words
 from annotation.agreement import confusion
 from annotation.agreement.rules import SKIPPED_RULES, UNSURE_RULES, Rule, SkippedRule, UnsureRule
 from annotation.agreement.slices import PERIODS, Period
+from annotation.batches import list_batches, load_batch
 from annotation.export import to_csv, to_jsonl, to_parquet
 from annotation.training_data import training_data
 from app.components.charts import counts_as_colours
@@ -24,6 +25,7 @@ from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_
 from evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
 from evaluation.agreement.labels import DETECTOR, agreement_labels
 from evaluation.agreement.report import Choices, Report, report
+from evaluation.batch_decision import decides, deciding_batch, renew_order
 
 _TEXTS = ["question", "perspective", "title", "passage"]
 _LISTED = 200
@@ -84,6 +86,7 @@ def page() -> None:
     disagreements(found)
     st.subheader("Exports", anchor=False)
     exports(found, asked)
+    decisions()
 
 
 def choices() -> Asked:
@@ -152,6 +155,27 @@ def anchored(found: Report) -> None:
     st.subheader("Does seeing the detector's label change what people say?", anchor=False)
     st.altair_chart(arms_chart(found.parts["anchoring"]))
     table(found, "anchoring")
+
+
+@st.cache_data(max_entries=20, show_spinner="Foretelling how many judgments are left…")
+def standing(version: int, name: str) -> str:
+    """How far a batch is that settles which of two runs is better; what is left of it is put in order anew."""
+    del version
+    batch = load_batch(judgments(), name)
+    known = deciding_batch(workspace(), judgments(), batch)
+    renew_order(judgments(), batch, known)
+    return str(known.standing())
+
+
+def decisions() -> None:
+    """The open batches that decide between two runs. Not shown where people judge: who is ahead is not to sway them."""
+    open_ones = [batch.name for batch in list_batches(judgments()) if batch.is_open and decides(batch)]
+    if not open_ones:
+        return
+    st.subheader("Which system is better", anchor=False)
+    for name in open_ones:
+        with errors_in_place():
+            st.markdown(f"**{escaped(name)}**: {escaped(standing(judgments().version(), name))}")
 
 
 def table(found: Report, name: str) -> None:

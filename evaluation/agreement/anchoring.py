@@ -13,7 +13,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.alignment import Ints
+from annotation.agreement.alignment import Ints, Mask
 from annotation.agreement.holm import holm
 from annotation.agreement.patterns import RESAMPLES, Doubles, percentiles
 from evaluation.agreement.charts import dots
@@ -64,17 +64,16 @@ def anchoring(rows: pd.DataFrame, values: tuple[str, ...], *, draws: int = DRAWS
     k = len(values)
     place = {value: number for number, value in enumerate(values)}
     cell = known["label"].map(place).to_numpy() * k + known["decision"].map(place).to_numpy()
-    shown = (known["arm"] == "shown").to_numpy()
+    shown: Mask = (known["arm"] == "shown").to_numpy(dtype=np.bool_)
     names = sorted(known["annotator"].unique())
     who = known["annotator"].map({name: number for number, name in enumerate(names)}).to_numpy()
     cluster = pd.factorize(_clusters(known))[0]
     random = np.random.default_rng(seed)
     together = _differences(EVERYONE, cell, shown, who, cluster, k, draws, random)
-    alone = [
-        row
-        for number, name in enumerate(names)
-        for row in _differences(name, *(a[who == number] for a in (cell, shown, who, cluster)), k, draws, random)
-    ]
+    alone: list[ArmDifference] = []
+    for number, name in enumerate(names):
+        own = who == number
+        alone += _differences(name, cell[own], shown[own], who[own], cluster[own], k, draws, random)
     return pd.DataFrame(_corrected(together) + _corrected(alone), columns=columns)
 
 
@@ -106,7 +105,7 @@ def _clusters(rows: pd.DataFrame) -> pd.Series:
 
 
 def _differences(
-    name: str, cell: Ints, shown: Ints, who: Ints, cluster: Ints, k: int, draws: int, random: np.random.Generator
+    name: str, cell: Ints, shown: Mask, who: Ints, cluster: Ints, k: int, draws: int, random: np.random.Generator
 ) -> list[ArmDifference]:
     """`cell` of a word: its label times k plus the detector's, int64[n]; `shown` bool[n]."""
     arms = np.stack(
@@ -142,7 +141,7 @@ def _tables(cell: Ints, cluster: Ints, clusters: int, cells: int) -> Ints:
     return np.bincount(cluster * cells + cell, minlength=clusters * cells).reshape(clusters, cells)
 
 
-def _redrawn(cell: Ints, shown: Ints, who: Ints, k: int, draws: int, random: np.random.Generator) -> Doubles:
+def _redrawn(cell: Ints, shown: Mask, who: Ints, k: int, draws: int, random: np.random.Generator) -> Doubles:
     """The table of the shown arm when arms are drawn anew within each person, float64[draws, k * k]."""
     total = np.zeros((draws, k * k))
     for person in np.unique(who).tolist():

@@ -34,7 +34,7 @@ class Part(NamedTuple):
     labels: Ints
     places: Ints
     depths: Ints
-    count: int
+    perspectives: int
     asked: Bools
 
 
@@ -147,7 +147,7 @@ class Decision:
 
     def _look_at(self, question: int) -> None:
         part = self._parts[question]
-        drawn = self._drawn[:, part.labels]
+        drawn: Bools = self._drawn[:, part.labels]
         delta = _delta(self.measure, part, drawn)
         self._sums += delta - self._deltas[:, question]
         self._deltas[:, question] = delta
@@ -165,7 +165,7 @@ class Decision:
 def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], question: int) -> Part:
     ids, places = (array[list(systems), question, : measure.k] for array in (lists.ids, lists.places))
     labels = np.unique(places[places >= 0])
-    asked = np.ones(len(labels), dtype=np.bool_)
+    asked: Bools = np.ones(len(labels), dtype=np.bool_)
     if measure.name == "Precision":  # passages that both rank add the same to both
         alone = np.stack([~np.isin(ids[0], ids[1]), ~np.isin(ids[1], ids[0])])
         asked = np.isin(labels, places[alone])
@@ -177,10 +177,10 @@ def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], ques
 def _delta(measure: Measure, part: Part, labels: Bools) -> Doubles:
     """The difference on a question under labels bool[n, n_labels of it]: float64[n]."""
     n = len(labels)
-    if part.count == 0:
+    if part.perspectives == 0:
         return np.zeros(n)
     known = np.concatenate([labels, np.zeros((n, 1), dtype=np.bool_)], axis=1)
-    counts = np.full(n, part.count)
+    counts = np.full(n, part.perspectives)
     first, second = (
         measure.values(
             Support(

@@ -6,16 +6,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from command_line import output
+from sqlalchemy import select
 from typer.testing import CliRunner
 
 from annotation.adjudication import adjudicate
 from annotation.arms import arm
 from annotation.batch_queue import BatchQueue
-from annotation.batches import load_batch
+from annotation.batches import Batch, load_batch
 from annotation.judgments import Judgments
 from annotation.queue import pairs_of_runs
+from annotation.schema import batch_items
 from annotation.words import Beside
 from app.cli import cli
+from app.deciding import EVERY, word_given
 from data.errors import BerdseyeError
 from data.workspace import Workspace
 
@@ -108,10 +111,34 @@ def test_a_batch_settles_which_of_two_runs_is_better(held: Judgments) -> None:
     while (key := queue.next(person)) is not None:
         queue.give(person, key, "does not support" if key in of_dense else "supports")
         given += 1
-        if given % 4 == 0 and "Settled" in (told := output("batch", "show", "which")):
+        if given % 12 == 0 and "Settled" in (told := output("batch", "show", "which")):
             break
     assert "Settled: bm25 is ahead of dense(static) on Precision@3" in told
     assert given < json.loads(output("batch", "show", "which", "--json"))["progress"]["pairs"]
+
+
+def test_the_order_is_made_anew_after_some_words(held: Judgments) -> None:
+    output("batch", "create", "anew", "--decide", RUN, "debate--web--dense(static)", "--measure", "MRecall@3")
+    batch, person = load_batch(held, "anew"), held.sign_in("Ana")
+    queue, workspace = BatchQueue(held, batch), Workspace.open(Workspace.default_folder())
+    before = priorities(held, batch)
+    threads = []
+    for _ in range(EVERY):
+        key = queue.next(person)
+        assert key is not None
+        assert before[key] == min(before[k] for k in before if k not in held.touched(person))  # the most telling first
+        queue.give(person, key, "supports")
+        threads.append(word_given(workspace, held, batch))
+    assert threads[:-1] == [None] * (EVERY - 1)
+    assert threads[-1] is not None
+    threads[-1].join()
+    assert priorities(held, batch) != before
+
+
+def priorities(held: Judgments, batch: Batch) -> dict[str, float]:
+    with held.reading() as connection:
+        query = select(batch_items.c.pair, batch_items.c.priority).where(batch_items.c.batch_id == batch.id)
+        return {row.pair: row.priority for row in connection.execute(query)}
 
 
 def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -> None:
