@@ -33,7 +33,6 @@ PAGES: dict[str, Right] = {
     "agreement": "analyse",
     "runs": "research",
     "failures": "research",
-    "failures": "research",
     "studies": "research",
     "detectors": "train",
     "label_studio": "exchange",
