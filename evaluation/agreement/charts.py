@@ -1,6 +1,5 @@
 """Charts of agreement, for the page and for the report."""
 
-import json
 from typing import cast
 
 import altair as alt
@@ -59,13 +58,6 @@ def time_chart(table: pd.DataFrame, statistic: str = "Krippendorff's alpha") -> 
         y=alt.Y("value:Q", scale=top), tooltip=["part:O", "value:Q", "low:Q", "high:Q", "n:Q", "n_labels:Q"]
     )
     return cast(alt.LayerChart, (band + line).properties(width=_WIDTH, height=160))
-
-
-def svg(chart: alt.LayerChart) -> bytes:
-    """The chart as a picture, drawn here; nothing is fetched."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(json.dumps(chart.to_dict()))).encode("utf-8")
 
 
 def dots(base: alt.Chart, value: str, *, title: str | None = None, floor: float = 0.0) -> alt.LayerChart:

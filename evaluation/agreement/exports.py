@@ -10,8 +10,9 @@ from annotation.agreement.pairwise import INTERVALS
 from annotation.export import to_csv, to_parquet
 from data.atomic import write_bytes
 from evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
-from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, svg, time_chart
+from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from evaluation.agreement.report import Report
+from evaluation.chart_files import svg
 from evaluation.detection.readable import readable
 
 TITLES = {

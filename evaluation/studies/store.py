@@ -14,6 +14,7 @@ from annotation.export import to_csv, to_parquet
 from data.atomic import write_bytes, write_json
 from data.errors import StaleError, UnknownNameError
 from data.workspace import Workspace
+from evaluation.chart_files import svg
 from evaluation.studies.result import StudyResult, Table
 
 _MANIFEST = "study.json"
@@ -45,7 +46,7 @@ def save_result(workspace: Workspace, result: StudyResult, *, made_by: str = "")
         write_bytes(folder / f"{table.name}.tex", table.latex().encode())
     for name, chart in result.charts.items():
         write_json(folder / f"{name}.vl.json", chart.to_dict())
-        write_bytes(folder / f"{name}.svg", _svg(chart.to_dict()))
+        write_bytes(folder / f"{name}.svg", svg(chart))
     manifest = {
         "study": result.study,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -97,9 +98,3 @@ def load_result(workspace: Workspace, name: str) -> Stored:
     return Stored(
         name, folder, held["study"], held["created"], held["settings"], held["versions"], tables, charts, held["notes"]
     )
-
-
-def _svg(chart: dict[str, Any]) -> bytes:
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(json.dumps(chart))).encode()
