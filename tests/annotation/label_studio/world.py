@@ -120,7 +120,9 @@ class World:
         assert not drift, drift.as_json()
         there = held_there(self.connection, self.project)
         here = {(j.pair, j.annotator.id): Word(j.verdict, j.comment) for j in self.judgments.present()}
-        assert here == {place: said.ends for place, said in self.said.items() if said.ends is not None}
+        for place in {*here, *self.said}:
+            told = [tuple(map(str, event.values())) for event in self.judgments.history(place[0])]
+            assert here.get(place) == self.said[place].ends, (place, self.said[place], told)
         assert sorted(there.values()) == sorted((word.verdict, word.comment) for word in here.values())
         assert {(key, word) for (key, _), word in there.items()} == {
             (key, (word.verdict, word.comment)) for (key, _), word in here.items()
