@@ -53,6 +53,6 @@ def test_the_script_of_the_passage_knows_the_keys_of_evidence() -> None:
 
 
 def test_the_documentation_has_every_key() -> None:
-    text = (APP.parent / "annotation" / "README.md").read_text(encoding="utf-8")
+    text = (APP / "components" / "README.md").read_text(encoding="utf-8")
     for page, bindings in PAGES.items():
         assert f"**{page}**\n\n{key_table(bindings)}\n" in text
