@@ -66,7 +66,9 @@ class World:
         """People change, add and take back words here."""
         for _ in range(count):
             place = (self.random.choice(self.keys), self.random.choice(self.people).id)
-            if self.said[place].ends is not None and self.random.random() < 0.3:
+            # People take back what they see: not what was said there a moment ago, which is not here yet.
+            seen = self.said[place].ends is not None and self._open.get(place) != "there"
+            if seen and self.random.random() < 0.3:
                 self._take_back_here(place)
             else:
                 self._say_here(place)
