@@ -117,7 +117,7 @@ def together(found: Report) -> None:
     """Everyone together, and each two."""
     parts, pairs = found.parts, found.parts["pairs"]
     st.subheader("Everyone together", anchor=False)
-    left, right = st.columns([2, 3])
+    left, right = st.columns(2)
     if parts["together"]["value"].notna().any():
         left.altair_chart(coefficients_chart(parts["together"]))
     with right:

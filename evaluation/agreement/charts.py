@@ -15,9 +15,9 @@ def coefficients_chart(table: pd.DataFrame) -> alt.LayerChart:
     known = table[table["value"].notna()]
     colour = next(name for name in ("who", "part", "statistic") if name in table.columns)
     base = alt.Chart(known).encode(
-        y=alt.Y("statistic:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
+        y=alt.Y("statistic:N", title=None, sort=None, axis=alt.Axis(labelLimit=180)),
         yOffset=alt.YOffset(f"{colour}:N", sort=None),
-        color=alt.Color(f"{colour}:N", title=None, sort=None),
+        color=alt.Color(f"{colour}:N", title=None, sort=None, legend=alt.Legend(orient="bottom")),
     )
     return dots(base, "value", floor=min(0.0, _least(known["low"])))
 
