@@ -4,9 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from uuid import uuid4
 
-from killable import tell
-
 from annotation.judgments import Annotator, Judgments
+from tests.killable import tell
 
 
 def write(url: str, people: list[Annotator], keys: list[str], told: Connection) -> None:

@@ -7,11 +7,10 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 from uuid import uuid4
 
-from killable import tell
-
 from annotation.batch_queue import BatchQueue
 from annotation.batches import load_batch
 from annotation.judgments import Annotator, Judgments
+from tests.killable import tell
 
 
 class Act(NamedTuple):

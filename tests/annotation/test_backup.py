@@ -1,7 +1,6 @@
 """A backup taken while people judge loses nothing, restores to the same workspace, and is refused once it was changed."""
 
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -26,6 +25,7 @@ from annotation.batches import Item, Plan, create_batch, list_batches
 from annotation.judgments import Judgments
 from data.errors import BadInputError, UnavailableError
 from data.workspace import Workspace
+from tests.killable import fork_server
 
 EVENTS = 44
 """20 judgments each of two people, an undo, a withdrawal, a skip and an adjudication."""
@@ -165,7 +165,7 @@ def test_backups_taken_while_people_judge_hold_all_that_was_acknowledged(workspa
     """Four people judge without a pause; each of five backups holds every judgment of before it began, and a whole log."""
     url = workspace.judgments_url
     keys = Judgments.open(url).add_pairs(record(n) for n in range(50))
-    context = multiprocessing.get_context("forkserver")
+    context = fork_server()
     pipes, people = [], []
     for n in range(4):
         reading, writing = context.Pipe(duplex=False)

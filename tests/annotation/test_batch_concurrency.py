@@ -1,6 +1,5 @@
 """Many people at once on one batch: no word is lost or doubled, and no pair is out to one person too many."""
 
-import multiprocessing
 import threading
 import time
 from collections import Counter
@@ -14,6 +13,7 @@ from sqlalchemy import text
 
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Judgments
+from tests.killable import fork_server
 
 PROCESSES = 4
 OVER = text("""
@@ -28,8 +28,6 @@ def work(url: str, people: int, pairs: int, per_pair: int, seconds: float, think
     judgments = Judgments.open(url)
     crowd = [judgments.sign_in(f"Person {n}") for n in range(people)]
     create_batch(judgments, Plan("b", per_pair=per_pair), [Item(record(n)) for n in range(pairs)])
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "batch_crowd"])
     over, stop = [], threading.Event()
 
     def watch() -> None:
@@ -40,7 +38,7 @@ def work(url: str, people: int, pairs: int, per_pair: int, seconds: float, think
     watching = threading.Thread(target=watch)
     watching.start()
     try:
-        with ProcessPoolExecutor(PROCESSES, mp_context=context) as processes:
+        with ProcessPoolExecutor(PROCESSES, mp_context=fork_server()) as processes:
             parts = [crowd[n::PROCESSES] for n in range(PROCESSES)]
             found = [
                 processes.submit(annotate, url, "b", part, seconds, think, seed) for seed, part in enumerate(parts)

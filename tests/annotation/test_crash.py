@@ -1,4 +1,4 @@
-"""No acknowledged judgment is ever lost: a process that writes is killed at a random moment, twenty times over."""
+"""No acknowledged judgment is ever lost: a process that writes is killed at a random moment, ten times over (`slow`: twenty)."""
 
 import random
 import signal
@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 from crash_writer import write
-from killable import fork_server, started, told
 from made_pairs import record
 
 from annotation.judgments import Judgments
+from tests.killable import fork_server, started, told
 
-ROUNDS = 20
+ROUNDS, QUICK = 20, 10
 WRITERS_A_PROCESS = 4
 JUDGMENTS_A_WRITER = 125
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("number", range(ROUNDS))
+@pytest.mark.parametrize("number", [n if n < QUICK else pytest.param(n, marks=pytest.mark.slow) for n in range(ROUNDS)])
 def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, database_url: str, number: int) -> None:
     judgments = Judgments.open(database_url)
     people = [judgments.sign_in(f"Writer {n}") for n in range(2 * WRITERS_A_PROCESS)]
     keys = judgments.add_pairs(record(n) for n in range(JUDGMENTS_A_WRITER))
     judgments.engine.dispose()
 
-    processes = fork_server("annotation.judgments")
+    processes = fork_server()
     survivor, survivor_tells = started(processes, write, database_url, people[:WRITERS_A_PROCESS], keys)
     victim, victim_tells = started(processes, write, database_url, people[WRITERS_A_PROCESS:], keys)
     chance = random.Random(number)

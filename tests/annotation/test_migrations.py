@@ -1,6 +1,5 @@
 """Opening brings a database to the newest schema, once, whoever opens it and on whichever server."""
 
-import multiprocessing
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import repeat
@@ -19,6 +18,7 @@ from annotation.database import open_database
 from annotation.judgments import Judgments
 from annotation.schema import adjudicated, batch_words, metadata, present
 from data.errors import BadInputError, UnavailableError
+from tests.killable import fork_server
 
 
 def open_and_judge(url: str, name: str) -> str:
@@ -47,9 +47,7 @@ def check_schema(url: str) -> None:
 def open_at_once(url: str, count: int) -> None:
     """Several processes open a new database at the same time; everyone's judgment is there."""
     names = [f"Person {n}" for n in range(count)]
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "annotation.judgments"])
-    with ProcessPoolExecutor(count, mp_context=context) as processes:
+    with ProcessPoolExecutor(count, mp_context=fork_server()) as processes:
         keys = set(processes.map(open_and_judge, repeat(url), names))
     judgments = Judgments.open(url)
     assert sorted(j.annotator.name for j in judgments.present(list(keys))) == names

@@ -11,7 +11,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 import pytest
-from killable import fork_server, started, told
 from made_pairs import record
 from queue_server import Act, serve
 from sqlalchemy import func, select, text
@@ -20,6 +19,7 @@ from annotation.batch_queue import BatchQueue
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Annotator, Judgments
 from annotation.schema import batch_items, events, reservations
+from tests.killable import fork_server, started, told
 
 PER_PAIR, HOLD = 3, 1800
 OVER = text("""
@@ -45,7 +45,7 @@ def crash(url: str, *, servers: int, people: int, pairs: int, kills: int, lines:
     """Kill servers in turn, each once it has told up to so many lines (three an act); returns what was counted."""
     judgments = Judgments.open(url)
     batch = create_batch(judgments, Plan("b", per_pair=PER_PAIR, hold=HOLD), [Item(record(n)) for n in range(pairs)])
-    processes, chance = fork_server("annotation.batch_queue"), random.Random(seed)
+    processes, chance = fork_server(), random.Random(seed)
     shifts = [Served([judgments.sign_in(f"Person {s}.{n}") for n in range(people)]) for s in range(servers)]
     counted = {"killed at work": 0, "in doubt": 0, "of them on disk": 0}
     for shift in shifts:

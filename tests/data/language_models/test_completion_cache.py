@@ -1,12 +1,8 @@
 """What language models wrote is paid for once, whatever happens meanwhile."""
 
-import multiprocessing
-import os
 import signal
 import sqlite3
 from contextlib import closing
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -21,6 +17,7 @@ from tests.data.language_models.cache_writer import ECHO, write
 from tests.data.language_models.chat_server import completion
 from tests.data.language_models.scripted import ScriptedModel
 from tests.data.language_models.serving import Serving
+from tests.killable import fork_server, started, told
 
 
 def saying(*texts: str) -> list[dict[str, str]]:
@@ -141,25 +138,6 @@ def test_a_damaged_file_is_told(cache: CompletionCache) -> None:
         cache.complete(ScriptedModel(str.upper), ECHO, saying("a"), max_tokens=5)
 
 
-def started(workspace: Workspace, process: str, numbers: list[int], pause: float) -> tuple[BaseProcess, Connection]:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "tests.data.language_models.cache_writer"])
-    reading, writing = context.Pipe(duplex=False)
-    arguments = (workspace.folder, process, numbers, pause, writing)
-    started_process = context.Process(target=write, args=arguments, daemon=True)
-    started_process.start()
-    writing.close()
-    return started_process, reading
-
-
-def told(pipe: Connection, until: int | None = None) -> bytes:
-    """What stands on the pipe until its last writer is gone, or until `until` lines are read."""
-    text = b""
-    while (until is None or text.count(b"\n") < until) and (chunk := os.read(pipe.fileno(), 1 << 12)):
-        text += chunk
-    return text
-
-
 def stored(path: Path) -> dict[str, str]:
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -168,7 +146,7 @@ def stored(path: Path) -> dict[str, str]:
 
 def test_two_processes_at_once_agree_on_every_text(workspace: Workspace) -> None:
     numbers = list(range(40))
-    running = [started(workspace, name, numbers, 0.0) for name in ("one", "two")]
+    running = [started(fork_server(), write, workspace.folder, name, numbers, 0.0) for name in ("one", "two")]
     lines = [told(pipe).decode().splitlines() for _, pipe in running]
     for process, _ in running:
         process.join(60)
@@ -180,8 +158,8 @@ def test_two_processes_at_once_agree_on_every_text(workspace: Workspace) -> None
 
 @pytest.mark.parametrize("until", [1, 7, 19])
 def test_a_killed_process_loses_nothing_it_told_of(workspace: Workspace, until: int) -> None:
-    victim, victim_tells = started(workspace, "victim", list(range(40)), 0.002)
-    survivor, survivor_tells = started(workspace, "survivor", list(range(100, 140)), 0.0)
+    victim, victim_tells = started(fork_server(), write, workspace.folder, "victim", list(range(40)), 0.002)
+    survivor, survivor_tells = started(fork_server(), write, workspace.folder, "survivor", list(range(100, 140)), 0.0)
     before = told(victim_tells, until=until)
     victim.kill()
     after = (before + told(victim_tells)).decode().splitlines()

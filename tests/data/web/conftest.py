@@ -1,6 +1,5 @@
 """Servers on loopback, names that resolve to them, and an address that passes for a public one."""
 
-import multiprocessing
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -10,6 +9,7 @@ import pytest
 from web_servers import Site, serving
 
 from data.web import addresses
+from tests.killable import fork_server
 
 PUBLIC = "127.0.0.2"
 
@@ -55,7 +55,4 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
 
 @pytest.fixture(scope="session")
 def processes() -> ForkServerContext:
-    """Processes that start within milliseconds: forked off one that has imported everything and opened nothing."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", "data.web.pages"])
-    return context
+    return fork_server()

@@ -1,13 +1,12 @@
 """Perspectives typed by a person: kept, replaced, removed, and never lost between two processes."""
 
-import multiprocessing
-
 import pytest
 
 from data.errors import BadInputError
 from data.workspace import Workspace
 from retrieval.expansion.file_source import read_generated
 from retrieval.expansion.typed import TypedPerspectives
+from tests.killable import fork_server
 from tests.retrieval.expansion.typing_process import type_many
 
 
@@ -44,7 +43,7 @@ def test_the_file_is_one_that_expand_reads(workspace: Workspace) -> None:
 
 
 def test_two_processes_at_once_lose_nothing(workspace: Workspace) -> None:
-    context = multiprocessing.get_context("forkserver")
+    context = fork_server()
     processes = [context.Process(target=type_many, args=(workspace.folder, name, 20)) for name in ("one", "two")]
     for process in processes:
         process.start()

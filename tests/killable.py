@@ -1,4 +1,4 @@
-"""Processes that a test kills, and what they told of what they did."""
+"""Processes beside the test's own, which start fast and may be killed, and what they told of what they did."""
 
 import multiprocessing
 import os
@@ -8,12 +8,23 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+_IMPORTED = (
+    "pytest",
+    "annotation.backup.restoring",
+    "annotation.batch_queue",
+    "data.language_models.cache",
+    "data.web.pages",
+    "retrieval.expansion.typed",
+)
 
-def fork_server(*preload: str) -> ForkServerContext:
-    """Processes that start within milliseconds: forked off one that has imported everything and opened nothing. It knows
-    installed modules alone: a test's own is passed over without a word."""
+
+def fork_server() -> ForkServerContext:
+    """Processes that start within milliseconds: forked off one that has imported what they need and opened nothing.
+
+    It is started once for all tests of a process, so what it imports is said here alone; a test's own modules it cannot find.
+    """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pytest", *preload])
+    context.set_forkserver_preload(list(_IMPORTED))
     return context
 
 
