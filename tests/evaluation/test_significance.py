@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from data.errors import BadInputError, UnknownNameError
-from evaluation.significance import TESTS, Comparison, Test, aligned, compare, inseparable
+from evaluation.significance import TESTS, Test, aligned, compare
 
 RANDOM = np.random.default_rng(1)
 SMALL = {"a": np.array([1, 1, 1, 0, 1, 1, 0, 1.0]), "b": np.array([0, 1, 0, 0, 0.5, 0, 1, 0.0])}
@@ -101,13 +101,3 @@ def test_systems_are_aligned_by_question_and_not_by_place() -> None:
     questions, values = aligned({"a": {"q1": 1.0, "q2": 0.0}, "b": {"q2": 0.5, "q3": 1.0}})
     assert questions == ["q1", "q2", "q3"]
     np.testing.assert_equal(values["b"], [np.nan, 0.5, 1.0])
-
-
-def test_groups_of_the_inseparable_overlap() -> None:
-    def apart(a: str, b: str, p: float) -> Comparison:
-        return Comparison(a, b, 0.1, 0.0, 0.2, 9, 0, "t", p, p)
-
-    # a and d differ, b and d too: a-b-c cannot be told apart, nor c-d.
-    comparisons = [apart("a", "d", 0.01), apart("b", "d", 0.04), apart("a", "b", 0.5), apart("a", "c", 0.2),
-                   apart("b", "c", 0.9), apart("c", "d", 0.3)]  # fmt: skip
-    assert inseparable(["a", "b", "c", "d"], comparisons) == [["a", "b", "c"], ["c", "d"]]
