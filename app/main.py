@@ -18,6 +18,7 @@ VIEWS = {
     "agreement": ("Agreement", ":material/handshake:"),
     "runs": ("Runs", ":material/leaderboard:"),
     "failures": ("Failures", ":material/scatter_plot:"),
+    "compare": ("Compare", ":material/compare_arrows:"),
     "studies": ("Studies", ":material/science:"),
     "detectors": ("Detectors", ":material/psychology:"),
     "label_studio": ("Label Studio", ":material/sync:"),

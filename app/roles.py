@@ -33,6 +33,7 @@ PAGES: dict[str, Right] = {
     "agreement": "analyse",
     "runs": "research",
     "failures": "research",
+    "compare": "research",
     "studies": "research",
     "detectors": "train",
     "label_studio": "exchange",
