@@ -96,7 +96,7 @@ def test_both_sides_agree_after_many_faults(scene: Scene) -> None:
     finally:
         print(table(played, scene.world.counts, time.monotonic() - began), flush=True)
     assert scene.world.counts["checks"] == 1 + rounds * len(played)
-    assert all(any(played[name, way]) for name in KILLS for way in WAYS), "no kill fell into an exchange"
+    assert all(any(any(played[name, way]) for way in WAYS) for name in KILLS), "no kill fell into an exchange"
 
 
 def table(played: Mapping[tuple[str, str], list[bool]], counts: Mapping[str, int], seconds: float) -> str:
