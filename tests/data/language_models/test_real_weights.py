@@ -13,6 +13,7 @@ from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import Message, Prompt
 from data.workspace import Workspace
 from tests.data.language_models.chat_server import chat_server, greedy
+from tests.data.language_models.small_models import save_small_model
 
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 PROMPTS: list[Prompt] = [
@@ -71,3 +72,17 @@ def test_a_choice_is_as_likely_here_as_behind_a_server_whatever_the_passage_orde
         there = choose(ApiModel("smollm2"), cache, ASKING, values)
     assert all(0.0 < p < 1.0 for p in here), "the first token is one of the two words, with the order and without"
     assert there == pytest.approx(here, abs=1e-3)
+
+
+def test_first_tokens_are_as_likely_here_as_behind_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What choices are read from, of a model made in a moment; `slow` has the choices of a real one."""
+    model = LocalModel(str(save_small_model(tmp_path / "model")))
+    asked: list[Prompt] = [(Message("user", text),) for text in ("a zoo", "b", "zoo zoo c")]
+    here = model.complete(asked, max_tokens=1, alternatives=10)
+    with chat_server(greedy(*model.load())) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        there = ApiModel("small").complete(asked, max_tokens=1, alternatives=10)
+    assert len({one.alternatives for one in here}) == 3
+    for one, other in zip(here, there, strict=True):
+        assert dict(other.alternatives) == pytest.approx(dict(one.alternatives), abs=1e-3)
