@@ -146,17 +146,15 @@ def _read(file: Path) -> "pd.DataFrame":
 
 
 def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tuple[pd.DataFrame, dict[str, bool]]":
-    from annotation.adjudication import gold_words
     from annotation.judgments import Judgments
     from detectors.registry import parse_detector
     from detectors.trained import adopted_detector
-    from evaluation.agreement.labels import agreement_labels
+    from evaluation.agreement.labels import adjudicated, agreement_labels
 
     held = opened(workspace)
     chosen = parse_detector(detector or adopted_detector(held), held)
     judgments = Judgments.open(held.judgments_url)
-    gold = {pair: word == "supports" for pair, word in gold_words(judgments).items() if word != "unsure"}
-    return agreement_labels(held, judgments, chosen, demo=demo), gold
+    return agreement_labels(held, judgments, chosen, demo=demo), adjudicated(judgments)
 
 
 def _print(found: "Report", part: Part | None, *, csv: bool, latex: bool, json: bool) -> None:

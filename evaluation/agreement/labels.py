@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from annotation.agreement.rules import AGAINST, SUPPORTS
+from annotation.adjudication import gold_words
+from annotation.agreement.rules import AGAINST, SUPPORTS, UNSURE
 from annotation.agreement.stored import ABOUT, stored_labels
 from annotation.judgments import Judgments
 from data.labels import LabelStore
@@ -35,6 +36,11 @@ def agreement_labels(
         demo=False,
     )
     return pd.concat([people, machine[[c for c in people.columns if c in machine.columns]]], ignore_index=True)
+
+
+def adjudicated(judgments: Judgments) -> dict[str, bool]:
+    """Whether each adjudicated pair supports; pairs of which nobody can tell are left out."""
+    return {pair: word == SUPPORTS for pair, word in gold_words(judgments).items() if word != UNSURE}
 
 
 def _supports(workspace: Workspace, judgments: Judgments, detector: Detector, keys: list[str]) -> list[bool]:

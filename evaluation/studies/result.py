@@ -1,6 +1,7 @@
 """What a study gives: tables in their paper's layout, charts, and what made them."""
 
 import hashlib
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -83,6 +84,12 @@ class StudyResult:
         default_factory=dict
     )
     notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """The tables with their captions, and the notes, for a notebook; all texts escaped."""
+        tables = "".join(f"<p>{html.escape(t.caption)}</p>{t.laid_out().to_html()}" for t in self.tables)
+        told = (*(note for t in self.tables for note in t.notes), *self.notes)
+        return tables + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in told)
 
 
 def _latex_text(text: str) -> str:

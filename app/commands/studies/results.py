@@ -1,5 +1,8 @@
 """`study list` and `study show`, and how every study's command tells and keeps its result."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Annotated
 
@@ -21,6 +24,7 @@ class Form(StrEnum):
     JSON = "json"
 
 
+_ASKED_FOR: ContextVar[list[StudyResult] | None] = ContextVar("results asked for by a caller", default=None)
 FormOption = Annotated[Form, typer.Option("--form", help="How the tables are printed.", show_choices=True)]
 
 
@@ -30,11 +34,25 @@ def register(group: typer.Typer) -> None:
     group.command()(show)
 
 
+@contextmanager
+def handed_over() -> Iterator[list[StudyResult]]:
+    """Within it results are kept as ever, but given to the caller in this list and not printed."""
+    found: list[StudyResult] = []
+    before = _ASKED_FOR.set(found)
+    try:
+        yield found
+    finally:
+        _ASKED_FOR.reset(before)
+
+
 def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
     """Keep the result in the workspace and print its tables; notes and the folder go to standard error."""
     from evaluation.studies.store import save_result
 
     folder = save_result(workspace, result, made_by=acting_name(workspace))
+    if (asked_for := _ASKED_FOR.get()) is not None:
+        asked_for.append(result)
+        return
     _print(list(result.tables), form)
     for text in result.notes:
         note(text)

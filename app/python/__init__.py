@@ -1,0 +1,1 @@
+"""What `import berdseye` gives: a workspace and its runs as Python objects, over the same backend as the pages."""

@@ -1,0 +1,43 @@
+"""Two runs compared, as Python sees it."""
+
+import html
+from dataclasses import dataclass
+
+import pandas as pd
+
+from app.python.run import Run
+from evaluation.failures.contrast import LOSS, OUTCOMES, TIE, WIN, Contrast
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two runs on the same questions. `contrast.questions` has a row a question, the greatest difference first."""
+
+    first: Run
+    second: Run
+    labels: str
+    contrast: Contrast
+
+    @property
+    def questions(self) -> pd.DataFrame:
+        """Values of both, their difference (second minus first), the outcome, and perspectives lost and gained."""
+        return self.contrast.questions
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row: the difference (second minus first) with its interval, n and p, and how many wins, losses and ties."""
+        c = self.contrast.comparison
+        found = {"measure": str(self.contrast.measure), "difference": c.difference, "low": c.low, "high": c.high}
+        counts = {outcome.replace(" ", "_"): self.contrast.count(outcome) for outcome in OUTCOMES}
+        return pd.DataFrame([{**found, "n": c.n, "p": c.p, "test": c.test, "labels": self.labels, **counts}])
+
+    def __repr__(self) -> str:
+        c, told = self.contrast.comparison, f"{self.second.name} against {self.first.name}: {self.contrast.measure}"
+        wins, losses, ties = (self.contrast.count(outcome) for outcome in (WIN, LOSS, TIE))
+        return (
+            f"{told} {c.difference:+.3f} [{c.low:.3f}, {c.high:.3f}], p = {c.p:.3f} over {c.n} questions; "
+            f"{wins} wins, {losses} losses, {ties} ties"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.questions.head(10).to_html(index=False)}"

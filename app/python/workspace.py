@@ -1,0 +1,376 @@
+"""A workspace, as Python sees it: what the pages and the command line do, in tables of pandas."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from annotation.judgments import Judgments, PairRecord, Verdict
+from app.python.compared import Compared
+from app.python.run import USUAL, Run
+from app.python.shown import facts_html
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.errors import BadInputError, UnknownNameError
+from data.progress import Progress, silent
+from data.records import Pair, Passage, Perspective, Question
+from data.runs import list_runs, load_run
+from data.workspace import Workspace as Folder
+from evaluation.failures.attribution import POOL_DEPTH, pool_ranks, reasons_of_holes
+from evaluation.failures.contrast import contrast
+from evaluation.failures.hole_map import hole_map
+from evaluation.label_sources import LabelSource, labels_of, parse_label_source
+from evaluation.labelled_runs import LabelledRun, labelled_run
+from evaluation.measures import parse_measure, parse_measures
+from evaluation.scoring import macro_average, score_runs
+from evaluation.significance import Test
+from evaluation.studies.gathering import Gatherer
+from evaluation.studies.result import StudyResult
+
+Row = Mapping[str, Any] | pd.Series
+"""A row of `Workspace.labels`, or anything with its dataset, question_id, place, corpus and passage."""
+_DEPTH = 20
+_FOUND = ("corpus", "pipeline", "rank", "passage", "score", "title", "text", "url")
+_PLACED = ("dataset", "question_id", "place", "corpus", "passage")
+_RUNS = ("run", "dataset", "corpus", "pipeline", "questions", "k", "ms_per_question", "created")
+_MEASURED = (
+    "dataset",
+    "corpus",
+    "pipeline",
+    "measure",
+    "value",
+    "low",
+    "high",
+    "n",
+    "judged",
+    "labels",
+    "detector_version",
+)
+
+
+class Workspace:
+    """A workspace and what is asked of it. `folder` is the same to the packages below, `people` holds the judgments."""
+
+    def __init__(self, folder: Folder, progress: Progress = silent) -> None:
+        self.folder, self.progress = folder, progress
+        self.people = Judgments.open(folder.judgments_url)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of the data sets."""
+        return self.folder.datasets()
+
+    @property
+    def corpora(self) -> list[str]:
+        """Names of the corpora."""
+        return self.folder.corpora()
+
+    @property
+    def detectors(self) -> list[str]:
+        """Names of detectors that are ready here; the adopted one, which labels where none is named, comes first."""
+        from detectors.trained import detector_names
+
+        return detector_names(self.folder)
+
+    @property
+    def studies(self) -> list[str]:
+        """Names that `study` takes."""
+        from app.commands.studies.calling import study_names
+
+        return study_names()
+
+    def add_corpus(self, name: str, source: str | Path, **options: Any) -> int:
+        """Add a corpus from a file or folder, as `berdseye corpus add` does; returns how many passages it has."""
+        from data.corpora import add_corpus
+
+        add_corpus(self.folder, name, Path(source), progress=self.progress, **options)
+        return open_corpus(self.folder, name).manifest.count
+
+    def add_dataset(self, name: str, source: str | Path) -> pd.DataFrame:
+        """Add a data set from a file in one of the known layouts; returns its questions."""
+        from data.datasets import import_dataset
+
+        import_dataset(self.folder, name, Path(source))
+        return self.questions(name)
+
+    def questions(self, dataset: str) -> pd.DataFrame:
+        """A row a question: question_id, question, perspectives (their texts) and stances, both tuples."""
+        rows = [
+            (q.id, q.text, tuple(p.text for p in q.perspectives), tuple(p.stance for p in q.perspectives))
+            for q in load_dataset(self.folder, dataset)
+        ]
+        return pd.DataFrame(rows, columns=["question_id", "question", "perspectives", "stances"])
+
+    def question(self, dataset: str, question_id: str) -> Question:
+        """One question of a data set; raises `UnknownNameError` with the nearest ids."""
+        known = {q.id: q for q in load_dataset(self.folder, dataset)}
+        if question_id not in known:
+            raise UnknownNameError("question", question_id, known)
+        return known[question_id]
+
+    def passages(self, corpus: str, ids: Sequence[int]) -> list[Passage]:
+        """Passages of a corpus by their ids, in order."""
+        return open_corpus(self.folder, corpus).passages([int(i) for i in ids])
+
+    def search(
+        self,
+        question: str | Question,
+        corpus: str | Sequence[str] | None = None,
+        pipeline: str | Sequence[str] = "bm25",
+        k: int = 5,
+        *,
+        perspectives: Sequence[str] = (),
+        labels: str | None = None,
+    ) -> pd.DataFrame:
+        """The top k of each corpus (else of all) and pipeline, a row a passage: corpus, pipeline, rank, passage (its id), score,
+        title, text, url, and for each perspective P1, P2, …: True (supports), False, or None where nobody said.
+
+        `perspectives` are those of a question that is a text; a `Question` brings its own. `attrs["perspectives"]` of the table
+        says which is which.
+        """
+        from app.pipelines import pipeline_of
+        from retrieval.queries import query_of
+        from retrieval.search import search
+
+        asked = question
+        if isinstance(asked, str):
+            asked = Question("", "", asked, tuple(Perspective(text) for text in perspectives))
+        corpora = self.corpora if corpus is None else _listed(corpus)
+        rows: list[tuple[Any, ...]] = []
+        found: list[Passage] = []
+        for name, written in product(corpora, _listed(pipeline)):
+            opened, parsed = open_corpus(self.folder, name), pipeline_of(self.folder, written)
+            ids, scores = search(opened, parsed, [query_of(asked)], k, progress=self.progress)
+            listed = opened.passages(ids[0][ids[0] >= 0].tolist())
+            found += listed
+            rows += [
+                (name, str(parsed), rank, p.id, score, p.title, p.text, p.url)
+                for rank, (p, score) in enumerate(zip(listed, scores[0].tolist(), strict=False), 1)
+            ]
+        table = pd.DataFrame(rows, columns=_FOUND)
+        texts = {f"P{place}": p.text for place, p in enumerate(asked.perspectives, 1)}
+        for column, text in texts.items():
+            table[column] = _words(self._say([Pair(p.text, text, p.title) for p in found], labels))
+        table.attrs["perspectives"] = texts
+        return table
+
+    def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
+        """What a detector (else the adopted one) says of a text: perspective, probability, supports, detector."""
+        from data.labels import LabelStore
+        from detectors.labelling import label
+        from detectors.registry import parse_detector
+
+        chosen = parse_detector(detector or self.detectors[0], self.folder)
+        texts = _listed(perspectives)
+        found = label(LabelStore(self.folder), chosen, [Pair(passage, text) for text in texts]).astype(float)
+        return pd.DataFrame({"perspective": texts, "probability": found, "supports": found >= chosen.threshold,
+                             "detector": chosen.name})  # fmt: skip
+
+    def run(self, dataset: str, corpus: str, pipeline: str, k: int = _DEPTH) -> Run:
+        """The run of a pipeline on a data set over a corpus, at least k deep: the stored one where it still fits, else made and
+        stored."""
+        return Run(self, self._gatherer(None).run(dataset, corpus, pipeline, k))
+
+    def stored(self, name: str) -> Run:
+        """A stored run by its name, such as 'debate--web--bm25'; raises `UnknownNameError` with the nearest names."""
+        return Run(self, load_run(self.folder, name))
+
+    def runs(self) -> pd.DataFrame:
+        """The stored runs: run (its name), dataset, corpus, pipeline, questions, k, ms_per_question, created."""
+        rows = [
+            (m.name, m.dataset, m.corpus, m.pipeline, m.questions, m.k, m.milliseconds_per_question, m.created)
+            for m in list_runs(self.folder)
+        ]
+        return pd.DataFrame(rows, columns=_RUNS)
+
+    def measures(
+        self,
+        runs: Run | str | Iterable[Run | str] | None = None,
+        names: str = USUAL,
+        labels: str | None = None,
+    ) -> pd.DataFrame:
+        """Measures of runs, a row each: dataset, corpus, pipeline, measure, value, low and high (95% interval), n (questions),
+        judged (judged@k), labels (their source) and detector_version. Shares are from 0 to 1.
+
+        `names` are measures separated by spaces, `labels` a label source, else the adopted detector. Without runs, those of all
+        that are stored, and their means over the data sets as data set 'average'.
+        """
+        from app.commands.evaluate import score_row
+
+        chosen = self._runs(runs)
+        scores = score_runs(
+            self.folder,
+            self.people,
+            [r.stored for r in chosen],
+            self._source(labels),
+            parse_measures(names),
+            progress=self.progress,
+        )
+        scores += macro_average(scores) if runs is None else []
+        return pd.DataFrame([score_row(s) for s in scores], columns=_MEASURED)
+
+    def labelled(self, run: Run | str, k: int, labels: str | None = None) -> LabelledRun:
+        """The top k of a run with its labels as arrays, for what is computed by hand."""
+        return labelled_run(
+            self.folder, self.people, self._run(run).stored, self._source(labels), k, progress=self.progress
+        )
+
+    def labels(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
+        """Every pair of the top k, a row each: dataset, question_id, question, corpus, rank, passage, text, place (of the
+        perspective, from 1), perspective, supports (True, False, None: nobody said) and pair (its key)."""
+        manifest, found = self._run(run).stored.manifest, self.labelled(run, k, labels)
+        rows, ranks, places = np.nonzero(found.keys != b"")
+        ids = found.ids[rows, ranks].tolist()
+        texts = {p.id: p.text for p in self.passages(manifest.corpus, sorted(set(ids)))}
+        said = [found.questions[row] for row in rows.tolist()]
+        return pd.DataFrame(
+            {
+                "dataset": manifest.dataset,
+                "question_id": [q.id for q in said],
+                "question": [q.text for q in said],
+                "corpus": manifest.corpus,
+                "rank": ranks + 1,
+                "passage": ids,
+                "text": [texts[i] for i in ids],
+                "place": places + 1,
+                "perspective": [q.perspectives[place].text for q, place in zip(said, places.tolist(), strict=True)],
+                "supports": _words(found.labels[rows, ranks, places]),
+                "pair": found.keys[rows, ranks, places].astype(str),
+            }
+        )
+
+    def hole_map(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
+        """The first rank within 100 that covers each perspective of each question, and whether that is a hole at k; what
+        `evaluation.failures.charts.hole_chart` draws."""
+        return hole_map(self.labelled(run, POOL_DEPTH, labels), k)
+
+    def holes(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
+        """The perspectives that the top k miss, each with the reason (evaluation/failures/reasons.py), and who else found it."""
+        held = self._run(run)
+        m, source = held.stored.manifest, self._source(labels)
+        others = [
+            n.name
+            for n in list_runs(self.folder)
+            if (n.dataset, n.corpus) == (m.dataset, m.corpus) and n.name != m.name
+        ]
+        pool = pool_ranks(
+            self.folder, self.people, [load_run(self.folder, n) for n in others], source, progress=self.progress
+        )
+        return reasons_of_holes(self.people, m.dataset, self.labelled(held, POOL_DEPTH, labels), pool, k)
+
+    def compare(
+        self,
+        first: Run | str,
+        second: Run | str,
+        measure: str = "MRecall@5",
+        labels: str | None = None,
+        *,
+        test: Test = "randomisation",
+        seed: int = 0,
+    ) -> Compared:
+        """Two runs question by question: who wins, by how much, whether it is chance, and which perspectives are lost."""
+        parsed, a, b = parse_measure(measure), self._run(first), self._run(second)
+        left, right = (self.labelled(run, parsed.k, labels) for run in (a, b))
+        return Compared(a, b, str(self._source(labels)), contrast(left, right, parsed, test=test, seed=seed))
+
+    def judge(self, pair: Row, verdict: Verdict, *, person: str, comment: str = "") -> None:
+        """Record what a person says of a pair: 'supports', 'does not support' or 'unsure'. It is on disk when this returns.
+
+        `pair` is a row of `labels`, or anything with its dataset, question_id, place, corpus and passage.
+        """
+        record = self._record(pair)
+        [key] = self.people.add_pairs([record])
+        self.people.judge(self.people.sign_in(person), key, verdict, source="import", comment=comment)
+
+    def withdraw(self, pair: Row, *, person: str) -> None:
+        """Take back what a person said of a pair."""
+        self.people.withdraw(self.people.annotator(person), self._record(pair).key, source="import")
+
+    def judgments(self) -> pd.DataFrame:
+        """What people say now, a row a person and pair, beside the pair's texts."""
+        return self.people.frame()
+
+    def agreement(
+        self, part: str = "together", *, detector: str | None = None, demo: bool = True, **choices: Any
+    ) -> pd.DataFrame:
+        """A table of the agreement among people, and of a detector (else the adopted one) with them: 'together', 'pairs',
+        'slices', 'time', 'detection', 'anchoring', … `choices` are those of `evaluation.agreement.report.Choices`."""
+        from detectors.registry import parse_detector
+        from evaluation.agreement.labels import adjudicated, agreement_labels
+        from evaluation.agreement.report import PARTS, Choices, report
+
+        if part not in PARTS:
+            raise UnknownNameError("part of the agreement", part, PARTS)
+        chosen = parse_detector(detector or self.detectors[0], self.folder)
+        rows = agreement_labels(self.folder, self.people, chosen, demo=demo)
+        return report(rows, Choices(**choices), adjudicated(self.people)).parts[part]
+
+    def study(self, name: str, *files: object, **options: object) -> StudyResult:
+        """A study by the name and the options of its command, as `berdseye study NAME --help` tells them.
+
+        Its tables are `result.tables`, its charts `result.charts`; it is kept in the workspace too.
+        """
+        from app.commands.studies.calling import call_study
+
+        return call_study(self.folder, name, *files, **options)
+
+    def __repr__(self) -> str:
+        return f"Workspace {self.folder.folder.name}: {', '.join(f'{v} {k}' for k, v in self._counts().items())}"
+
+    def _repr_html_(self) -> str:
+        named = {"data sets": self.datasets, "corpora": self.corpora, "detectors": self.detectors}
+        told = {kind: ", ".join(names) or "none yet" for kind, names in named.items()}
+        counts = {kind: f"{count:,}" for kind, count in self._counts().items() if kind not in told}
+        return facts_html(f"Workspace {self.folder.folder.name}", told | counts)
+
+    def _counts(self) -> dict[str, int]:
+        return {"data sets": len(self.datasets), "corpora": len(self.corpora), "runs": len(list_runs(self.folder)),
+                "judgments": len(self.people.present())}  # fmt: skip
+
+    def _source(self, labels: str | None) -> LabelSource:
+        return parse_label_source(labels or self.detectors[0])
+
+    def _say(self, pairs: Sequence[Pair], labels: str | None) -> npt.NDArray[np.float64]:
+        return labels_of(self.folder, self.people, self._source(labels), pairs, progress=self.progress)
+
+    def _gatherer(self, labels: str | None) -> Gatherer:
+        return Gatherer(self.folder, self.people, self._source(labels), self.progress)
+
+    def _run(self, run: Run | str) -> Run:
+        return self.stored(run) if isinstance(run, str) else run
+
+    def _runs(self, runs: Run | str | Iterable[Run | str] | None) -> list[Run]:
+        if runs is None:
+            return [self.stored(m.name) for m in list_runs(self.folder)]
+        return [self._run(run) for run in ([runs] if isinstance(runs, Run | str) else runs)]
+
+    def _record(self, pair: Row) -> PairRecord:
+        missing = [name for name in _PLACED if name not in pair]
+        if missing:
+            raise BadInputError(f"The pair has no {', '.join(missing)}.", hint="Take a row of ws.labels(run).")
+        dataset, asked, place, corpus, passage = (pair[name] for name in _PLACED)
+        question = self.question(str(dataset), str(asked))
+        if not 1 <= int(place) <= len(question.perspectives):
+            raise BadInputError(
+                f"Question '{asked}' has perspectives 1 to {len(question.perspectives)}.",
+                hint=f"{place} is none of them.",
+            )
+        perspective = question.perspectives[int(place) - 1]
+        [found] = self.passages(str(corpus), [passage])
+        return PairRecord(
+            question.dataset, question.id, question.text, perspective.text, perspective.stance, str(corpus), found.title,
+            found.text, found.url,
+        )  # fmt: skip
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _words(labels: npt.NDArray[np.float64]) -> list[bool | None]:
+    """True, False, or None of NaN."""
+    return [None if value != value else value == 1 for value in labels.tolist()]
