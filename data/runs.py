@@ -18,7 +18,11 @@ from data.workspace import Workspace, file_stem
 
 @dataclass(frozen=True)
 class RunManifest:
-    """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked, `versions` who ranked it."""
+    """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked, `versions` who ranked it.
+
+    `costs` are those of the whole run beside its time, by their names in `COSTS`; empty where nobody counted them, as in runs
+    that are older or were made elsewhere.
+    """
 
     name: str
     dataset: str
@@ -30,6 +34,11 @@ class RunManifest:
     milliseconds_per_question: float
     created: str
     versions: dict[str, str] = field(default_factory=dict)
+    costs: dict[str, float] = field(default_factory=dict)
+
+
+COSTS = ("gpu_seconds", "prompt_tokens", "completion_tokens")
+"""Seconds of work that used a GPU; tokens of the texts by language models that went into it, kept ones too."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,7 @@ def save_run(
     scores: Scores,
     milliseconds_per_question: float,
     versions: Mapping[str, str] | None = None,
+    costs: Mapping[str, float] | None = None,
 ) -> RunManifest:
     """Store a run in place of an older one of the same name; NaN scores are an error."""
     if np.isnan(scores).any():
@@ -84,6 +94,7 @@ def save_run(
         round(milliseconds_per_question, 3),
         datetime.now(UTC).isoformat(timespec="seconds"),
         dict(versions or {}),
+        dict(costs or {}),
     )
     write_parquet(workspace.runs_folder / f"{name}.parquet", table)
     write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})

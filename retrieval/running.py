@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 from data.corpora import open_corpus
 from data.datasets import load_dataset
+from data.devices import gpu_allocations
+from data.language_models.usage import counted
 from data.progress import Progress, silent
 from data.records import Question
 from data.runs import RunManifest, save_run
@@ -41,8 +43,10 @@ def run_pipeline(
         day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
     queries = [query_of(q) for q in questions]
     search(opened, parsed, queries[:1], 1, day=day, over=over)  # so that building the index does not count as searching
-    started = time.perf_counter()
-    ids, scores = search(opened, parsed, queries, k, day=day, over=over, progress=progress)
+    allocated, started = gpu_allocations(), time.perf_counter()
+    with counted() as usage:
+        ids, scores = search(opened, parsed, queries, k, day=day, over=over, progress=progress)
+    seconds = time.perf_counter() - started
     return save_run(
         workspace,
         dataset=dataset,
@@ -52,8 +56,13 @@ def run_pipeline(
         question_ids=[q.id for q in questions],
         ids=ids,
         scores=scores,
-        milliseconds_per_question=1000 * (time.perf_counter() - started) / max(len(queries), 1),
+        milliseconds_per_question=1000 * seconds / max(len(queries), 1),
         versions=parsed.versions | questions_version(questions) | ({"web": day} if day else {}),
+        costs={
+            "gpu_seconds": round(seconds, 6) if gpu_allocations() > allocated else 0.0,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+        },
     )
 
 

@@ -17,6 +17,7 @@ from filelock import FileLock
 from data.errors import UnavailableError
 from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import Alternative, Completion, LanguageModel, Prompt
+from data.language_models.usage import count
 from data.passages import clean
 from data.progress import Progress, silent
 from data.workspace import Workspace
@@ -116,6 +117,7 @@ class CompletionCache:
                 ready=store,
             )
             kept |= self._stored(new)
+        count(kept[key] for key in dict.fromkeys(keys))
         return [kept[key] for key in keys]
 
     def spent(self, model: str | None = None) -> Spent:

@@ -44,6 +44,15 @@ def test_a_run_comes_back_as_it_was(workspace: Workspace) -> None:
     assert list_runs(workspace) == [manifest]
 
 
+def test_a_run_from_before_costs_were_counted_has_none(workspace: Workspace) -> None:
+    manifest = save(workspace)
+    path = workspace.runs_folder / f"{manifest.name}.json"
+    held = json.loads(path.read_text(encoding="utf-8"))
+    assert held.pop("costs") == {}
+    path.write_text(json.dumps(held), encoding="utf-8")
+    assert list_runs(workspace) == [manifest]
+
+
 def test_a_newer_run_takes_its_place(workspace: Workspace) -> None:
     save(workspace)
     manifest = save(workspace, IDS[:, :1], SCORES[:, :1])

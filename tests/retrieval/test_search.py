@@ -1,6 +1,7 @@
 """From questions to rankings."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from data.corpora import add_corpus, open_corpus
 from data.datasets import save_dataset
 from data.errors import BadInputError, StaleError
-from data.records import Question
-from data.runs import load_run
+from data.language_models.protocol import Completion
+from data.language_models.usage import count
+from data.records import Ids, Question, Scores
+from data.runs import COSTS, load_run
 from data.workspace import Workspace
 from retrieval.registry import parse_pipeline
 from retrieval.running import run_pipeline
@@ -168,3 +171,23 @@ def test_a_run_is_what_searching_finds(workspace: Workspace) -> None:
     assert (manifest.pipeline, manifest.corpus_hash) == ("bm25", corpus.manifest.hash)
     assert np.array_equal(run.ids, ids)
     assert np.array_equal(run.scores, scores)
+
+
+def test_a_run_tells_what_it_took_of_gpus_and_language_models(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus_of(workspace, CITY)
+    save_dataset(workspace, "d", [Question("one", "d", "Should cars be banned?")])
+    assert run_pipeline(workspace, "d", "c", "bm25", 3).costs == dict.fromkeys(COSTS, 0.0)
+    allocations = iter((5, 7))
+    monkeypatch.setattr("retrieval.running.gpu_allocations", lambda: next(allocations))
+
+    def searching(*args: Any, **kwargs: Any) -> tuple[Ids, Scores]:
+        count([Completion("Views", 10, 2, None), Completion("Sides", 20, None, None)])
+        return search(*args, **kwargs)
+
+    monkeypatch.setattr("retrieval.running.search", searching)
+    manifest = run_pipeline(workspace, "d", "c", "bm25", 3)
+    assert manifest.costs == {"gpu_seconds": manifest.costs["gpu_seconds"], "prompt_tokens": 30, "completion_tokens": 2}
+    assert 0 < manifest.costs["gpu_seconds"] < 60
+    assert load_run(workspace, manifest.name).manifest == manifest

@@ -12,6 +12,7 @@ from data.language_models.api import ApiModel
 from data.language_models.cache import CompletionCache, Spent
 from data.language_models.prompts import PromptTemplate
 from data.language_models.protocol import Alternative, Completion, Message
+from data.language_models.usage import counted
 from data.workspace import Workspace
 from tests.data.language_models.cache_writer import ECHO, write
 from tests.data.language_models.chat_server import completion
@@ -37,6 +38,18 @@ def test_a_second_call_asks_nobody_and_gives_the_same(cache: CompletionCache) ->
     assert cache.complete(model, ECHO, saying("b", "a"), max_tokens=5) == [first[1], first[0]]
     assert len(model.asked) == 2
     assert cache.complete(model, ECHO, [], max_tokens=5) == []
+
+
+def test_what_a_piece_of_work_took_is_counted_kept_texts_too(cache: CompletionCache) -> None:
+    model = ScriptedModel(str.upper)
+    cache.complete(model, ECHO, saying("a"), max_tokens=5)
+    with counted() as outer:
+        cache.complete(model, ECHO, saying("a", "b", "a"), max_tokens=5)
+        with counted() as inner:
+            cache.complete(model, ECHO, saying("c"), max_tokens=5)
+    cache.complete(model, ECHO, saying("d"), max_tokens=5)
+    assert (outer.texts, outer.prompt_tokens, outer.completion_tokens, outer.unknown) == (3, 30, 6, 0)
+    assert (inner.texts, inner.prompt_tokens) == (1, 10)
 
 
 def test_whatever_changes_the_answer_is_asked_anew(cache: CompletionCache) -> None:
