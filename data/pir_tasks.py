@@ -53,6 +53,14 @@ def read_pir_task(source: Path, name: str = "") -> PirTask:
     return pir_task(held[chosen], source, chosen)
 
 
+def kept_task(folder: Path) -> Path | None:
+    """The task in a folder that `dataset fetch` keeps, as `read_pir_task` takes it; None where there is no such folder."""
+    if not folder.is_dir():
+        return None
+    demo = sorted(folder.glob("*.json"))
+    return demo[0] if len(demo) == 1 else folder
+
+
 def pir_task(task: Any, source: Path, name: str = "") -> PirTask:
     """The task in what was read of a file in the demo's layout."""
     try:

@@ -11,7 +11,7 @@ from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.run_pairs import fitting_corpus
-from data.runs import Run
+from data.runs import Run, RunManifest
 from data.workspace import Workspace
 from evaluation.corrected import corrected_mean
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
@@ -68,14 +68,7 @@ def score_run(
     """
     manifest = run.manifest
     k = max(m.k for m in measures)
-    detector = source.detector(workspace)
-    made_by = {
-        "dataset": manifest.dataset,
-        "corpus": manifest.corpus,
-        "pipeline": manifest.pipeline,
-        "labels": str(source),
-        "detector_version": detector.version if detector is not None else "",
-    }
+    made_by = provenance(workspace, manifest, source)
     if any(m.pooled for m in measures):
         if source.corrected:
             raise BadInputError(
@@ -93,6 +86,18 @@ def score_run(
 
     people = support_by(LabelSource((HUMAN,))) if source.corrected else None
     return scores_of(measures, support_by(source.plain), people, **made_by)
+
+
+def provenance(workspace: Workspace, run: RunManifest, source: LabelSource) -> dict[str, str]:
+    """What made the numbers of a run, as `scores_of` takes it."""
+    detector = source.detector(workspace)
+    return {
+        "dataset": run.dataset,
+        "corpus": run.corpus,
+        "pipeline": run.pipeline,
+        "labels": str(source),
+        "detector_version": detector.version if detector is not None else "",
+    }
 
 
 def score_runs(

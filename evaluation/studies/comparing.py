@@ -12,7 +12,7 @@ from data.errors import BadInputError
 from evaluation.corrected import corrected_mean
 from evaluation.intervals import mean_with_interval
 from evaluation.label_sources import LabelSource
-from evaluation.measures import parse_measures
+from evaluation.measures import Measure, parse_measures
 from evaluation.scoring import Score
 from evaluation.significance import Comparison, Test, adjusted, compare
 from evaluation.studies.charts import curves, dots
@@ -85,21 +85,34 @@ def corrected_comparisons(
     return adjusted(found, correction)
 
 
+def at_growing_k(name: str, deepest: int) -> list[Measure]:
+    """A measure, by its name without a cutoff, at the cutoffs that curves are drawn through."""
+    return parse_measures(" ".join(f"{name}@{k}" for k in _KS if k <= deepest))
+
+
+def points_by_k(scores: Sequence[Score], measures: Sequence[Measure]) -> list[dict[str, object]]:
+    """A point a measure of one system over all questions of the data sets that it has scores for: `k`, `value`, `low` and `high`
+    as tables show them, `n`, `judged` (a share), `labels` and `detector_version`."""
+    points: list[dict[str, object]] = []
+    for measure in measures:
+        held = [s for s in scores if s.measure == str(measure)]
+        shares = measure.unit == "share"
+        estimate = mean_with_interval(np.concatenate([s.values for s in held]), shares=shares)
+        value, low, high = ((100 if shares else 1) * x for x in estimate[:3])
+        points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,
+                       "judged": float(np.mean([s.judged for s in held])), "labels": held[0].labels,
+                       "detector_version": held[0].detector_version})  # fmt: skip
+    return points
+
+
 def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest: int = 20) -> StudyResult:
     """A measure at growing k, a line a system, over all questions of the data sets."""
-    ks = [k for k in _KS if k <= deepest]
-    parsed = parse_measures(" ".join(f"{measure}@{k}" for k in ks))
+    parsed = at_growing_k(measure, deepest)
     gatherer, rows = replace(gatherer, source=gatherer.source.plain), []
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         one = Selection(selection.datasets, (corpus,), (pipeline,))
         scores = [s for s in gatherer.scores(one, parsed) if s.dataset != "average"]
-        for k, name in zip(ks, map(str, parsed), strict=True):
-            held = [s for s in scores if s.measure == name]
-            estimate = mean_with_interval(np.concatenate([s.values for s in held]))
-            rows.append({"corpus": corpus, "pipeline": pipeline, "k": k, "value": 100 * estimate.value,
-                         "low": 100 * estimate.low, "high": 100 * estimate.high, "n": estimate.n,
-                         "judged": float(np.mean([s.judged for s in held])), "labels": str(gatherer.source.plain),
-                         "detector_version": held[0].detector_version})  # fmt: skip
+        rows += [{"corpus": corpus, "pipeline": pipeline, **point} for point in points_by_k(scores, parsed)]
     cells = pd.DataFrame(rows)
     table = Table(f"{measure.lower()}-by-k", f"{measure} at k, in percent", cells, ("corpus", "pipeline"), ("k",))
     shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])

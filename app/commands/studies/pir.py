@@ -99,16 +99,17 @@ def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list
 
 def _found(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
     """The file itself, or what `dataset fetch` keeps under this name, and the task's name."""
+    from data.pir_tasks import kept_task
+
     if path.exists():
         return path, name
     held = _workspace(workspace)
-    kept = held.downloads_folder / path if held is not None else path
-    if not kept.is_dir():
+    kept = kept_task(held.downloads_folder / path) if held is not None else None
+    if kept is None:
         raise BadInputError(
             "There is no such task file.", where=path, hint="Check the path, or fetch it: dataset fetch."
         )
-    demo = sorted(kept.glob("*.json"))
-    return demo[0] if len(demo) == 1 else kept, name or path.name.removeprefix("pir-")
+    return kept, name or path.name.removeprefix("pir-")
 
 
 def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: Path | None) -> None:
