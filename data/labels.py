@@ -56,6 +56,26 @@ class LabelStore:
         found[np.asarray(places)] = np.asarray(values)
         return found
 
+    def held(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:
+        """Everything that is stored of some pairs: (source, version, key, P), the newest value of each source and version.
+
+        Sources and versions go by the names of their folders.
+        """
+        segments = sorted(str(p) for p in self.folder.glob("*/*/*.parquet"))
+        if not segments or not keys:
+            return []
+        with duckdb.connect() as connection:
+            found = connection.execute(
+                """
+                SELECT parse_path(filename)[-3] AS source, parse_path(filename)[-2] AS version, pair,
+                       arg_max(probability, filename)
+                FROM read_parquet($segments, filename = true) WHERE pair IN (SELECT unnest($keys))
+                GROUP BY ALL ORDER BY ALL
+                """,
+                {"segments": segments, "keys": list(keys)},
+            ).fetchall()
+        return [(source, version, pair, float(p)) for source, version, pair, p in found]
+
     def state(self, source: str) -> str:
         """12 hex digits that change whenever labels of the source are stored."""
         names = sorted(f"{p.parent.name}/{p.name}" for p in self._folder(source, "*").parent.glob("*/*.parquet"))

@@ -34,6 +34,12 @@ def near_duplicates(texts: Sequence[str], threshold: float = DEFAULT_THRESHOLD) 
     return NearDuplicates(threshold).groups(lambda: [(range(len(texts)), texts)])
 
 
+def resemblance(first: str, second: str) -> float:
+    """The Jaccard similarity of two texts' word 5-grams, 0 to 1."""
+    measured = NearDuplicates()
+    return jaccard(measured._shingles(first), measured._shingles(second))
+
+
 def links_across(
     texts: Sequence[str], sides: Sequence[str], threshold: float = DEFAULT_THRESHOLD
 ) -> Iterator[tuple[int, int]]:

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from data.errors import BadInputError
 from data.web.addresses import ForbiddenAddressError, web_address
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
+from data.web.domains import suffixes
 
 TRUSTED = (
     *("gov", "edu", "org", "int", "mil"),
@@ -56,11 +53,4 @@ def _ends_with(host: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_public_suffix(ending: str) -> bool:
-    return _suffixes()(ending).suffix == ending
-
-
-@lru_cache(maxsize=1)
-def _suffixes() -> "TLDExtract":
-    from tldextract import TLDExtract  # brings requests along, which only those who filter should wait for
-
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)  # the list it came with; nothing is downloaded
+    return suffixes()(ending).suffix == ending

@@ -42,7 +42,7 @@ class DenseIndexer:
     def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
         encoder = self.open()
         vectors = build_vectors(
-            (self._shaped(encoder.encode_passages(batch)) for batch in batches),
+            (self.encode_passages(batch) for batch in batches),
             encoder.dimension,
             METRICS[self.similarity or encoder.similarity],
             LAYOUTS[self.layout],
@@ -59,6 +59,10 @@ class DenseIndexer:
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors float32[n_texts, dimension] to search the index with."""
         return self._shaped(self.open().encode_queries(texts))
+
+    def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
+        """Vectors float32[n_passages, dimension] as the index holds them."""
+        return self._shaped(self.open().encode_passages(passages))
 
     def _shaped(self, vectors: Vectors) -> Vectors:
         """The encoder's vectors, at unit length where cosines are asked of an encoder that gives others."""

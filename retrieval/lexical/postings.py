@@ -42,6 +42,17 @@ class Postings:
         begin = int(self.ends[term - 1]) if term else 0
         return self.docs[begin : self.ends[term]], self.values[begin : self.ends[term]]
 
+    def starting_with(self, beginning: str) -> range:
+        """The numbers of the terms that start so."""
+        begin = beginning.encode("utf-8", "surrogatepass")
+        every = range(len(self._term_ends))
+        # No byte of UTF-8 is as high as 255.
+        return range(bisect_left(every, begin, key=self._term), bisect_left(every, begin + b"\xff", key=self._term))
+
+    def term(self, number: int) -> str:
+        """A term by its number."""
+        return self._term(number).decode("utf-8", "surrogatepass")
+
     def _term(self, number: int) -> bytes:
         begin = int(self._term_ends[number - 1]) if number else 0
         return bytes(self._terms[begin : self._term_ends[number]])

@@ -1,0 +1,68 @@
+"""Words that a collection does not hold, with the nearest that it does."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from data.corpora import Corpus
+from retrieval.indexes import index_text
+from retrieval.lexical.index import LexicalIndex
+from retrieval.lexical.ranker import LexicalIndexer
+from retrieval.passage_collections import Stored
+
+_NEAR, _NEAR_STEM = 0.75, 0.6
+_LOOKED_AT, _READ = 10, 5
+_LONGER = 2
+_COMPARED = 20_000
+
+
+def unknown_words(corpora: Sequence[Corpus], query: str, most: int = 3) -> dict[str, list[str]]:
+    """The words of a query that none of the corpora (of passages) holds, each with at most `most` like it, the likest first.
+
+    Those begin with the same letter, and are whole words as a passage has them.
+    """
+    held = [
+        (corpus, Stored(corpus).index(LexicalIndexer())) for corpus in corpora if corpus.manifest.kind == "passages"
+    ]
+    if not held:
+        return {}
+    tokenizer = held[0][1].tokenizer
+    asked = {term: word for word in tokenizer.split(query) if (term := tokenizer.term(word)) is not None}
+    return {
+        word: _like(held, word, term)[:most]
+        for term, word in asked.items()
+        if all(index.postings.find(term) is None for _, index in held)
+    }
+
+
+def _like(held: Sequence[tuple[Corpus, LexicalIndex]], word: str, term: str) -> list[str]:
+    found: dict[str, tuple[float, int, Corpus, LexicalIndex, int]] = {}
+    for corpus, index in held:
+        numbers = index.postings.starting_with(term[:1])
+        if len(numbers) > _COMPARED:
+            numbers = index.postings.starting_with(term[:2])
+        matcher = SequenceMatcher(b=term, autojunk=False)
+        for number in numbers:
+            other = index.postings.term(number)
+            if abs(len(other) - len(term)) > _LONGER:
+                continue
+            matcher.set_seq1(other)
+            if matcher.quick_ratio() >= _NEAR_STEM and matcher.ratio() >= _NEAR_STEM:
+                often = len(index.postings.of(number)[0])
+                found[other] = max(
+                    found.get(other, (0.0, 0, corpus, index, 0)),
+                    (matcher.ratio(), often, corpus, index, number),
+                    key=lambda near: near[:2],
+                )
+    best = sorted(found.items(), key=lambda near: (-near[1][0], -near[1][1], near[0]))[:_LOOKED_AT]
+    # Stems tell less than words: those of "elephant" and "elefant" are "eleph" and "elef".
+    near: dict[str, tuple[float, int]] = {}
+    for other, (_, often, corpus, index, number) in best:
+        for like in _words(corpus, index, other, number):
+            near[like] = (SequenceMatcher(a=like, b=word, autojunk=False).ratio(), often)
+    return [like for like, (ratio, _) in sorted(near.items(), key=lambda n: n[1], reverse=True) if ratio >= _NEAR]
+
+
+def _words(corpus: Corpus, index: LexicalIndex, term: str, number: int) -> set[str]:
+    """The words of this term in the first passages that have it."""
+    passages = corpus.passages(index.postings.of(number)[0][:_READ].tolist())
+    return {w for p in passages for w in index.tokenizer.split(index_text(p)) if index.tokenizer.term(w) == term}
