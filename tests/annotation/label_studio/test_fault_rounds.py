@@ -55,6 +55,8 @@ def play(scene: Scene, name: str, way: str, size: int) -> bool:
     world.new_pairs(size)
     world.work_here(size)
     world.work_there(size)
+    # About the time that an exchange takes, so that kills fall anywhere in it.
+    scene.seconds = world.sync_seconds * (0.8 if way == "push" else 0.3)
     hit = scene.faults[name](way)
     world.work_here(2)
     world.settle()
@@ -75,7 +77,6 @@ def play(scene: Scene, name: str, way: str, size: int) -> bool:
     ],
 )
 def test_both_sides_agree_after_a_fault(scene: Scene, name: str, way: str) -> None:
-    scene.seconds = 0.3
     play(scene, name, way, 4)
 
 
@@ -90,8 +91,6 @@ def test_both_sides_agree_after_many_faults(scene: Scene) -> None:
     try:
         for _ in range(rounds):
             for (name, way), hits in played.items():
-                # About the time that an exchange takes, so that kills fall anywhere in it.
-                scene.seconds = 1.5 if way == "push" else 0.4
                 hits.append(play(scene, name, way, 6))
     finally:
         print(table(played, scene.world.counts, time.monotonic() - began), flush=True)

@@ -44,6 +44,7 @@ class World:
         self.said: dict[Where, Said] = defaultdict(Said)
         self.keys: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.sync_seconds = 1.0
         self._number = 0
         self._open: dict[Where, str] = {}
         self._tasks: dict[str, RemoteTask] = {}
@@ -107,7 +108,9 @@ class World:
         """Exchange until nothing is left to do, twice in a row; returns how many exchanges it took."""
         quiet = 0
         for number in range(1, _SYNCS + 1):
+            began = time.monotonic()
             report = sync(self.judgments, self.connection, self.project, self.keys, self.labels, VERSION)
+            self.sync_seconds = time.monotonic() - began
             assert not report.problems, report
             quiet = quiet + 1 if report == Report() else 0
             if quiet == 2:
