@@ -1,0 +1,120 @@
+"""One question in all stored runs: what each ranks, and what is said of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from annotation.judgments import Judgments
+from data.corpora import open_corpus
+from data.progress import Progress, silent
+from data.records import Ids, Question
+from data.run_keys import Keys
+from data.run_lookup import ranking_of
+from data.runs import RunManifest
+from data.workspace import Workspace
+from evaluation.label_sources import LabelSource
+from evaluation.labelled_runs import LabelledRun, labelled_ranking
+from evaluation.measures import Measure
+from evaluation.scoring import judged_values
+
+
+@dataclass(frozen=True)
+class QuestionRun:
+    """A run's ranking of the question as a `LabelledRun` of one question."""
+
+    run: RunManifest
+    labelled: LabelledRun
+
+    @property
+    def name(self) -> str:
+        return f"{self.run.corpus} · {self.run.pipeline}"
+
+    @property
+    def ids(self) -> Ids:
+        """int64[k], -1 pads."""
+        return self.labelled.ids[0]
+
+    @property
+    def keys(self) -> Keys:
+        """bytes[k, m]."""
+        return self.labelled.keys[0]
+
+    @property
+    def labels(self) -> npt.NDArray[np.float64]:
+        """float64[k, m] of 1, 0 and NaN (nobody said)."""
+        return self.labelled.labels[0]
+
+    def first_ranks(self) -> list[int]:
+        """The first rank that covers each perspective, 0: none does."""
+        return [int(rank) for rank in self.labelled.first_ranks()[0]]
+
+
+def question_runs(
+    workspace: Workspace,
+    judgments: Judgments,
+    question: Question,
+    runs: Sequence[RunManifest],
+    source: LabelSource,
+    depth: int,
+    *,
+    progress: Progress = silent,
+) -> tuple[list[QuestionRun], list[RunManifest]]:
+    """The question in the runs of its data set, to a depth; and the runs left out, whose corpus has changed since or is gone.
+
+    Only what the runs hold of this question is read. A detector is asked about pairs that it has not seen.
+    """
+    corpora = {name: open_corpus(workspace, name) for name in workspace.corpora()}
+    fit = [r for r in runs if r.corpus in corpora and corpora[r.corpus].manifest.hash == r.corpus_hash]
+    found: dict[str, QuestionRun] = {}
+    for corpus in dict.fromkeys(run.corpus for run in fit):
+        own = [run for run in fit if run.corpus == corpus]
+        ids = [ranking_of(workspace, run, question.id)[:depth] for run in own]
+        block: Ids = np.full((len(own), max(map(len, ids))), -1, dtype=np.int64)
+        for row, ranked in zip(block, ids, strict=True):
+            row[: len(ranked)] = ranked
+        labelled = labelled_ranking(
+            workspace, judgments, corpora[corpus], [question] * len(own), block, source, progress=progress
+        )
+        for row, run in enumerate(own):
+            one = slice(row, row + 1)
+            found[run.name] = QuestionRun(
+                run, LabelledRun([question], labelled.ids[one], labelled.keys[one], labelled.labels[one])
+            )
+    return [found[run.name] for run in fit], [run for run in runs if run not in fit]
+
+
+def first_rank_frame(question: Question, runs: Sequence[QuestionRun], k: int) -> pd.DataFrame:
+    """Runs down, perspectives across: columns as `hole_chart` draws them, row (of the run in `runs`), question (the run's name),
+    place (of the perspective, from 1), perspective, rank (NaN: none) and hole (none within k)."""
+    rows = [
+        {
+            "row": row,
+            "question": run.name,
+            "place": place,
+            "perspective": perspective.text,
+            "rank": rank or np.nan,
+            "hole": not 0 < rank <= k,
+        }
+        for row, run in enumerate(runs)
+        for place, (perspective, rank) in enumerate(zip(question.perspectives, run.first_ranks(), strict=True), start=1)
+    ]
+    return pd.DataFrame(rows, columns=["row", "question", "place", "perspective", "rank", "hole"])
+
+
+def measures_frame(runs: Sequence[QuestionRun], measures: Sequence[Measure]) -> pd.DataFrame:
+    """A row for each run: corpus, pipeline, a column for each measure (NaN: it has no value), judged@k (of the first
+    measure's k), made (when)."""
+    rows = [
+        {
+            "corpus": run.run.corpus,
+            "pipeline": run.run.pipeline,
+            **{str(m): float(judged_values(m, run.labelled.support)[0]) for m in measures},
+            f"judged@{measures[0].k}": run.labelled.support.judged_at(measures[0].k),
+            "made": run.run.created,
+        }
+        for run in runs
+    ]
+    return pd.DataFrame(rows)
