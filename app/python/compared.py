@@ -32,11 +32,15 @@ class Compared:
         return pd.DataFrame([{**found, "n": c.n, "p": c.p, "test": c.test, "labels": self.labels, **counts}])
 
     def __repr__(self) -> str:
-        c, told = self.contrast.comparison, f"{self.second.name} against {self.first.name}: {self.contrast.measure}"
+        c, same = self.contrast.comparison, self.first.place == self.second.place
+        first, second = (
+            run.stored.manifest.pipeline + ("" if same else f" on {run.place}") for run in (self.first, self.second)
+        )
+        told = f"{second} against {first}" + (f", {self.first.place}" if same else "")
         wins, losses, ties = (self.contrast.count(outcome) for outcome in (WIN, LOSS, TIE))
         return (
-            f"{told} {c.difference:+.3f} [{c.low:.3f}, {c.high:.3f}], p = {c.p:.3f} over {c.n} questions; "
-            f"{wins} wins, {losses} losses, {ties} ties"
+            f"{told}: {self.contrast.measure} {c.difference:+.3f} [{c.low:.3f}, {c.high:.3f}], p = {c.p:.3f} "
+            f"over {c.n} questions; {wins} wins, {losses} losses, {ties} ties"
         )
 
     def _repr_html_(self) -> str:

@@ -27,6 +27,11 @@ class Run:
     def name(self) -> str:
         return self.stored.manifest.name
 
+    @property
+    def place(self) -> str:
+        """What was asked of what, in words."""
+        return f"{self.stored.manifest.dataset} over {self.stored.manifest.corpus}"
+
     def rankings(self) -> pd.DataFrame:
         """The lists, a row a passage: question_id, rank, passage, score."""
         rows, ranks = np.nonzero(self.stored.ids >= 0)
@@ -48,10 +53,10 @@ class Run:
 
     def __repr__(self) -> str:
         m = self.stored.manifest
-        return f"Run {m.name}: {m.questions} questions, {m.k} deep"
+        return f"Run of {m.pipeline} on {self.place}: {m.questions} questions, {m.k} deep"
 
     def _repr_html_(self) -> str:
         m = self.stored.manifest
         pace = f"{m.milliseconds_per_question:g} ms a question"
         told = {"data set": m.dataset, "corpus": m.corpus, "pipeline": m.pipeline, "depth": str(m.k)}
-        return facts_html(f"Run {m.name}", told | {"questions": str(m.questions), "made": f"{m.created}, {pace}"})
+        return facts_html(f"Run {self.name}", told | {"questions": str(m.questions), "made": f"{m.created}, {pace}"})

@@ -85,6 +85,12 @@ class StudyResult:
     )
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        named = {"tables": [t.name for t in self.tables], "charts": list(self.charts)}
+        return f"Study {self.study}: " + "; ".join(
+            f"{kind} {', '.join(names)}" for kind, names in named.items() if names
+        )
+
     def _repr_html_(self) -> str:
         """The tables with their captions, and the notes, for a notebook; all texts escaped."""
         tables = "".join(f"<p>{html.escape(t.caption)}</p>{t.laid_out().to_html()}" for t in self.tables)
