@@ -1,18 +1,32 @@
-"""Two runs question by question: who wins, which perspectives one of them loses, and how passages move."""
+"""Two runs question by question: who wins, and which perspectives one of them loses."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.records import Ids
+from data.records import Perspective
 from evaluation.labelled_runs import LabelledRun
 from evaluation.measures import Measure
 from evaluation.scoring import judged_values
-from evaluation.significance import Comparison, Test, compare
+from evaluation.significance import Comparison, Test, adjusted, compare
+from evaluation.support import Support
 
-_LEVEL = 1e-9
+WIN, LOSS, TIE, NO_VALUE, ONLY_FIRST, ONLY_SECOND = OUTCOMES = (
+    "win",
+    "loss",
+    "tie",
+    "no value",
+    "only first",
+    "only second",
+)
+_LEVEL: Final = 1e-9
+_QUESTION_COLUMNS = ("question_id", "question", "first", "second", "difference", "outcome", "lost", "gained",
+                     "row_first", "row_second")  # fmt: skip
+_PERSPECTIVE_COLUMNS = ("question_id", "question", "place", "perspective", "stance", "first", "second", "change")
 
 
 @dataclass(frozen=True)
@@ -20,85 +34,130 @@ class Contrast:
     """`questions`: a row for each that either run has, the greatest difference first. Columns: question_id, question, first and
     second (the measure, NaN where it has no value), difference (second minus first), outcome ('win' for the second, 'loss',
     'tie', 'no value', 'only first', 'only second'), lost and gained (perspectives that the first covers within k and the second
-    does not, and the other way round). `comparison` is over the questions that both have a value for.
+    does not, and the other way round), row_first and row_second (where each run has it, -1 where it does not).
+
+    `perspectives`: a row for each that both have, in the same order. Columns: question_id, question, place (in the first, from
+    1), perspective, stance, first and second (the rank that covers it, NaN where none does), change ('lost', 'gained', '').
+
+    `comparison` is over the questions that both have a value for, and so are `means`; `judged` is judged@k of either.
     """
 
+    measure: Measure
     questions: pd.DataFrame
+    perspectives: pd.DataFrame
     comparison: Comparison
-    k: int
+    means: tuple[float, float]
+    judged: tuple[float, float]
+
+    @property
+    def k(self) -> int:
+        return self.measure.k
 
     def count(self, outcome: str) -> int:
         return int((self.questions["outcome"] == outcome).sum())
 
 
 def contrast(
-    first: LabelledRun, second: LabelledRun, measure: Measure, *, test: Test = "randomisation", seed: int = 0
+    first: LabelledRun,
+    second: LabelledRun,
+    measure: Measure,
+    *,
+    pools: tuple[Support, Support] | None = None,
+    test: Test = "randomisation",
+    seed: int = 0,
 ) -> Contrast:
-    """Compare two runs by question id; they may be of different pipelines, corpora, detectors or versions of a data set.
+    """Compare two runs by question; they may be of different pipelines, corpora, detectors or versions of a data set.
 
-    A question that one of them lacks has no difference: it is named, and never counts as zero.
+    Questions are the same where id and text are. One that a run lacks has no difference: it is named, and never counts as
+    zero. A pooled measure is computed from `pools`, what either supports with the passages that it does not hold.
     """
-    held = [_by_question(run, measure) for run in (first, second)]
-    texts = {q.id: q.text for run in (second, first) for q in run.questions}
-    rows = []
-    for question, text in texts.items():
-        a, b = (side.get(question) for side in held)
-        covered_a, covered_b = (dict.fromkeys(s.covered) if s else {} for s in (a, b))
-        known_a, known_b = (set(s.perspectives) if s else set() for s in (a, b))
-        rows.append(
+    runs, supports = (first, second), pools or (first.support, second.support)
+    sides = [_by_question(run, measure, support) for run, support in zip(runs, supports, strict=True)]
+    rows, ranks = [], []
+    for key in dict.fromkeys([*sides[0], *sides[1]]):
+        a, b = (side.get(key) for side in sides)
+        found = _ranks(a, b, measure.k) if a and b else []
+        values = [side.value if side else np.nan for side in (a, b)]
+        lost, gained = (tuple(r[1].text for r in found if r[4] == change) for change in ("lost", "gained"))
+        places = (side.row if side else -1 for side in (a, b))
+        rows.append((*key, *values, values[1] - values[0], _outcome(a, b), lost, gained, *places))
+        ranks += [(*key, place, p.text, p.stance or "none", *both, change) for place, p, *both, change in found]
+    questions = pd.DataFrame(rows, columns=list(_QUESTION_COLUMNS))
+    one, other = (questions[name].to_numpy(dtype=np.float64) for name in ("first", "second"))
+    [comparison] = compare({"second": other, "first": one}, test=test, correction="none", seed=seed)
+    order = questions["difference"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
+    questions = questions.loc[order].reset_index(drop=True)
+    held = pd.DataFrame(ranks, columns=list(_PERSPECTIVE_COLUMNS))
+    standing = {key: n for n, key in enumerate(zip(questions["question_id"], questions["question"], strict=True))}
+    by = [standing[key] for key in zip(held["question_id"], held["question"], strict=True)]
+    held = held.iloc[np.argsort(by, kind="stable")].reset_index(drop=True)
+    both_known = ~np.isnan(one) & ~np.isnan(other)
+    means = (float(one[both_known].mean()), float(other[both_known].mean())) if both_known.any() else (np.nan, np.nan)
+    judged = (supports[0].judged_at(measure.k), supports[1].judged_at(measure.k))
+    return Contrast(measure, questions, held, comparison, means, judged)
+
+
+def contrast_table(contrasts: Sequence[Contrast], correction: str) -> pd.DataFrame:
+    """A row a measure: the means of both over the questions they share, the difference with its 95% interval, p and p corrected
+    for the number of measures, wins, losses and ties, n and what was left out, judged@k of both."""
+    comparisons = adjusted([c.comparison for c in contrasts], correction)
+    return pd.DataFrame(
+        [
             {
-                "question_id": question,
-                "question": text,
-                "first": a.value if a else np.nan,
-                "second": b.value if b else np.nan,
-                "outcome": _outcome(a, b),
-                "lost": tuple(p for p in covered_a if p in known_b and p not in covered_b),
-                "gained": tuple(p for p in covered_b if p in known_a and p not in covered_a),
+                "measure": str(c.measure),
+                "first": c.means[0],
+                "second": c.means[1],
+                "difference": told.difference,
+                "low": told.low,
+                "high": told.high,
+                "p": told.p,
+                "adjusted p": told.adjusted,
+                "wins": c.count(WIN),
+                "losses": c.count(LOSS),
+                "ties": c.count(TIE),
+                "n": told.n,
+                "left out": told.left_out,
+                "judged first": c.judged[0],
+                "judged second": c.judged[1],
+                "test": told.test,
             }
-        )
-    columns = ["question_id", "question", "first", "second", "outcome", "lost", "gained"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame.insert(4, "difference", frame["second"] - frame["first"])
-    values = {name: frame[name].to_numpy(dtype=np.float64) for name in ("second", "first")}
-    [comparison] = compare(values, test=test, correction="none", seed=seed)
-    order = frame["difference"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
-    return Contrast(frame.loc[order].reset_index(drop=True), comparison, measure.k)
-
-
-def rank_moves(first: Ids, second: Ids) -> pd.DataFrame:
-    """Where each passage of two rankings int64[k] of one question stands: passage, first, second; NaN where it is not."""
-    places: dict[int, dict[str, float]] = {}
-    for name, ids in (("first", first), ("second", second)):
-        for rank, passage in enumerate(ids[ids >= 0].tolist(), start=1):
-            places.setdefault(passage, {})[name] = rank
-    rows = [
-        {"passage": p, "first": at.get("first", np.nan), "second": at.get("second", np.nan)} for p, at in places.items()
-    ]
-    return pd.DataFrame(rows, columns=["passage", "first", "second"])
+            for c, told in zip(contrasts, comparisons, strict=True)
+        ]
+    )
 
 
 @dataclass(frozen=True)
 class _Side:
+    row: int
     value: float
-    perspectives: tuple[str, ...]
-    covered: tuple[str, ...]
+    ranks: tuple[tuple[Perspective, int], ...]
 
 
-def _by_question(run: LabelledRun, measure: Measure) -> dict[str, _Side]:
-    values: npt.NDArray[np.float64] = judged_values(measure, run.support)
-    ranks = run.first_ranks()
-    found = {}
-    for row, question in enumerate(run.questions):
-        texts = tuple(p.text for p in question.perspectives)
-        covered = tuple(t for t, r in zip(texts, ranks[row].tolist(), strict=False) if 0 < r <= measure.k)
-        found[question.id] = _Side(float(values[row]), texts, covered)
+def _by_question(run: LabelledRun, measure: Measure, support: Support) -> dict[tuple[str, str], _Side]:
+    values: npt.NDArray[np.float64] = judged_values(measure, support)
+    ranks = run.first_ranks().tolist()
+    return {
+        (q.id, q.text): _Side(row, float(values[row]), tuple(zip(q.perspectives, ranks[row], strict=False)))
+        for row, q in enumerate(run.questions)
+    }
+
+
+def _ranks(first: _Side, second: _Side, k: int) -> list[tuple[int, Perspective, float, float, str]]:
+    """Place, perspective, both ranks and what changed, of those that both have, by their texts."""
+    known = {perspective.text: rank for perspective, rank in reversed(second.ranks)}
+    found = []
+    for place, (perspective, a) in enumerate(first.ranks, start=1):
+        if (b := known.get(perspective.text)) is not None:
+            covered = (0 < a <= k, 0 < b <= k)
+            change = "" if covered[0] == covered[1] else "lost" if covered[0] else "gained"
+            found.append((place, perspective, a or np.nan, b or np.nan, change))
     return found
 
 
 def _outcome(first: _Side | None, second: _Side | None) -> str:
     if first is None or second is None:
-        return "only second" if first is None else "only first"
+        return ONLY_SECOND if first is None else ONLY_FIRST
     difference = second.value - first.value
     if np.isnan(difference):
-        return "no value"
-    return "tie" if abs(difference) < _LEVEL else "win" if difference > 0 else "loss"
+        return NO_VALUE
+    return TIE if abs(difference) < _LEVEL else WIN if difference > 0 else LOSS

@@ -1,0 +1,173 @@
+"""Two runs as charts: differences by question, and how passages move from one list to the other."""
+
+import json
+from typing import Final, Literal, cast
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from evaluation.chart_theme import CATEGORIES, NEUTRAL, perspective_colour
+from evaluation.failures.contrast import LOSS, TIE, WIN
+
+OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
+_FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
+_LEAST_REACH = 0.25
+_ROW, _WIDTH = 26, 720
+_TITLE, _LABEL = 40, 220
+_DOT = 0.045
+RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
+
+
+def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str]) -> alt.Chart:
+    """How many questions have which difference (second minus first), of the `questions` of a contrast; wins of the second are
+    blue, losses orange."""
+    known = questions[questions["difference"].notna()]
+    values = known["difference"].to_numpy(dtype=np.float64).round(6)
+    width = 0.1
+    if len(np.unique(values)) > _FEW_VALUES:
+        # Bins lie on either side of no difference, so that none holds both wins and losses.
+        width = 2 * float(np.abs(values).max()) / _BINS
+        values = np.where(values == 0, 0.0, np.sign(values) * (np.ceil(np.abs(values) / width) - 0.5) * width).round(6)
+    elif len(np.unique(values)) > 1:
+        width = float(np.diff(np.unique(values)).min())
+    reach = max(float(np.abs(values).max(initial=0.0)), _LEAST_REACH) + width / 2
+    counts = (
+        pd.DataFrame({"difference": values, "outcome": known["outcome"].to_numpy()})
+        .groupby(["difference", "outcome"])
+        .size()
+        .rename("questions")
+        .reset_index()
+    )
+    counts["from"], counts["to"] = counts["difference"] - 0.42 * width, counts["difference"] + 0.42 * width
+    outcome = alt.Color(
+        "outcome:N",
+        title=None,
+        legend=alt.Legend(orient="top"),
+        scale=alt.Scale(domain=list(OUTCOME_COLOURS), range=list(OUTCOME_COLOURS.values())),
+    )
+    most = int(counts["questions"].max()) if len(counts) else 0
+    ticks = alt.Axis(format="d", values=list(range(most + 1))) if most <= _FEW_TICKS else alt.Axis(format="d")
+    title = f"{measure}: {names[1]} minus {names[0]}"
+    return cast(
+        alt.Chart,
+        alt.Chart(counts)
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "from:Q",
+                title=title,
+                scale=alt.Scale(domain=[-reach, reach], nice=False),
+                axis=alt.Axis(titleLimit=620),
+            ),
+            x2="to:Q",
+            y=alt.Y("questions:Q", title="questions", axis=ticks),
+            y2=alt.datum(0),
+            color=outcome,
+            tooltip=[alt.Tooltip("difference:Q", format="+.3g"), "outcome", "questions"],
+        )
+        .properties(height=230),
+    )
+
+
+def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
+    """Lines between two lists of one question, to rank `depth`: green where a passage rises, purple where it falls.
+
+    `moves` has the columns of `rank_moves`, title, and supports (places from 0 of the perspectives that it supports, a tuple):
+    a dot in each one's colour stands outside. What the other list has below `depth` ends in a dashed line at the bottom; what
+    it does not have at all stands alone.
+    """
+    below = depth + 1
+    shown = moves[(moves["first"] <= depth) | (moves["second"] <= depth)]
+    widest = max((len(s) for s in shown["supports"]), default=0)
+    margin = _DOT * (widest + 1)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-margin, 1 + margin], nice=False, zero=False), axis=None)
+    y = alt.Scale(domain=[below + 0.5, 0.5], nice=False)
+    axes = {side: _axis(shown, column, depth, side) for column, side in (("first", "left"), ("second", "right"))}
+    told = [alt.Tooltip("title:N", title="passage"), "first:Q", "second:Q"]
+    lines = shown.dropna(subset=["first", "second"])
+    step = lines["first"] - lines["second"]
+    lines = lines.assign(
+        x=0.0,
+        x2=1.0,
+        y=lines["first"].clip(upper=below),
+        y2=lines["second"].clip(upper=below),
+        colour=np.select([step > 0, step < 0], [RISES, FALLS], default=NEUTRAL),
+        below=(lines["first"] > depth) | (lines["second"] > depth),
+    ).drop(columns=["supports", "passage"])
+    rules = (
+        alt.Chart(lines)
+        .mark_rule(strokeWidth=2.5)
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=alt.Y("y:Q", scale=y, axis=axes["left"]),
+            y2="y2:Q",
+            color=alt.Color("colour:N", scale=None),
+            strokeDash=alt.condition("datum.below", alt.value([4, 4]), alt.value([1, 0])),
+            tooltip=told,
+        )
+    )
+    layers: list[alt.Chart] = [rules]
+    for column, other, at, side in (("first", "second", 0.0, "left"), ("second", "first", 1.0, "right")):
+        held = shown[shown[column] <= depth]
+        ends = held.assign(x=at, y=held[column], alone=held[other].isna()).drop(columns=["supports", "passage"])
+        layers.append(
+            alt.Chart(ends)
+            .mark_point(size=50, opacity=1, stroke=NEUTRAL)
+            .encode(
+                x=x,
+                y=alt.Y("y:Q", scale=y, axis=axes[side]),
+                fill=alt.condition("datum.alone", alt.value("transparent"), alt.value(NEUTRAL)),
+                tooltip=told,
+            )
+        )
+    dots = (
+        alt.Chart(_dots(shown, depth))
+        .mark_circle(size=70, opacity=1)
+        .encode(
+            x=x,
+            y=alt.Y("y:Q", scale=y, axis=axes["left"]),
+            color=alt.Color("colour:N", scale=None),
+            tooltip="perspective:N",
+        )
+    )
+    chart = alt.layer(*layers, dots).resolve_axis(y="independent")
+    return cast(alt.LayerChart, chart.properties(width=_WIDTH, height=_ROW * below))
+
+
+def _axis(moves: pd.DataFrame, column: str, depth: int, orient: Literal["left", "right"]) -> alt.Axis:
+    """Ranks with titles, outside of the dots."""
+    titles = [""] * depth
+    for rank, title in zip(moves[column], moves["title"], strict=True):
+        if rank <= depth:
+            titles[int(rank) - 1] = str(title) or "untitled"
+    said = json.dumps([t if len(t) <= _TITLE else t[: _TITLE - 1] + "…" for t in titles])
+    return alt.Axis(
+        orient=orient,
+        values=list(range(1, depth + 2)),
+        labelExpr=f"datum.value > {depth} ? 'below' : datum.value + '. ' + {said}[datum.value - 1]",
+        labelLimit=_LABEL,
+        labelOverlap=False,
+        title=None,
+        ticks=False,
+        grid=False,
+        domain=False,
+    )
+
+
+def _dots(shown: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """A row for each perspective that a passage supports, side by side outside of its list."""
+    rows = [
+        {
+            "x": -_DOT * (nth + 1) if column == "first" else 1 + _DOT * (nth + 1),
+            "y": rank,
+            "perspective": f"P{place + 1}",
+            "colour": perspective_colour(place),
+        }
+        for column in ("first", "second")
+        for rank, supports in zip(shown[column], shown["supports"], strict=True)
+        if rank <= depth
+        for nth, place in enumerate(supports)
+    ]
+    return pd.DataFrame(rows, columns=["x", "y", "perspective", "colour"])
