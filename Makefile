@@ -7,6 +7,8 @@ STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
 
 COMMA := ,
+# Some environments forbid Python to keep what it compiled; each of the many programs here would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 # uv installs in seconds what pip takes minutes for; it comes from the package index into the environment itself.
 # torch comes by pip, which is where a build for this machine may have been put; uv then finds it there.
 define install
