@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.training_sets.store import TrainingSetVersion, list_sets
+from annotation.training_sets.store import TrainingSetVersion
 from data.atomic import write_json
 from data.json_files import read_json
 from data.progress import Progress
-from data.splits import same_question
 from data.workspace import Workspace
 from detectors.registry import parse_detector
 from detectors.trained import Trained, adopt, adopted_detector, list_trained
 from detectors.training.training import Plan, train_detector
 from detectors.training.training_set import TrainingSet, training_set
 from evaluation.detection.improvement import Adopt, Improvement, set_side_by_side, worth_adopting
+from evaluation.detection.learned import learned
 
 _REPORT = "improvement.json"
 
@@ -55,7 +55,7 @@ def improve(
     trained = _trained(workspace, made, plan, progress)
     present, new = parse_detector(before, workspace), parse_detector(trained.detector, workspace)
     held_out = [pair for pair in made.pairs() if pair.split == "test"]
-    found = set_side_by_side(present, new, held_out, learned=_learned(workspace, before), progress=progress)
+    found = set_side_by_side(present, new, held_out, learned=learned(workspace, before).questions, progress=progress)
     adopted = new.name != present.name and worth_adopting(found, mode)
     result = Improved(made, trained, found, adopted)
     write_json(trained.folder / _REPORT, result.as_row())
@@ -77,15 +77,3 @@ def _trained(workspace: Workspace, made: TrainingSetVersion, plan: Plan, progres
         if (held.name, held.card.get("kind"), held.card.get("data_hash")) == (plan.name, plan.kind, made.hash)
     )
     return next(same, None) or train_detector(workspace, plan, set_to_train_on(made), progress=progress)
-
-
-def _learned(workspace: Workspace, detector: str) -> frozenset[str]:
-    """Questions that a detector, or one that it started from, was trained or tuned on, where their sets stand here."""
-    cards = {t.detector: t.card for t in list_trained(workspace)}
-    sets = {(s.id, s.hash): s for s in list_sets(workspace)}
-    found: set[str] = set()
-    while (card := cards.pop(detector, None)) is not None:
-        made = sets.get((str(card.get("data")), str(card.get("data_hash"))))
-        found |= {same_question(p.question) for p in made.pairs() if p.split != "test"} if made else set()
-        detector = str(card.get("base"))
-    return frozenset(found)

@@ -14,7 +14,8 @@ from detectors.protocol import Detector, Floats
 
 @dataclass(frozen=True)
 class TunedThreshold:
-    """A threshold of one version of a detector; `f1` is what it reached on the `n` pairs of `data` that it was chosen on."""
+    """A threshold of one version of a detector; `f1` is what it reached on the `n` pairs of `data` that it was chosen on, the
+    best there is unless it was chosen `by_hand`. `made_by` is who chose it, where that is known."""
 
     detector: str
     version: str
@@ -25,9 +26,13 @@ class TunedThreshold:
     positives: int
     f1: float
     created: str
+    made_by: str = ""
+    by_hand: bool = False
 
     @property
     def source(self) -> str:
+        if self.by_hand:
+            return f"chosen by {self.made_by or 'hand'}: F1 {self.f1:.3f} on {self.n:,} pairs of {self.data}"
         return f"best F1 ({self.f1:.3f}) on {self.n:,} pairs of {self.data}"
 
 

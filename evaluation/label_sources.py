@@ -24,6 +24,7 @@ from data.workspace import Workspace
 from detectors.labelling import label_keys
 from detectors.protocol import Detector
 from detectors.registry import DETECTORS, parse_detector
+from detectors.thresholds import Tuned
 from detectors.trained import detector_names
 from evaluation.derived_labels import derived_labels
 
@@ -60,7 +61,9 @@ class LabelSource:
 def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:
     """Versions of all that the labels of a source depend on: while these are the same, the labels are."""
     parts = set(source.parts)
-    versions = {part: parse_detector(part, workspace).version for part in source.parts if part not in _NO_DETECTORS}
+    detectors = {part: parse_detector(part, workspace) for part in source.parts if part not in _NO_DETECTORS}
+    versions = {part: detector.version for part, detector in detectors.items()}
+    versions |= {f"threshold of {p}": f"{d.threshold:g}" for p, d in detectors.items() if isinstance(d, Tuned)}
     if parts & {HUMAN, DERIVED}:
         versions["judgments"] = str(judgments.version())
     if parts & {GOLD, DERIVED}:

@@ -13,7 +13,7 @@ from data.labelled_pairs import LabelledPair
 from data.progress import Progress, silent
 from data.splits import same_question
 from detectors.labelling import predict_all
-from detectors.protocol import Detector
+from detectors.protocol import Detector, Floats
 from detectors.quality import Doubles, Truth, intervals, precision_recall_f1
 from evaluation.significance import compare
 
@@ -107,21 +107,26 @@ def set_side_by_side(
         _figures(truth, predict_all(detector, pairs, progress=progress).astype(np.float64), detector.threshold)
         for detector in (present, new)
     )
-    spans = intervals(
-        {name: _difference(after[name], before[name]) for name in after},
-        place.astype(np.int64),
-        resamples=_RESAMPLES,
-        seed=seed,
-    )
-    ones = np.ones(len(rows))
-    differences = tuple(
-        Difference(name, before[name](ones), after[name](ones), after[name](ones) - before[name](ones), *spans[name])
-        for name in after
-    )
+    differences = _differences(before, after, place.astype(np.int64), _RESAMPLES, seed)
     p = _by_question(before["accuracy"], after["accuracy"], place, seed)
     return Improvement(
         present.name, present.version, new.name, new.version, len(rows), len(names), seen, differences, p
     )
+
+
+def paired_differences(
+    truth: Truth,
+    present: tuple[Floats, float],
+    new: tuple[Floats, float],
+    groups: npt.NDArray[np.int64],
+    *,
+    resamples: int = _RESAMPLES,
+    seed: int = 0,
+) -> tuple[Difference, ...]:
+    """New minus present in F1, AUROC and accuracy, from the probabilities float32[n] and the threshold of each, with the same
+    paired bootstrap over groups int64[n]."""
+    before, after = (_figures(truth, chances.astype(np.float64), threshold) for chances, threshold in (present, new))
+    return _differences(before, after, groups, resamples, seed)
 
 
 def worth_adopting(found: Improvement, mode: Adopt) -> bool:
@@ -132,6 +137,19 @@ def worth_adopting(found: Improvement, mode: Adopt) -> bool:
 
 
 Figure = Callable[[Doubles], float]
+
+
+def _differences(
+    before: dict[str, Figure], after: dict[str, Figure], groups: npt.NDArray[np.int64], resamples: int, seed: int
+) -> tuple[Difference, ...]:
+    spans = intervals(
+        {name: _difference(after[name], before[name]) for name in after}, groups, resamples=resamples, seed=seed
+    )
+    ones = np.ones(len(groups))
+    return tuple(
+        Difference(name, before[name](ones), after[name](ones), after[name](ones) - before[name](ones), *spans[name])
+        for name in after
+    )
 
 
 def _figures(truth: Truth, scores: Doubles, threshold: float) -> dict[str, Figure]:

@@ -13,12 +13,14 @@ from detectors.base_rate import BASE_RATE
 from detectors.protocol import Detector, Floats
 from detectors.quality import best_threshold, precision_recall_f1, rate_weights
 from detectors.thresholds import TunedThreshold
+from evaluation.detection.judged_pairs import JudgedPairs
 from evaluation.detection.labelled_files import read_judged_pairs, rows_to_tune_on
+from evaluation.detection.operating_points import said_at
 from evaluation.detection.scoring import timed_predictions
 
 
 def choose_threshold(
-    detector: Detector, path: Path, *, at_base_rate: bool = False, progress: Progress = silent
+    detector: Detector, path: Path, *, at_base_rate: bool = False, made_by: str = "", progress: Progress = silent
 ) -> TunedThreshold:
     """The threshold with the best F1 on a file: on its rows of split dev, or on all of a file without splits.
 
@@ -45,8 +47,40 @@ def choose_threshold(
         n=len(rows),
         positives=sum(row.supports for row in rows),
         f1=f1,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=_now(),
+        made_by=made_by,
     )
+
+
+def chosen_by_hand(
+    detector: Detector, judged: JudgedPairs, probabilities: Floats, value: float, *, made_by: str = ""
+) -> TunedThreshold:
+    """A threshold that a person chose while they saw what it does to `judged`, whose probabilities are float32[n].
+
+    Raises `BadInputError` for one outside [0, 1], and where there is no pair.
+    """
+    if not 0.0 <= value <= 1.0:
+        raise BadInputError(f"The threshold is {value:g}.", hint="Choose one from 0 to 1.")
+    truth = judged.truth
+    if not len(truth):
+        raise BadInputError("There is no pair to see its effect on.", hint="Choose pairs that have labels.")
+    return TunedThreshold(
+        detector=detector.name,
+        version=detector.version,
+        value=value,
+        data=judged.name,
+        data_hash=judged.hash,
+        n=len(truth),
+        positives=int(truth.sum()),
+        f1=precision_recall_f1(truth, said_at(probabilities, value), np.ones(len(truth)))[2],
+        created=_now(),
+        made_by=made_by,
+        by_hand=True,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def best_f1(rows: Sequence[LabelledPair], probabilities: Floats, *, at_base_rate: bool = False) -> tuple[float, float]:

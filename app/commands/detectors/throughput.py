@@ -22,7 +22,7 @@ def throughput(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how fast detectors are and what they take, each in a process of its own.
+    """Measure how fast detectors are and what they take, each in a process of its own; the lab shows what was measured last.
 
     Tokens and dollars are per 1,000 pairs that a language model was asked. BERDS reports 15 minutes a data set, about 8 pairs a
     second, on an A40 with vLLM; the minutes that such a data set would take here stand beside.
@@ -35,6 +35,8 @@ def throughput(
 
     from data.errors import UnavailableError
     from data.labelled_pairs import read_labelled_pairs
+    from data.workspace import Workspace
+    from evaluation.detection.kept_throughput import keep
     from evaluation.detection.readable import readable
     from evaluation.detection.throughput import measure_throughput
 
@@ -45,7 +47,11 @@ def throughput(
         if workspace is not None:
             raise
         folder = None
-    rows = [asdict(measure_throughput(name, folder, pairs=given, most=pairs, seconds=seconds)) for name in detector]
+    found = [measure_throughput(name, folder, pairs=given, most=pairs, seconds=seconds) for name in detector]
+    if folder is not None:
+        for measured in found:
+            keep(Workspace.open(folder), measured)
+    rows = [asdict(measured) for measured in found]
     if json:
         print_json(rows)
         return

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 
@@ -46,7 +47,7 @@ def tune(
     if file is None:
         raise BadInputError("No file is named.", hint="Name labelled pairs, or say --forget.")
     with counting(chosen.name) as progress:
-        tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, progress=progress)
+        tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(held), progress=progress)
     write_threshold(held, tuned)
     if json:
         print_json(asdict(tuned))

@@ -1,0 +1,111 @@
+"""Calibration: does a share of p of the pairs with probability p support?
+
+The expected calibration error is the mean gap between the mean probability and the share that is true, over bins, weighted by how
+many pairs are in each (Naeini, Cooper and Hauskrecht, AAAI 2015). It grows with the number of bins and shrinks with
+that of pairs, so it is told with both.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from annotation.agreement.patterns import percentiles
+from detectors.protocol import Floats
+from evaluation.detection.operating_points import RESAMPLES, Doubles, Groups, Truth
+from evaluation.intervals import Estimate, resampled_means
+
+Binning = Literal["equal width", "equal count"]
+BINNINGS: tuple[Binning, ...] = get_args(Binning)
+BINS = 10
+
+
+class Calibration(NamedTuple):
+    """`bins` has a row a bin that holds a pair: bin (from, to), n, questions, probability (the mean), share, low and high;
+    `error` is the expected calibration error, `gap` the mean probability minus the share that is true of all pairs, both
+    with a 95% interval over questions."""
+
+    bins: pd.DataFrame
+    error: Estimate
+    gap: Estimate
+
+
+def calibration(
+    truth: Truth,
+    probabilities: Floats,
+    groups: Groups,
+    *,
+    bins: int = BINS,
+    binning: Binning = "equal width",
+    seed: int = 0,
+) -> Calibration:
+    """Of probabilities float32[n] against labels bool[n]; whole groups (questions, int64[n]) are drawn for the intervals.
+
+    A bin includes its lower edge, the last one 1 as well. Where all labels of a bin are equal its interval is Wilson's
+    (1927) for as many pairs as it holds questions: a bootstrap would have no width there.
+    """
+    scores = probabilities.astype(np.float64)
+    edges = np.linspace(0, 1, bins + 1) if binning == "equal width" else _quantiles(scores, bins)
+    count = len(edges) - 1
+    place = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, count - 1)
+    group = np.unique(groups, return_inverse=True)[1]
+    sums = _sums(truth, scores, place, group, count)
+    n, hits, said = sums.sum(axis=0)
+    questions = (sums[:, 0] > 0).sum(axis=0)
+    drawn = _drawn(sums, seed)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ends = np.array([percentiles(drawn[:, 1, b] / drawn[:, 0, b]) for b in range(count)]).reshape(-1, 2)
+        frame = pd.DataFrame(
+            {
+                "from": edges[:-1],
+                "to": edges[1:],
+                "n": n.astype(np.int64),
+                "questions": questions,
+                "probability": said / n,
+                "share": hits / n,
+                "low": ends[:, 0],
+                "high": ends[:, 1],
+            }
+        )
+    alike = ((hits == 0) | (hits == n)) & (n > 0)
+    wilson = proportion_confint((frame["share"] * questions)[alike], questions[alike], method="wilson")
+    frame.loc[alike, ["low", "high"]] = np.stack(wilson, axis=1)
+    frame.loc[(questions < 2) & ~alike, ["low", "high"]] = np.nan
+    return Calibration(
+        frame[frame["n"] > 0].reset_index(drop=True),
+        _estimate(sums, drawn, lambda s: np.abs(s[..., 2, :] - s[..., 1, :]).sum(axis=-1)),
+        _estimate(sums, drawn, lambda s: (s[..., 2, :] - s[..., 1, :]).sum(axis=-1)),
+    )
+
+
+def _quantiles(scores: Doubles, bins: int) -> Doubles:
+    """Edges between which equally many scores lie; equal ones fall together."""
+    edges = np.unique(np.quantile(scores, np.linspace(0, 1, bins + 1)))
+    return edges if len(edges) > 1 else np.array([0.0, 1.0])
+
+
+def _sums(
+    truth: Truth, scores: Doubles, place: npt.NDArray[np.intp], group: npt.NDArray[np.intp], bins: int
+) -> Doubles:
+    """Pairs, true ones and the sum of their probabilities, float64[n_groups, 3, n_bins]."""
+    cell = group * bins + place
+    size = (int(group.max(initial=-1)) + 1) * bins
+    parts = [np.bincount(cell, weights, size).reshape(-1, bins) for weights in (None, truth.astype(float), scores)]
+    return np.stack(parts, axis=1).astype(np.float64)
+
+
+def _drawn(sums: Doubles, seed: int) -> Doubles:
+    """The same of bootstrap samples of the groups, up to a factor, float64[resamples, 3, n_bins]."""
+    flat = sums.reshape(len(sums), -1)
+    return resampled_means(flat, RESAMPLES, np.random.default_rng(seed)).reshape(-1, *sums.shape[1:])
+
+
+def _estimate(sums: Doubles, drawn: Doubles, difference: Callable[[Doubles], Doubles]) -> Estimate:
+    whole = sums.sum(axis=0)
+    value = float(difference(whole) / whole[0].sum())
+    if len(sums) < 2:
+        return Estimate(value, np.nan, np.nan, len(sums))
+    return Estimate(value, *percentiles(difference(drawn) / drawn[:, 0].sum(axis=-1)), len(sums))

@@ -1,0 +1,44 @@
+"""Where a detector errs: what it says against the labels, by corpus, stance and data set."""
+
+import numpy as np
+import pandas as pd
+
+from evaluation.detection.judged_pairs import JudgedPairs
+from evaluation.detection.labelled_files import GROUPINGS
+from evaluation.detection.operating_points import CELLS, FIGURES, Truth, cells_by_group, figures
+
+UNKNOWN = "(not given)"
+
+
+def confusion_table(judged: JudgedPairs, said: Truth) -> pd.DataFrame:
+    """Pairs by label (rows) and by what is said (columns), both `supports` and `does not`."""
+    tp, fp, fn, tn = cells_by_group(judged.truth, said, np.zeros(len(said), dtype=np.int64)).sum(axis=0).astype(int)
+    names = ["supports", "does not"]
+    return pd.DataFrame(
+        [[tp, fn], [fp, tn]], index=pd.Index(names, name="label"), columns=pd.Index(names, name="detector")
+    )
+
+
+def confusion_by(judged: JudgedPairs, said: Truth, column: str) -> pd.DataFrame:
+    """A row for each value of one of `GROUPINGS`, the most pairs first: value, n, questions, the four counts of `CELLS`, and
+    precision, recall, f1 and accuracy, each with FIGURE_low and FIGURE_high over questions; NaN where undefined."""
+    values = judged.table[column].replace("", UNKNOWN)
+    rows = []
+    for value, places in values.groupby(values).indices.items():
+        cells = cells_by_group(judged.truth[places], said[places], judged.groups[places])
+        found = figures(cells)
+        rows.append(
+            {"value": value, "n": len(places), "questions": len(cells)}
+            | dict(zip(CELLS, cells.sum(axis=0).astype(int).tolist(), strict=True))
+            | {
+                f"{name}{end}": number
+                for name in FIGURES
+                for end, number in zip(("", "_low", "_high"), found[name][:3], strict=True)
+            }
+        )
+    return pd.DataFrame(rows).sort_values(["n", "value"], ascending=[False, True], ignore_index=True)
+
+
+def groupings(judged: JudgedPairs) -> list[str]:
+    """The columns of `GROUPINGS` of which something is known."""
+    return [column for column in GROUPINGS if (judged.table[column] != "").any()]

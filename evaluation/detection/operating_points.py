@@ -1,0 +1,90 @@
+"""A detector at a threshold: precision, recall, F1 and accuracy with intervals over questions, and all thresholds at once.
+
+A pair is called supporting where its probability, as it is stored (float32), is at least the threshold: as in every run.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.metrics import precision_recall_curve
+
+from annotation.agreement.patterns import percentiles
+from detectors.protocol import Floats
+from evaluation.intervals import Estimate, resampled_means
+
+Truth = npt.NDArray[np.bool_]
+Groups = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+
+RESAMPLES = 500
+FIGURES = ("precision", "recall", "f1", "accuracy")
+CELLS = ("tp", "fp", "fn", "tn")
+"""Rightly and wrongly called supporting, wrongly and rightly called not supporting."""
+_DRAWN = 400
+
+
+def said_at(probabilities: Floats, threshold: float) -> Truth:
+    """Which pairs are called supporting, bool[n]."""
+    return np.asarray(probabilities >= np.float32(threshold))
+
+
+def cells_by_group(truth: Truth, said: Truth, groups: Groups) -> Doubles:
+    """How many pairs of each group fall into each of `CELLS`, float64[n_groups, 4]; groups without a pair are left out."""
+    place = np.unique(groups, return_inverse=True)[1]
+    cell = np.where(said, np.where(truth, 0, 1), np.where(truth, 2, 3))
+    counts = np.bincount(4 * place + cell, minlength=4 * (int(place.max(initial=-1)) + 1))
+    return counts.reshape(-1, 4).astype(np.float64)
+
+
+def rates(cells: Doubles) -> dict[str, Doubles]:
+    """The figures of counts float64[..., 4]; NaN where undefined: nothing called, nothing true, nothing at all."""
+    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return {
+            "precision": tp / (tp + fp),
+            "recall": tp / (tp + fn),
+            "f1": 2 * tp / (2 * tp + fp + fn),
+            "accuracy": (tp + tn) / (tp + fp + fn + tn),
+        }
+
+
+def figures(cells: Doubles, *, seed: int = 0) -> dict[str, Estimate]:
+    """The figures with 95% percentile intervals of a bootstrap over groups (questions); `n` counts the groups.
+
+    NaN ends where there are fewer than two groups, or where most resamples leave a figure undefined.
+    """
+    return estimates(cells, rates, seed=seed)
+
+
+def estimates(
+    sums: Doubles, figures_of: Callable[[Doubles], Mapping[str, Doubles]], *, seed: int = 0
+) -> dict[str, Estimate]:
+    """Figures of sums over groups float64[n_groups, c], which a common factor must not change, with the same intervals."""
+    n = len(sums)
+    values = figures_of(sums.sum(axis=0))
+    if n < 2:
+        return {name: Estimate(float(value), np.nan, np.nan, n) for name, value in values.items()}
+    drawn = figures_of(resampled_means(sums, RESAMPLES, np.random.default_rng(seed)))
+    return {name: Estimate(float(value), *percentiles(drawn[name]), n) for name, value in values.items()}
+
+
+def precision_recall(truth: Truth, probabilities: Floats) -> pd.DataFrame:
+    """Precision, recall and F1 at thresholds that the probabilities take, rising; at most some 400 of them, evenly by rank.
+
+    Columns threshold, precision, recall, f1. Empty where no label, or every one, is that of support.
+    """
+    if not truth.any() or truth.all():
+        return pd.DataFrame(columns=["threshold", "precision", "recall", "f1"])
+    precision, recall, thresholds = precision_recall_curve(truth, probabilities)
+    kept = np.unique(np.linspace(0, len(thresholds) - 1, min(_DRAWN, len(thresholds))).astype(np.int64))
+    frame = pd.DataFrame(
+        {
+            "threshold": thresholds[kept].astype(np.float64),
+            "precision": precision[kept],
+            "recall": recall[kept],
+        }
+    )
+    both = frame["precision"] + frame["recall"]
+    return frame.assign(f1=(2 * frame["precision"] * frame["recall"] / both.where(both > 0)).fillna(0.0))
