@@ -6,14 +6,14 @@ import streamlit as st
 
 from annotation.guidelines.versions import Guidelines, load
 from app.components.key_map import PAUSE
-from app.components.plain_text import escaped
+from app.components.plain_text import escaped, without_pictures
 from app.session import judgments
 
 
 def guidelines_panel(told: Guidelines) -> None:
-    """Draw them; whoever wrote them may use Markdown, and HTML in it is shown as text."""
+    """Draw them; whoever wrote them may use Markdown; HTML in it is shown as text, and no picture is fetched."""
     with st.container(key="guidelines"):
-        st.markdown(told.text)
+        st.markdown(without_pictures(told.text))
         st.caption(f"Guidelines {told.version}")
 
 
@@ -30,7 +30,7 @@ def changed_guidelines(before: str, told: Guidelines, read: str) -> None:
     )
     changes, whole = st.tabs(["What changed", "As they are now"])
     changes.markdown(differences(load(judgments(), before).text, told.text))
-    whole.markdown(told.text)
+    whole.markdown(without_pictures(told.text))
 
 
 def differences(before: str, after: str) -> str:

@@ -5,14 +5,18 @@ from collections.abc import Iterable
 
 _SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
 # Streamlit draws " -> ", " -- ", " >= " and the like as other signs, and ":streamlit:" as a picture, escaped or not.
-_REDRAWN = re.compile(r"(?<![^\s\ufeff])[-<>~](?=(?:->|[-=>])(?![^\s\ufeff]))|:(?=streamlit:)")
+# It also makes links of addresses: of those that begin with http:// or www., and of e-mail addresses.
+_REDRAWN = re.compile(
+    r"(?<![^\s\ufeff])[-<>~](?=(?:->|[-=>])(?![^\s\ufeff]))|:(?=streamlit:|//)|www(?=\.)|[\w.+-](?=@[\w-])",
+    re.IGNORECASE,
+)
 JOINER = "\u2060"
 
 
 def escaped(text: str) -> str:
     """`text` so that Markdown, HTML, LaTeX, emoji codes and links in it are shown as they were written.
 
-    An invisible word joiner parts the signs that Streamlit would draw as others.
+    An invisible word joiner parts the signs that Streamlit would draw as others, or as a link.
     """
     parted = _REDRAWN.sub(rf"\g<0>{JOINER}", re.sub(r"\s+", " ", text))
     return _SPECIAL.sub(r"\\\1", parted)
@@ -31,3 +35,8 @@ def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def web_address(url: str) -> str:
     """`url` if it is a web address and nothing worse, else an empty text."""
     return url if re.fullmatch(r"https?://[^\s<>\"'()\[\]\\]+", url) else ""
+
+
+def without_pictures(markdown: str) -> str:
+    """Markdown that someone here wrote, of which no picture is fetched from elsewhere: each is left as a link."""
+    return markdown.replace("![", "\\![")

@@ -219,7 +219,9 @@ def disagreements(found: Report) -> None:
         st.markdown(f"**{len(keys)} of {int(both.sum())} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
         if len(keys) > _LISTED:
             st.caption(f"The first {_LISTED} of them:")
-        st.dataframe(pd.DataFrame(rows, columns=[a, b, *_TEXTS, "comment"]), hide_index=True, height=320)
+        # Somebody may be called as another column is.
+        columns = [f"{a} says", f"{b} says", *_TEXTS, "comment"]
+        st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, height=320)
 
 
 def exports(found: Report, asked: Asked) -> None:

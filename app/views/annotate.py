@@ -10,6 +10,7 @@ from annotation.runs_queue import RunsQueue
 from app.components.desk import Desk, draw_desk
 from app.components.key_map import ANNOTATE
 from app.components.keyboard import key_list, keyboard
+from app.components.plain_text import escaped
 from app.session import annotator, errors_in_place, judgments, workspace
 from data.errors import BadInputError
 from data.labels import LabelStore
@@ -68,7 +69,7 @@ def opinion(record: PairRecord) -> str:
     detector = parse_detector(adopted_detector(workspace()), workspace())
     p = float(label(LabelStore(workspace()), detector, [Pair(record.passage, record.perspective, record.title)])[0])
     says = "supports" if p >= detector.threshold else "does not support"
-    return f"detector {detector.name}: **{says}** (P = {p:.2f})"
+    return f"detector {escaped(detector.name)}: **{says}** (P = {p:.2f})"
 
 
 def page() -> None:

@@ -45,10 +45,11 @@ def table() -> None:
         told: tuple[str | float | None, ...]
         try:
             found = parse_detector(name, workspace())
-            told = (found.version, found.measured or "not measured", found.threshold, found.threshold_source)
+            measured = escaped(found.measured or "not measured")
+            told = (escaped(found.version), measured, found.threshold, escaped(found.threshold_source))
         except BerdseyeError as error:
-            told = ("", str(error), None, "")
-        rows.append(("in use" if name == adopted else "", name, *told))
+            told = ("", escaped(str(error)), None, "")
+        rows.append(("in use" if name == adopted else "", escaped(name), *told))
     columns = ["", "detector", "version", "measured", "threshold", "threshold chosen by"]
     st.table(pd.DataFrame(rows, columns=columns).set_index(""))
     st.caption("The detector in use labels whatever no person has judged, on every page and in every command.")

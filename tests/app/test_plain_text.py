@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.components.plain_text import JOINER, escaped, highlighted, web_address
+from app.components.plain_text import JOINER, escaped, highlighted, web_address, without_pictures
 
 
 def shown(markdown: str) -> str:
@@ -138,3 +138,20 @@ def test_signs_that_would_be_drawn_as_others_are_parted(sign: str, around: str) 
 @pytest.mark.parametrize("text", ["well-known", "a->b", "x=1", "--flag", "3 < 4", "- item", ":stream:"])
 def test_other_signs_hold_nothing_invisible(text: str) -> None:
     assert JOINER not in escaped(text)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://evil.example/a?b=c", "HTTP://evil.example", "www.evil.example", "(Www.e.org)", "a.b+c_d@evil.org"],
+)
+def test_addresses_are_parted_where_a_link_would_be_seen(address: str) -> None:
+    """Front ends look for them in the text that is left once backslashes are gone (GitHub's extension of Markdown)."""
+    text = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped(f"see {address}, please"))
+    assert not re.search(r"https?://|www\.|[-.\w+]@[-\w]+\.", text, re.IGNORECASE)
+    assert text.replace(JOINER, "") == f"see {address}, please"
+
+
+def test_of_markdown_no_picture_is_left() -> None:
+    assert without_pictures("**Read** ![p](http://evil.example/p) ![q][r]") == (
+        r"**Read** \![p](http://evil.example/p) \![q][r]"
+    )
