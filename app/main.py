@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app.components.job_line import job_line
 from app.components.plain_text import escaped
 from app.roles import may, right_of_page
 from app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
@@ -22,6 +23,7 @@ VIEWS = {
     "studies": ("Studies", ":material/science:"),
     "detectors": ("Detectors", ":material/psychology:"),
     "label_studio": ("Label Studio", ":material/sync:"),
+    "jobs": ("Jobs", ":material/pending_actions:"),
 }
 
 
@@ -52,6 +54,8 @@ def main() -> None:
         else:
             sign_in_box()
         enter(next(name for name, known in pages.items() if known == page))
+        if may(role(), right_of_page("jobs")):
+            job_line(pages["jobs"])
         page.run()
 
 

@@ -37,6 +37,7 @@ PAGES: dict[str, Right] = {
     "studies": "research",
     "detectors": "train",
     "label_studio": "exchange",
+    "jobs": "research",
 }
 """What a page needs, by the name of its file in app/views."""
 
