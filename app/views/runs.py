@@ -7,16 +7,14 @@ import streamlit as st
 from annotation.export import to_csv
 from app.components.detector_line import detector_line
 from app.components.plain_text import escaped
+from app.components.run_form import run_form, runs_under_way
 from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
 from data.runs import list_runs, load_run
-from detectors.labelling import judge
 from evaluation.label_sources import default_sources, parse_label_source
 from evaluation.measures import DEFAULT_MEASURES, parse_measures
 from evaluation.scoring import Score, macro_average, score_runs
 from evaluation.studies.charts import dots
-from retrieval.registry import DEFAULT_PIPELINES
-from retrieval.running import run_pipeline
 
 ENOUGH_JUDGED = 0.5
 
@@ -90,28 +88,10 @@ def results(frame: pd.DataFrame, measures: list[str]) -> None:
         st.altair_chart(dots(averages, f"{shown}, average", row="corpus", colour="pipeline"))
 
 
-def run_form() -> None:
-    """Run one more pipeline, with progress."""
-    with st.expander("Run a pipeline", icon=":material/play_arrow:"), st.form("run", border=False):
-        columns = st.columns([2, 2, 3, 1])
-        datasets = columns[0].multiselect("Data sets", workspace().datasets(), default=workspace().datasets())
-        corpora = columns[1].multiselect("Corpora", workspace().corpora(), default=workspace().corpora())
-        pipeline = columns[2].text_input(
-            "Pipeline", DEFAULT_PIPELINES[0], help="bm25(k1=1.2,b=0.75), dense(static) >> mmr(0.9)"
-        )
-        k = columns[3].number_input("k", 1, 1000, 20)
-        if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
-            with errors_in_place():
-                bar, jobs = st.progress(0.0), [(d, c) for d in datasets for c in corpora]
-                for number, (dataset, corpus) in enumerate(jobs, start=1):
-                    bar.progress((number - 1) / len(jobs), text=escaped(f"{pipeline} on {dataset} over {corpus}"))
-                    run_pipeline(workspace(), dataset, corpus, pipeline, int(k), judge=judge(workspace()))
-                st.rerun()
-
-
 def page() -> None:
     """The whole page."""
     run_form()
+    runs_under_way()
     current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
     runs = list_runs(workspace())
     stale = [r.name for r in runs if current.get(r.corpus) != r.corpus_hash]
