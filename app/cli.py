@@ -32,6 +32,7 @@ from app.commands import (
     tuning,
 )
 from app.console import note
+from app.job_reports import reporting
 from data.errors import BerdseyeError
 
 cli = typer.Typer(
@@ -80,14 +81,15 @@ guard(cli)
 
 def main() -> None:
     """Entry point: an error that a person can mend is one line on standard error, and exit status 2."""
-    try:
-        cli()
-    except BerdseyeError as error:
-        note(f"berdseye: {' '.join(str(error).splitlines())}")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        note("berdseye: interrupted; what was finished is kept.")
-        sys.exit(130)
+    with reporting():
+        try:
+            cli()
+        except BerdseyeError as error:
+            note(f"berdseye: {' '.join(str(error).splitlines())}")
+            sys.exit(2)
+        except KeyboardInterrupt:
+            note("berdseye: interrupted; what was finished is kept.")
+            sys.exit(130)
 
 
 if __name__ == "__main__":

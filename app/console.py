@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Task, TextColumn
 from rich.progress import Progress as Bars
 
+from app.job_reports import report
 from data.progress import Progress
 
 notes = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -32,7 +33,7 @@ def print_json(value: Any) -> None:
 def counting(what: str) -> Iterator[Progress]:
     """A line while long work goes on: a count and the time taken; where a total is known, a bar and the time left.
 
-    Where standard error is no terminal, a line a minute is written instead.
+    Where standard error is no terminal, a line a minute is written instead; a job of the app reports it too.
     """
     columns = (TextColumn("{task.description}", markup=False), BarColumn(20), TextColumn("{task.fields[pace]}"))
     with Bars(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bars:
@@ -56,6 +57,7 @@ class _Counting:
             self._bars.update(self._task, completed=done / total, total=1.0)
         else:
             self._bars.update(self._task, completed=done)
+        report(self._what, what, done, total)
         (task,) = self._bars.tasks
         said = pace(task, done, total)
         self._bars.update(self._task, pace=said)

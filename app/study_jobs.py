@@ -1,51 +1,41 @@
 """Studies that the app started; each keeps its result in the workspace when it is done."""
 
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
-from app.jobs import PROCESS, Job, forget_job, read_job, start_job
+from app.jobs import Job, first_told, list_jobs, resume_job, start_job
 from data.workspace import Workspace
 
 KEPT = "Kept in "
 """What a study's command says last, before the folder of its result."""
+_STUDY = "study"
 
 
 def start(workspace: Workspace, arguments: tuple[str, ...], *, person: str = "") -> None:
     """Run `berdseye study ARGUMENTS` in the background, for a person."""
-    start_job(workspace, _new_folder(workspace), ("study", *arguments), person=person)
+    start_job(workspace, (_STUDY, *arguments), person=person)
 
 
 def resume(workspace: Workspace, job: Job, *, person: str = "") -> None:
     """Begin one anew; what is stored of it (runs, labels, completions) is not done again."""
-    start_job(workspace, job.folder, job.arguments, person=person)
+    resume_job(workspace, job, person=person)
+
+
+def result_of(job: Job) -> str | None:
+    """The name of the result that a study kept; None where the job is no study, or is not done."""
+    if job.arguments[:1] != (_STUDY,) or job.state != "done" or KEPT not in job.said:
+        return None
+    return Path(job.said.rpartition(KEPT)[2].splitlines()[0].strip()).name
 
 
 def jobs(workspace: Workspace) -> tuple[list[Job], list[str]]:
-    """The studies that run or have stopped, and the names of the results of those that are done, which are forgotten."""
+    """The studies that run or did not come to their end, and the names of the results that nobody was told of yet."""
     held, done = [], []
-    for path in sorted(_folder(workspace).glob(f"*/{PROCESS}")):
-        try:
-            job = read_job(path.parent)
-        except FileNotFoundError:  # another session has just told its person and forgotten it
+    for job in reversed(list_jobs(workspace)):
+        if job.arguments[:1] != (_STUDY,):
             continue
-        *_, last = job.said.splitlines() or [""]
-        if not job.runs and KEPT in job.said:
-            done.append(Path((job.said.rpartition(KEPT)[2].splitlines() or [last])[0].strip()).name)
-            forget_job(job)
-        else:
+        name = result_of(job)
+        if name is None:
             held.append(job)
+        elif first_told(job):
+            done.append(name)
     return held, done
-
-
-def _new_folder(workspace: Workspace) -> Path:
-    for number in count(1):
-        folder = _folder(workspace) / f"{number:04d}"
-        with suppress(FileExistsError):
-            folder.mkdir(parents=True)
-            return folder
-    raise AssertionError("Numbers do not end.")
-
-
-def _folder(workspace: Workspace) -> Path:
-    return workspace.studies_folder / ".started"

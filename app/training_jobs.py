@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.jobs import PROCESS, Job, read_job, start_job
+from app.jobs import Job, list_jobs, start_job
 from data.errors import BadInputError
 from data.workspace import Workspace
-from detectors.trained import new_folder
+from detectors.trained import CARD, new_folder
 from detectors.training.curve import Point, read_curve
 
 Command = Literal["train", "improve"]
@@ -31,19 +31,20 @@ def start(
     folder = new_folder(workspace, name)
     if any(held.name == name and held.job.runs for held in jobs(workspace)):
         raise BadInputError(f"'{name}' is being trained.", hint="Choose another name, or wait.")
-    start_job(workspace, folder, (*_words(command, name), *options), person=person)
+    start_job(workspace, (*_words(command, name), *options), person=person, makes=folder / CARD)
 
 
 def jobs(workspace: Workspace) -> list[TrainingJob]:
-    """Trainings without a card, and those that are still compared with the detector in use, by name."""
-    held = []
-    for path in sorted(workspace.detectors_folder.glob(f"[!.]*/{PROCESS}")):
-        folder, job = path.parent, read_job(path.parent)
-        if job.runs or not (folder / "card.json").exists():
-            command: Command = "improve" if job.arguments[1:2] == ("improve",) else "train"
-            options = job.arguments[len(_words(command, folder.name)) :]
-            held.append(TrainingJob(folder.name, job, command, options, tuple(read_curve(folder))))
-    return held
+    """Trainings without a card, the last of each name, and those that are still compared with the detector in use, by
+    name."""
+    held: dict[str, TrainingJob] = {}
+    for job in list_jobs(workspace):
+        match job.arguments:
+            case ("detector", "train" | "improve" as command, "--name", name, *options):
+                folder = workspace.detectors_folder / name
+                if name not in held and (job.runs or not (folder / CARD).exists()):
+                    held[name] = TrainingJob(name, job, command, tuple(options), tuple(read_curve(folder)))
+    return [held[name] for name in sorted(held)]
 
 
 def _words(command: Command, name: str) -> tuple[str, ...]:

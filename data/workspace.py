@@ -123,6 +123,11 @@ class Workspace:
         return self.folder / "studies"
 
     @property
+    def jobs_folder(self) -> Path:
+        """What the app started in the background, a folder each."""
+        return self.folder / "jobs"
+
+    @property
     def downloads_folder(self) -> Path:
         """Published data sets as they were fetched, a folder each."""
         return self.folder / "downloads"

@@ -12,7 +12,8 @@ from data.errors import BadInputError, StaleError, UnknownNameError
 from data.workspace import Workspace, checked_name
 from detectors.registry import DEFAULT_DETECTOR
 
-_CARD = "card.json"
+CARD = "card.json"
+"""The file with which a training counts as finished."""
 _ADOPTED = "adopted.json"
 
 
@@ -29,7 +30,7 @@ class Trained:
 def new_folder(workspace: Workspace, name: str) -> Path:
     """Where a training of this name is to be written; raises `BadInputError` where a finished one stands."""
     folder = workspace.detectors_folder / checked_name("detector", name)
-    if (folder / _CARD).exists():
+    if (folder / CARD).exists():
         raise BadInputError(
             f"There is a detector '{name}' already.", where=folder, hint="Choose another name, or discard it first."
         )
@@ -38,12 +39,12 @@ def new_folder(workspace: Workspace, name: str) -> Path:
 
 def finish(folder: Path, card: dict[str, Any]) -> None:
     """Write the card, with which a training counts as finished; `card["detector"]` is the detector's name."""
-    write_json(folder / _CARD, card)
+    write_json(folder / CARD, card)
 
 
 def list_trained(workspace: Workspace) -> list[Trained]:
     """All finished trainings, the newest first."""
-    held = [_read(path.parent) for path in workspace.detectors_folder.glob(f"[!.]*/{_CARD}")]
+    held = [_read(path.parent) for path in workspace.detectors_folder.glob(f"[!.]*/{CARD}")]
     return sorted(held, key=lambda t: str(t.card.get("created", "")), reverse=True)
 
 
@@ -52,7 +53,7 @@ def find_trained(workspace: Workspace | None, name: str) -> Path | None:
     if workspace is None or "/" in name:
         return None
     folder = workspace.detectors_folder / name
-    return folder if (folder / _CARD).exists() else None
+    return folder if (folder / CARD).exists() else None
 
 
 def adopted_detector(workspace: Workspace) -> str:
@@ -92,7 +93,7 @@ def detector_names(workspace: Workspace) -> list[str]:
 
 
 def _read(folder: Path) -> Trained:
-    path = folder / _CARD
+    path = folder / CARD
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
         return Trained(folder.name, folder, str(card["detector"]), card)

@@ -12,7 +12,7 @@ from data.devices import gpu_allocations
 from data.language_models.usage import counted
 from data.progress import Progress, silent
 from data.records import Question
-from data.runs import RunManifest, save_run
+from data.runs import RunManifest, list_runs, run_name, save_run
 from data.workspace import Workspace
 from retrieval.protocol import Judge, Searchable, Surroundings
 from retrieval.queries import query_of
@@ -63,6 +63,31 @@ def run_pipeline(
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
         },
+    )
+
+
+def stands(
+    workspace: Workspace,
+    dataset: str,
+    corpus: str,
+    pipeline: str,
+    k: int,
+    *,
+    judge: Judge | None = None,
+    day: str | None = None,
+) -> bool:
+    """Whether a run of at least this depth is stored that the corpus, the questions and the pipeline, as they are now, would
+    give again."""
+    opened = open_corpus(workspace, corpus)
+    parsed = parse_pipeline(pipeline, Surroundings(workspace, judge)).tuned(opened)
+    name = run_name(dataset, corpus, str(parsed))
+    asked = parsed.versions | questions_version(load_dataset(workspace, dataset)) | ({"web": day} if day else {})
+    return any(
+        run.name == name
+        and run.corpus_hash == opened.manifest.hash
+        and run.k >= k
+        and asked.items() <= run.versions.items()
+        for run in list_runs(workspace)
     )
 
 

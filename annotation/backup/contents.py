@@ -10,10 +10,10 @@ SETTINGS = "berdseye.toml"
 LEFT_OUT = {
     "downloads": "published data sets, which can be fetched again",
     "label_studio": "Label Studio's own database and its secrets; what people judged there is in the judgments once pulled",
+    "jobs": "what the app started in the background: the results of what has ended are kept",
     "corpora": "corpora and their indexes, unless --corpora is said",
 }
 _LIVE = (JUDGMENTS, f"{JUDGMENTS}-wal", f"{JUDGMENTS}-shm", f"{JUDGMENTS}-journal", f"{JUDGMENTS}.migrating", SETTINGS)
-_PASSING = {"process.json", "log.txt"}
 _LOGS = ("-wal", "-shm", "-journal")
 
 
@@ -31,7 +31,6 @@ def files(workspace: Workspace, *, corpora: bool) -> Iterator[Path]:
             or any(part.startswith(".") for part in parts)
             or parts[0] in LEFT_OUT.keys() - ({"corpora"} if corpora else set())
             or (len(parts) == 1 and parts[0] in _LIVE)
-            or parts[-1] in _PASSING
             or parts[-1].endswith(_LOGS)
         ):
             continue

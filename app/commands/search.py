@@ -85,6 +85,9 @@ def run(
     k: Annotated[int, typer.Option("--k", "-k", help="How many passages a question.")] = 20,
     day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
     ray: Annotated[str | None, typer.Option(help="Ask the shards over the Ray cluster at HOST:PORT.")] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Leave out what stands already, as deep, over the corpus as it is.")
+    ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
     """Run pipelines on whole data sets and store the runs.
@@ -93,12 +96,15 @@ def run(
     """
     from data.corpora import open_corpus
     from detectors.labelling import judge
-    from retrieval.running import run_pipeline
+    from retrieval.running import run_pipeline, stands
 
     held = opened(workspace)
     for c in corpus:
         with _shards(open_corpus(held, c), ray) as over:
             for d, p in product(dataset, pipeline):
+                if missing and stands(held, d, c, p, k, judge=judge(held), day=day):
+                    note(f"{p} on {d} over {c}: stands already")
+                    continue
                 with counting(f"{p} on {d} over {c}") as progress:
                     manifest = run_pipeline(held, d, c, p, k, judge=judge(held), day=day, over=over, progress=progress)
                 note(

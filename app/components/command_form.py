@@ -21,7 +21,9 @@ def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, .
     }
 
 
-def command_form(command: Any, choices: Mapping[str, Sequence[str]], key: str) -> list[str] | None:
+def command_form(
+    command: Any, choices: Mapping[str, Sequence[str]], key: str, button: str = "Run the study"
+) -> list[str] | None:
     """Draw the form; gives the arguments when it is sent, None before. `choices` are what options can be chosen from, by the
     name of the option."""
     with st.form(key, border=False):
@@ -31,7 +33,7 @@ def command_form(command: Any, choices: Mapping[str, Sequence[str]], key: str) -
         for place, parameter in enumerate(shown):
             with columns[place % 3]:
                 values += _argument(parameter, choices, key)
-        sent = st.form_submit_button("Run the study", type="primary", icon=":material/play_arrow:")
+        sent = st.form_submit_button(button, type="primary", icon=":material/play_arrow:")
     return values if sent else None
 
 

@@ -1,26 +1,143 @@
-"""A command that runs beside the app: what it is about, what it says, and the buttons that stop it and let it go on."""
+"""A command that runs beside the app: what it is about, how far it is, what it says, and the buttons that stop it and let it
+go on."""
 
+import shlex
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
 from app.components.plain_text import escaped
-from app.jobs import Job, forget_job, stop_job
+from app.job_reports import Reached
+from app.jobs import Job, dismiss_job, resume_job, stop_job
+from app.roles import may, right_of_command
+from app.session import errors_in_place, people, role, started_by, workspace
+
+_SILENT_AFTER = 60.0
+STATES = {
+    "runs": (":material/progress_activity:", "is under way"),
+    "done": (":material/check_circle:", "is done"),
+    "failed": (":material/error:", "has failed"),
+    "stopped": (":material/stop_circle:", "has stopped"),
+    "cut off": (":material/power_off:", "was cut off"),
+}
+"""The sign of each state, and how it is said."""
 
 
-def job_box(job: Job, title: str, *, doing: str, again: Callable[[], None]) -> None:
-    """Draw one job; `again` begins it anew, which goes on from what was finished."""
-    runs, key = job.runs, job.folder.name
+def job_box(
+    job: Job,
+    title: str = "",
+    *,
+    doing: str = "is under way",
+    again: Callable[[], object] | None = None,
+    log: bool = False,
+) -> None:
+    """Draw one job, by default under its command; `again` begins it anew, which goes on from what was finished. `log` offers
+    all it wrote, else only what a failed one said last is shown."""
+    state = job.state
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{escaped(title)}** {doing if runs else 'has stopped'}")
-        if runs and st.button("Stop", icon=":material/stop:", key=f"stop-{key}"):
-            stop_job(job)
+        icon, told = STATES[state]
+        st.markdown(f"{icon} **{escaped(title or command_line(job))}** {doing if state == 'runs' else told}")
+        if mine(job):
+            buttons(job, again)
+    st.caption(escaped(history(job)))
+    if state == "runs":
+        how_far(job.reached)
+    if log:
+        whole_log(job)
+    elif state not in ("runs", "done") and (said := job.said):
+        st.code(said, language=None, wrap_lines=True)
+
+
+def buttons(job: Job, again: Callable[[], object] | None) -> None:
+    """What can be done with a job as it stands."""
+    runs, key = job.state == "runs", job.id
+    if runs and st.button("Stop", icon=":material/stop:", key=f"stop-{key}"):
+        stop_job(job, person=started_by())
+        st.rerun()
+    if not runs and job.state != "done" and st.button("Go on", icon=":material/play_arrow:", key=f"go-{key}"):
+        with errors_in_place():
+            if again is None:
+                resume_job(workspace(), job, person=started_by())
+            else:
+                again()
             st.rerun()
-        if not runs and st.button("Go on", icon=":material/play_arrow:", key=f"go-{key}"):
-            again()
-            st.rerun()
-        if not runs and st.button("Delete", icon=":material/delete:", key=f"forget-{key}"):
-            forget_job(job)
-            st.rerun()
-    if job.said and not runs:
-        st.code(job.said, language=None, wrap_lines=True)
+    if not runs and st.button("Dismiss", icon=":material/close:", key=f"forget-{key}"):
+        dismiss_job(workspace(), job)
+        st.rerun()
+
+
+def how_far(said: Reached | None) -> None:
+    """A bar where there is a total; else a count."""
+    if said is None:
+        st.progress(0.0, text="Has not said yet how far it is.")
+        return
+    text = f"{said.work}: {said.done:,}{f' of {said.total:,}' if said.total else ''} {said.unit}{left(said)}"
+    if (silent := time.time() - said.at) > _SILENT_AFTER:
+        text += f"; said nothing for {_clock(silent)}"
+    st.progress(said.share or 0.0, text=escaped(text))
+
+
+def left(said: Reached) -> str:
+    """The time left at the speed so far, where that can be told."""
+    took = said.at - said.since
+    if not said.total or not said.done or took < 1 or said.done >= said.total:
+        return ""
+    return f", about {_clock(took / said.done * (said.total - said.done))} left"
+
+
+def whole_log(job: Job) -> None:
+    """The end of the log, and all of it as a file."""
+    said = job.said
+    with st.expander(
+        "Log", icon=":material/subject:", key=f"log-{job.id}", expanded=job.state in ("failed", "cut off")
+    ):
+        if not said:
+            st.caption("Nothing was written yet.")
+            return
+        st.code(said, language=None, wrap_lines=True)
+        st.download_button(
+            "Whole log",
+            job.log.read_bytes,
+            f"berdseye-job-{job.id}.txt",
+            "text/plain",
+            on_click="ignore",
+            icon=":material/download:",
+            key=f"whole-{job.id}",
+        )
+
+
+def history(job: Job) -> str:
+    """When it began, for whom, and how it ended."""
+    parts = [f"Job {int(job.id)}", f"began {_moment(job.began)}"]
+    if job.person:
+        parts.append(f"by {job.person}")
+    if (end := job.end) is not None:
+        took = _clock(end.at - job.began.timestamp())
+        how = (f"stopped by {end.stopped_by}" if end.stopped_by else "stopped") if end.status is None else "ended"
+        parts.append(f"{how} after {took}{f' with exit status {end.status}' if end.status else ''}")
+    elif not job.runs:
+        parts.append("its process is gone without a word")
+    return ", ".join(parts)
+
+
+def mine(job: Job) -> bool:
+    """Whether the person may stop, resume and dismiss it: whoever started it, and admins; in local mode everyone."""
+    if not people().team:
+        return True
+    return may(role(), "administer") or (job.person == started_by() and may(role(), right_of_command(job.arguments)))
+
+
+def command_line(job: Job) -> str:
+    """What was started, as one would type it."""
+    return shlex.join(job.arguments)
+
+
+def _moment(when: datetime) -> str:
+    shown = when.astimezone(UTC)
+    return f"{shown:%H:%M} UTC" if shown.date() == datetime.now(UTC).date() else f"{shown:%Y-%m-%d %H:%M} UTC"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=max(0, round(seconds))))

@@ -67,7 +67,7 @@ def filled(workspace: Workspace) -> Workspace:
         "datasets/d.parquet", "runs/r.json", "detectors/mine/card.json", "detectors/adopted.json", "thresholds/e.json",
         "labels/gold/d/1.parquet", "training_sets/judged-1/pairs.parquet", "studies/s/result.json", "answers/a.jsonl",
         "corpora/web/manifest.json", "downloads/x.json", "label_studio/credentials.json", "label_studio/ls.db",
-        "detectors/mine/process.json", "detectors/mine/log.txt", "runs/.r.json.tmp", ".cache/x", "notes/=cmd|' /C calc'!A0",
+        "jobs/0001/process.json", "jobs/0001/log.txt", "runs/.r.json.tmp", ".cache/x", "notes/=cmd|' /C calc'!A0",
     ):  # fmt: skip
         path = workspace.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,14 +97,14 @@ def test_what_is_restored_is_what_was_there(filled: Workspace, tmp_path: Path) -
     for name in there - {"berdseye.toml", "judgments.db", "generated/completions.db"}:
         assert (made.folder / name).read_bytes() == (filled.folder / name).read_bytes()
     assert dump(made.folder / "generated" / "completions.db") == {"paid": [(1,)]}
-    assert set(left_out(filled, manifest)) == {"corpora", "downloads", "label_studio"}
+    assert set(left_out(filled, manifest)) == {"corpora", "downloads", "jobs", "label_studio"}
 
 
 def test_corpora_come_along_where_they_are_asked_for(filled: Workspace, tmp_path: Path) -> None:
     manifest = back_up(filled, tmp_path / "it.zip", corpora=True)
     made, _ = restore(tmp_path / "it.zip", tmp_path / "again")
     assert made.corpora() == ["web"]
-    assert set(left_out(filled, manifest)) == {"downloads", "label_studio"}
+    assert set(left_out(filled, manifest)) == {"downloads", "jobs", "label_studio"}
 
 
 def test_people_go_on_in_what_was_restored(filled: Workspace, tmp_path: Path) -> None:

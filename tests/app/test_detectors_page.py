@@ -104,9 +104,9 @@ def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Work
         time.sleep(0.2)
     assert "cannot start from 'random'" in job.said
     at = drawn("detectors")
-    assert "**mine** has stopped" in texts(at)
+    assert "**mine** has failed" in texts(at)
     assert "cannot start from 'random'" in at.code[0].value
-    next(b for b in at.button if b.label == "Delete").click()
+    next(b for b in at.button if b.label == "Dismiss").click()
     again(at)
     assert training_jobs.jobs(demo) == []
 

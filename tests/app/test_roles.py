@@ -143,8 +143,8 @@ def test_a_command_that_the_app_starts_acts_for_the_person(team: Workspace, monk
             begun.append(env or dict(os.environ))
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    start_job(team, team.studies_folder / ".started" / "0001", ("study", "list"), person="ana@example.org")
-    start_job(team, team.studies_folder / ".started" / "0002", ("study", "list"))
+    start_job(team, ("study", "list"), person="ana@example.org")
+    start_job(team, ("study", "list"))
     assert [env.get("BERDSEYE_PERSON") for env in begun] == ["ana@example.org", None]
 
 

@@ -63,6 +63,6 @@ def test_a_study_that_fails_says_why_and_is_forgotten(demo: Workspace) -> None:
     at = drawn("studies")
     assert "berds base --pipeline bm26" in texts(at).replace("\\", "")
     assert "bm25" in at.code[-1].value
-    next(b for b in at.button if b.label == "Delete").click()
+    next(b for b in at.button if b.label == "Dismiss").click()
     again(at)
     assert study_jobs.jobs(demo) == ([], [])

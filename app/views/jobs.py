@@ -1,0 +1,125 @@
+"""Jobs: all long work that was started from the app, what it says, and starting more of it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+import typer.main
+
+from app.cli import cli
+from app.components.command_form import command_form, leaf_commands
+from app.components.job_box import command_line, job_box
+from app.components.plain_text import escaped
+from app.jobs import Job, list_jobs, start_job
+from app.roles import may, right_of_command
+from app.session import errors_in_place, role, started_by, workspace
+from app.study_jobs import result_of
+from data.corpora import open_corpus
+from data.runs import list_runs
+from evaluation.label_sources import default_sources
+from retrieval.registry import DEFAULT_PIPELINES
+
+STARTED_HERE = {
+    "index": "Build an index",
+    "run": "Run pipelines",
+    "evaluate": "Label and score runs",
+    "tune": "Tune a pipeline",
+    "judgments push": "Send judgments to Label Studio",
+    "judgments pull": "Receive judgments from Label Studio",
+    "backup": "Back up the workspace",
+}
+"""Commands that this page starts; studies and trainings have pages of their own."""
+PAGES_OF = {
+    "study": "studies",
+    "run": "runs",
+    "evaluate": "runs",
+    "detector": "detectors",
+    "judgments": "label_studio",
+    "label-studio": "label_studio",
+    "index": "explore",
+}
+"""The page where what a command made is seen, by its first word."""
+EVERY_SECONDS = 2
+
+
+def seen(jobs: Iterable[Job]) -> list[Job]:
+    """Those whose command the person may run themselves."""
+    return [job for job in jobs if may(role(), right_of_command(job.arguments))]
+
+
+@st.fragment(run_every=EVERY_SECONDS)
+def all_jobs() -> None:
+    """Every job, what runs first, drawn anew every two seconds."""
+    held = seen(list_jobs(workspace()))
+    running = sum(job.state == "runs" for job in held)
+    if st.session_state.get("running-jobs", running) != running:
+        st.session_state["running-jobs"] = running
+        st.rerun()  # the sidebar's count, and what the forms offer
+    st.session_state["running-jobs"] = running
+    if not held:
+        st.info("Nothing was started yet. Start something above, or a study or a training on its own page.")
+        return
+    wanted = str(st.query_params.get("job", ""))
+    for job in sorted(held, key=lambda job: (job.id != wanted, job.state != "runs")):
+        with st.container(border=True, key=f"job-{job.id}"):
+            job_box(job, log=True)
+            way_to_result(job)
+    if wanted and wanted not in {job.id for job in held}:
+        st.caption(escaped(f"Job {wanted} is not here any more: it was dismissed, or is not yours to see."))
+
+
+def way_to_result(job: Job) -> None:
+    """A button to the page where what it made is seen."""
+    page = PAGES_OF.get(job.arguments[0])
+    if job.state != "done" or page is None:
+        return
+    if st.button("See what it made", icon=":material/arrow_forward:", key=f"see-{job.id}", type="tertiary"):
+        name = result_of(job)
+        st.switch_page(f"views/{page}.py", query_params={"result": name} if name else {})
+
+
+def new_job() -> None:
+    """Choose a command, set it up and start it."""
+    commands = leaf_commands(typer.main.get_command(cli))
+    offered = {
+        name: told
+        for name, told in STARTED_HERE.items()
+        if tuple(name.split()) in commands and may(role(), right_of_command(name.split()))
+    }
+    name = st.selectbox("Work", list(offered), format_func=offered.__getitem__, key="work", bind="query-params")
+    if not name:
+        return
+    command: Any = commands[tuple(name.split())]
+    told, _, example = (command.help or "").partition("Example:")
+    st.caption(escaped(told.strip()))
+    if example:
+        st.code(example.strip().strip("`"), language="bash")
+    stored = [m.pipeline for m in list_runs(workspace())]
+    corpora = workspace().corpora()
+    if name == "index":
+        corpora = [c for c in corpora if open_corpus(workspace(), c).manifest.kind == "passages"]
+    choices = {
+        "dataset": workspace().datasets(),
+        "corpus": corpora,
+        "pipeline": list(dict.fromkeys([*DEFAULT_PIPELINES, *stored])),
+        "labels": default_sources(workspace()),
+        "run": [m.name for m in list_runs(workspace())],
+    }
+    arguments = command_form(command, choices, f"form-{name}", "Start")
+    if arguments is not None:
+        job = start_job(workspace(), (*name.split(), *arguments), person=started_by())
+        st.toast(escaped(f"Started: {command_line(job)}"))
+        st.session_state["running-jobs"] = -1
+        st.rerun()
+
+
+def page() -> None:
+    """The whole page."""
+    st.caption("Jobs go on when this page, the browser or the app is closed, and are listed until they are dismissed.")
+    with st.expander("Start something", icon=":material/add:", key="start-something"), errors_in_place():
+        new_job()
+    all_jobs()
+
+
+with errors_in_place():
+    page()

@@ -1,0 +1,227 @@
+"""Jobs of the app: real commands that run beside it, are stopped, killed, taken up again, and listed until dismissed."""
+
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_pages import APP, again, at_hand, demo, drawn, texts
+
+from app import training_jobs
+from app.components.job_box import left
+from app.job_reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
+from app.jobs import Job, dismiss_job, first_told, list_jobs, read_job, resume_job, start_job, stop_job
+from data.errors import BadInputError, UnknownNameError
+from data.runs import list_runs
+from data.workspace import Workspace
+from retrieval.running import run_pipeline
+
+__all__ = ["at_hand", "demo"]
+WITHIN = 120.0
+RUN = ("run", "--corpus", "web", "--pipeline", "bm25", "--k", "5", "--missing")
+BOTH = (*RUN, "--dataset", "debate", "--dataset", "policy")
+
+
+def after(job: Job) -> Job:
+    """The job once its process is gone."""
+    until = time.monotonic() + WITHIN
+    while job.runs:
+        assert time.monotonic() < until, job.said
+        time.sleep(0.05)
+    return job
+
+
+def invented(workspace: Workspace, number: int, *arguments: str, end: End | None = None) -> Job:
+    """A job that no process belongs to."""
+    folder = workspace.jobs_folder / f"{number:04d}"
+    folder.mkdir(parents=True)
+    held = {"pid": 0, "arguments": arguments, "person": "Ada", "began": "2026-01-02T03:04:05+00:00", "makes": None}
+    (folder / "process.json").write_text(json.dumps(held))
+    if end is not None:
+        write_end(folder, end)
+    return read_job(workspace, folder.name)
+
+
+# Processes ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_that_was_killed_goes_on_from_what_it_finished(demo: Workspace) -> None:
+    for run in list_runs(demo):
+        (demo.runs_folder / f"{run.name}.json").unlink()
+    run_pipeline(demo, "debate", "web", "bm25", 5)
+    before = {run.name: run.created for run in list_runs(demo)}
+    job = start_job(demo, BOTH, person="Ada")
+    os.killpg(job.pid, signal.SIGKILL)
+    os.waitpid(job.pid, 0)
+    (found,) = list_jobs(demo)  # as another process finds it: the app was started anew
+    assert (found.state, found.person, found.end) == ("cut off", "Ada", None)
+    resumed = after(resume_job(demo, found, person="Ada"))
+    assert (resumed.id, resumed.state) == (job.id, "done")
+    assert "stands already" in resumed.said
+    runs = {run.name: run.created for run in list_runs(demo)}
+    assert len(runs) == 2
+    assert runs.items() >= before.items(), "what was finished is not done again"
+    said = resumed.reached
+    assert said is not None
+    assert (said.work, said.done == said.total) == ("bm25 on policy over web", True)
+
+
+def test_one_that_is_stopped_says_by_whom_and_is_not_begun_twice(demo: Workspace) -> None:
+    job = start_job(demo, ("detector", "train", "--name", "mine", "--demo"))
+    with pytest.raises(BadInputError, match="runs already"):
+        resume_job(demo, job)
+    with pytest.raises(BadInputError, match="Stop it first"):
+        dismiss_job(demo, job)
+    stop_job(job, person="Bela")
+    assert job.state == "stopped"
+    assert job.end is not None
+    assert job.end.stopped_by == "Bela"
+    assert not replace(job, pid=1).runs, "a number that another command got"
+
+
+def test_one_that_fails_keeps_its_exit_status(demo: Workspace) -> None:
+    job = after(start_job(demo, ("run", "--dataset", "debate", "--corpus", "web", "--pipeline", "bm26")))
+    assert (job.state, job.end and job.end.status) == ("failed", 2)
+    assert "bm25" in job.said
+
+
+# What is kept ---------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_never_given_twice_while_one_stands(workspace: Workspace) -> None:
+    invented(workspace, 7, "run")
+    job = start_job(workspace, ("--help",))
+    assert (job.id, [j.id for j in list_jobs(workspace)]) == ("0008", ["0008", "0007"])
+    after(job)
+
+
+@pytest.mark.parametrize("number", ["../0001", "0002", "", "x"])
+def test_a_number_that_is_none_is_said(workspace: Workspace, number: str) -> None:
+    invented(workspace, 1, "run")
+    with pytest.raises(UnknownNameError, match="There is no job"):
+        read_job(workspace, number)
+
+
+def test_what_is_half_made_goes_with_the_last_job_that_makes_it(workspace: Workspace) -> None:
+    folder = workspace.detectors_folder / "mine"
+    folder.mkdir(parents=True)
+    first = replace(invented(workspace, 1, "detector", "train"), makes=folder / "card.json")
+    second = invented(workspace, 2, "detector", "train")
+    held = workspace.jobs_folder / "0002" / "process.json"
+    held.write_text(held.read_text().replace("null", '"detectors/mine/card.json"'))
+    dismiss_job(workspace, first)
+    assert folder.exists(), "the second goes on with it"
+    dismiss_job(workspace, read_job(workspace, second.id))
+    assert not folder.exists()
+    assert list_jobs(workspace) == []
+
+
+def test_what_is_whole_stays(workspace: Workspace) -> None:
+    card = workspace.detectors_folder / "mine" / "card.json"
+    card.parent.mkdir(parents=True)
+    card.write_text("{}")
+    dismiss_job(workspace, replace(invented(workspace, 1, "detector", "improve"), makes=card))
+    assert card.exists()
+
+
+def test_the_end_is_told_once(workspace: Workspace) -> None:
+    job = invented(workspace, 1, "run", end=End(0, 1.0))
+    assert [first_told(job), first_told(job)] == [True, False]
+
+
+def test_a_stopped_training_is_taken_up_and_not_listed_twice(workspace: Workspace) -> None:
+    for number in (1, 2):
+        invented(workspace, number, "detector", "train", "--name", "mine", "--kind", "head", end=End(None, 1.0))
+    (held,) = training_jobs.jobs(workspace)
+    assert (held.job.id, held.options) == ("0002", ("--kind", "head"))
+
+
+# Reports --------------------------------------------------------------------------------------------------------------
+
+
+def test_only_a_job_reports(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = workspace.folder
+    with reporting():
+        report("indexing", "passages", 1, 10)
+    assert (reached(folder), ended(folder)) == (None, None)
+    monkeypatch.setenv(VARIABLE, str(folder))
+    with reporting():
+        assert VARIABLE not in os.environ, "what it starts is not the job"
+        for done in range(11):
+            report("indexing", "passages", done, 10)
+    said, end = reached(folder), ended(folder)
+    assert said is not None
+    assert end is not None
+    assert (said.done, said.share, end.status) == (10, 1.0, 0)
+
+
+@pytest.mark.parametrize(("left_by", "status"), [(SystemExit(2), 2), (SystemExit(0), 0), (ValueError("no"), 1)])
+def test_how_a_command_ended_is_its_exit_status(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, left_by: BaseException, status: int
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(workspace.folder))
+    with pytest.raises(type(left_by)), reporting():
+        raise left_by
+    end = ended(workspace.folder)
+    assert end is not None
+    assert end.status == status
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_the_page_without_jobs_says_where_they_come_from() -> None:
+    assert "Nothing was started yet" in texts(drawn("jobs"))
+
+
+def test_the_page_tells_every_job_and_the_address_names_one(at_hand: Workspace) -> None:
+    invented(at_hand, 1, "index", "<b>web</b>", end=End(2, 1e9))
+    folder = invented(at_hand, 2, "run", end=End(None, 1e9, "Bela")).folder
+    (folder / "log.txt").write_text("the last line")
+    at = drawn("jobs", job="0001")
+    told = texts(at)
+    assert told.index("<b>web</b>") < told.index("**run** has stopped"), "the one of the address comes first"
+    assert "with exit status 2" in told
+    assert "stopped by Bela" in told
+    assert [c.value for c in at.code][-1] == "the last line"
+    next(b for b in at.button if b.key == "forget-0001").click()
+    again(at)
+    assert [job.id for job in list_jobs(at_hand)] == ["0002"]
+    assert "Job 0001 is not here any more" in texts(drawn("jobs", job="0001"))
+
+
+def test_work_is_started_from_the_page_and_counted_on_every_page(demo: Workspace) -> None:
+    at = drawn("jobs", work="run")
+    next(w for w in at.multiselect if w.label == "Dataset").set_value(["debate"])
+    next(w for w in at.multiselect if w.label == "Corpus").set_value(["web"])
+    next(w for w in at.multiselect if w.label == "Pipeline").set_value(["bm25"])
+    next(b for b in at.button if b.label == "Start").click()
+    again(at)
+    (job,) = list_jobs(demo)
+    assert job.arguments[:3] == ("run", "--dataset", "debate")
+    main = AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()
+    assert not main.exception
+    assert after(job).state == "done", job.said
+    assert "is done" in texts(drawn("jobs"))
+
+
+def test_a_run_of_the_runs_page_is_a_job(demo: Workspace) -> None:
+    at = drawn("runs")
+    next(b for b in at.button if b.label == "Run").click()
+    again(at)
+    (job,) = list_jobs(demo)
+    assert job.arguments[0] == "run"
+    assert job.arguments[-1] == "--missing"
+    stop_job(job)
+    at = drawn("runs")
+    assert "has stopped" in texts(at) or job.state == "done"
+
+
+def test_the_time_left_is_that_of_the_speed_so_far() -> None:
+    assert left(Reached("w", "u", 25, 100, 30.0, 20.0)) == ", about 0:00:30 left"
+    assert left(Reached("w", "u", 25, None, 30.0, 20.0)) == ""
+    assert left(Reached("w", "u", 100, 100, 30.0, 20.0)) == ""
