@@ -1,130 +1,231 @@
-"""Runs: every pipeline over every corpus, each number beside the source of its labels."""
+"""Runs: the leaderboard of pipelines over corpora, each number beside the source of its labels, and what it costs."""
 
-import numpy as np
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
-from annotation.export import to_csv
 from app.components.detector_line import detector_line
+from app.components.downloads import downloads
 from app.components.plain_text import escaped
 from app.components.run_form import run_form, runs_under_way
+from app.run_scores import Made, by_k, costs, made, standings
 from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
-from data.runs import list_runs, load_run
+from data.pir_tasks import PirTask, kept_task, read_pir_task
+from data.runs import RunManifest, list_runs
 from evaluation.label_sources import default_sources, parse_label_source
-from evaluation.measures import DEFAULT_MEASURES, parse_measures
-from evaluation.scoring import Score, macro_average, score_runs
-from evaluation.studies.charts import dots
+from evaluation.leaderboard.board import AVERAGE, ENOUGH_JUDGED, best_first, laid_out
+from evaluation.leaderboard.charts import quality_against_cost
+from evaluation.leaderboard.charts import standings as standings_chart
+from evaluation.leaderboard.costs import COSTS
+from evaluation.leaderboard.printed import printed_p_recall, printed_rows
+from evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
+from evaluation.significance import CORRECTIONS, TESTS, Test
+from evaluation.studies.charts import curves
 
-ENOUGH_JUDGED = 0.5
+MEASURES = (*DEFAULT_MEASURES, "ToCover@20")
+VIEWS = ("Standings", "By k", "Cost")
+DEEPEST = 20
+PRINTED = "color: #8a94a0; font-style: italic"
+NAMES_OF_COLUMNS = {"gpu_seconds": "GPU seconds", "minutes": "annotator minutes", "milliseconds": "ms a question"}
 
 
-@st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
-def scores(runs: tuple[tuple[str, str], ...], source: str, measures: str, version: int) -> list[Score]:
-    """Scores of runs (name, created); `version` is that of the judgments."""
-    del version
-    parsed = parse_measures(measures)
-    held = [load_run(workspace(), name) for name, _ in runs]
-    found = score_runs(workspace(), judgments(), held, parse_label_source(source), parsed)
-    return [*found, *macro_average(found)]
+def fresh_runs() -> list[RunManifest]:
+    """Runs that still fit their corpora; the others are told of."""
+    current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
+    runs = list_runs(workspace())
+    stale = [r.name for r in runs if current.get(r.corpus) != r.corpus_hash]
+    if stale:
+        st.warning(f"Left out, since their corpus has changed or gone: {escaped(', '.join(stale))}. Run them again.")
+    return [r for r in runs if r.name not in stale]
 
 
-def as_frame(found: list[Score]) -> pd.DataFrame:
-    """Scores as a table, in percent; a value over too few labels is left out and its judged@k says why."""
-    rows = []
-    for s in found:
-        # What corrects a detector is a sample: its interval says whether that was enough.
-        enough = np.isfinite(s.estimate.low) if s.people is not None else s.judged >= ENOUGH_JUDGED and s.estimate.n > 0
-        value, low, high = ((x if enough else np.nan) for x in s.shown[:3])
-        rows.append(
-            {
-                "dataset": s.dataset,
-                "corpus": s.corpus,
-                "pipeline": s.pipeline,
-                "measure": s.measure,
-                "value": value,
-                "low": low,
-                "high": high,
-                "n": s.estimate.n,
-                "judged": 100 * s.judged,
-                "labels": s.labels,
-                "detector version": s.detector_version,
-            }
+def chosen_runs(runs: Sequence[RunManifest]) -> list[RunManifest]:
+    """Those of the data sets, corpora and pipelines that are left in the choices; all where nothing is chosen."""
+    kept = list(runs)
+    for column, (label, field) in zip(
+        st.columns(3), {"Data sets": "dataset", "Corpora": "corpus", "Pipelines": "pipeline"}.items(), strict=True
+    ):
+        names = sorted({str(getattr(run, field)) for run in runs})
+        chosen = column.multiselect(label, names, key=f"{field}s", bind="query-params", placeholder="All")
+        kept = [run for run in kept if not chosen or getattr(run, field) in chosen]
+    return kept
+
+
+def chosen_test(source: str) -> tuple[Test, str]:
+    """The paired test and the correction that letters go by."""
+    with st.popover("Letters", icon=":material/help:"):
+        st.markdown(
+            "Systems that share a letter were **not found to differ** on these questions: each letter is a largest group of "
+            "systems of whom no two differ significantly (p < .05, paired over questions, corrected for the number of pairs). "
+            "That is no proof that they are equally good."
         )
-    return pd.DataFrame(rows)
+        if parse_label_source(source).corrected:
+            st.caption("Corrected means are compared by their own test.")
+        test = st.selectbox(
+            "Test", TESTS, key="test", bind="query-params", help="The randomisation test is slow for nDCG."
+        )
+        correction = st.selectbox("Correction", CORRECTIONS, key="correction", bind="query-params")
+    return test or TESTS[0], correction or CORRECTIONS[0]
 
 
-def results(frame: pd.DataFrame, measures: list[str]) -> None:
-    """A table a measure, data sets across, and a chart of the averages."""
-    labels = frame["labels"].iloc[0]
-    shown = st.segmented_control(
-        "Measure", measures, default=measures[0], required=True, key="measure", bind="query-params"
+def chosen_dataset(datasets: Sequence[str]) -> str:
+    """The data set that a chart is of; the average over all of them first."""
+    names = [*([AVERAGE] if len(datasets) > 1 else []), *datasets]
+    shown = st.segmented_control("Data set", names, default=names[0], required=True, key="dataset", bind="query-params")
+    return shown or names[0]
+
+
+def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Measure, source: str) -> None:
+    """The table of a measure, data sets across, what papers print below it in grey, and a chart of one column."""
+    questions = {run.dataset: run.questions for run in runs}
+    printed = printed_rows(str(measure), questions)
+    table = laid_out(frame, printed)
+    grey = table["labels"].isin(printed["source"])
+    st.dataframe(
+        table.style.apply(lambda row: [PRINTED if grey[row.name] else ""] * len(row), axis=1),
+        hide_index=True,
+        key="runs-table",
     )
-    part = frame[frame["measure"] == (shown or measures[0])].copy()
-    part["cell"] = [
-        f"{v:.1f}  [{lo:.1f}, {hi:.1f}]"
-        if np.isfinite(lo)
-        else f"{v:.1f}"
-        if np.isfinite(v)
-        else f"– (judged {j:.0f}%)"
-        for v, lo, hi, j in zip(part["value"], part["low"], part["high"], part["judged"], strict=True)
+    st.caption(caption(source, measure, printed))
+    dataset = chosen_dataset(list(questions))
+    part = frame[frame["dataset"] == dataset]
+    if part["value"].isna().all():
+        st.info(
+            "No system has enough labels here for a number. Choose another label source, or judge more on Annotate."
+        )
+        chart = None
+    else:
+        unit = "passages" if measure.unit == "passages" else "percent"
+        chart = standings_chart(part, printed[printed["dataset"] == dataset], f"{measure}, {dataset}, {unit}")
+        st.altair_chart(chart, key="standings")
+    downloads(f"leaderboard-{measure}", pd.concat([best_first(frame), printed.assign(measure=str(measure))]), chart)
+    p_recall()
+
+
+def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
+    """How the numbers of the table are to be read."""
+    parts = [
+        "Passages read until every perspective is covered, over the questions covered within that depth; fewer are better."
+        if measure.unit == "passages"
+        else "Percent.",
+        f"95% intervals over questions; labels from **{escaped(source)}**.",
+        "The detector's mean is put right by the questions that people judged whole, which must be a random sample."
+        if parse_label_source(source).corrected
+        else f"Pairs without a label count as not supporting; below {ENOUGH_JUDGED:.0%} judged no number is shown.",
+        "Systems that share a letter in a column were not found to differ there.",
+        "The average is over data sets, of systems that ran on all of them.",
     ]
-    order = [*(d for d in part["dataset"].unique() if d != "average"), "average"]
-    wide = part.pivot(index=["corpus", "pipeline"], columns="dataset", values="cell").reindex(columns=order)
-    wide["judged@k"] = part.groupby(["corpus", "pipeline"])["judged"].mean().map("{:.0f}%".format)
-    wide["labels"] = labels
-    st.dataframe(wide.reset_index(), hide_index=True, key="runs-table")
-    st.caption(
-        f"Shares in percent, with 95% intervals over questions; labels from **{labels}**. "
-        + (
-            "The detector's mean is put right by the questions that people judged whole, which must be a random sample."
-            if parse_label_source(labels).corrected
-            else f"Pairs without a label count as not supporting; below {ENOUGH_JUDGED:.0%} judged no number is shown."
+    if len(printed):
+        parts.append(
+            "Rows in grey were **printed in a paper**, over its own corpora and labels: they were not measured here."
         )
-        + " The average is over data sets."
+    return " ".join(parts)
+
+
+def p_recall() -> None:
+    """What PIR prints for its tasks, where they are here: a ranking for each perspective, which no run has."""
+    printed = printed_p_recall(
+        {
+            name: _task(place, name)
+            for name in workspace().datasets()
+            if (place := kept_task(workspace().downloads_folder / name))
+        }
     )
-    averages = part[(part["dataset"] == "average") & part["value"].notna()].copy()
-    if not averages.empty:
-        st.altair_chart(dots(averages, f"{shown}, average", row="corpus", colour="pipeline"))
+    if len(printed):
+        with st.expander("p-Recall@5 of PIR's tasks, as printed", icon=":material/menu_book:"):
+            wide = printed.pivot_table(index=["pipeline", "source"], columns="dataset", values="value").reset_index()
+            st.dataframe(wide.style.format(precision=1).map(lambda _: PRINTED), hide_index=True, key="p-recall")
+            st.caption("Not measured here: `berdseye study pir NAME` does that, and the Studies page starts it.")
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _task(place: Path, dataset: str) -> PirTask:
+    return read_pir_task(place, dataset.removeprefix("pir-"))
+
+
+def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
+    """A measure against k, over all questions of the data sets."""
+    if measure.definition.cutoff != "needed" or measure.unit != "share":
+        st.info(f"{measure} does not grow with k. Choose a share of the top k, such as MRecall@5.")
+        return
+    points = by_k(kept, source, measure.name, deepest, judgments().version())
+    shown = points.assign(system=points["pipeline"] + ", " + points["corpus"], judged=100 * points["judged"])
+    chart = curves(shown, x="k", x_title="k", y_title=f"{measure.name}@k, percent", colour="system")
+    st.altair_chart(chart, key="by-k")
+    plain = parse_label_source(source).plain
+    st.caption(f"Over all questions of the data sets; bands are 95% intervals; labels from **{escaped(str(plain))}**.")
+    downloads(f"{measure.name}-by-k", points, chart)
+
+
+def cost_view(frame: pd.DataFrame, kept: Made, measure: Measure, source: str, datasets: Sequence[str]) -> None:
+    """What systems are worth beside what they cost."""
+    spent = costs(kept, source, min(measure.k, 100), judgments().version())
+    dataset = AVERAGE if len(datasets) > 1 else datasets[0]
+    both = best_first(frame[frame["dataset"] == dataset]).merge(spent, on=["corpus", "pipeline"], how="left")
+    known = [name for name, column in COSTS.items() if both[column].notna().any()]
+    columns = ["corpus", "pipeline", "value", "low", "high", *COSTS.values()]
+    st.dataframe(
+        both[columns].rename(columns=NAMES_OF_COLUMNS | {"value": str(measure)}).style.format(precision=1, na_rep="–"),
+        hide_index=True,
+        key="costs",
+    )
+    st.caption(
+        f"{measure}, {dataset}. Times are of searching alone, without indexing, on the machine that made the run; GPU seconds "
+        "are those of runs that used one; tokens are of all texts by language models that a run took, kept ones too; minutes "
+        f"are those that people were timed on the pairs of its top {min(measure.k, 100)}. A dash: not known, as of runs that "
+        "were imported or made before it was counted."
+    )
+    chart = None
+    if known and both["value"].notna().any():
+        cost = st.segmented_control("Cost", known, default=known[0], required=True, key="cost", bind="query-params")
+        chart = quality_against_cost(both, COSTS[cost or known[0]], cost_title=cost or known[0], title=str(measure))
+        st.altair_chart(chart, key="quality-against-cost")
+    downloads(f"costs-{measure}", both, chart)
 
 
 def page() -> None:
     """The whole page."""
     run_form()
     runs_under_way()
-    current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
-    runs = list_runs(workspace())
-    stale = [r.name for r in runs if current.get(r.corpus) != r.corpus_hash]
-    if stale:
-        st.warning(f"Left out, since their corpus has changed or gone: {escaped(', '.join(stale))}. Run them again.")
-    fresh = [r for r in runs if r.name not in stale]
+    fresh = fresh_runs()
     if not fresh:
         st.info("There is no run yet. Run a pipeline above.")
         return
+    runs = chosen_runs(fresh)
+    if not runs:
+        st.info("No run is of all that is chosen. Take back one of the choices above.")
+        return
     left, right = st.columns(2)
     sources = default_sources(workspace())
-    source = left.segmented_control(
-        "Labels from",
-        sources,
-        default=sources[0],
-        required=True,
-        key="labels",
-        bind="query-params",
+    chosen = left.segmented_control(
+        "Labels from", sources, default=sources[0], required=True, key="labels", bind="query-params"
     )
-    measures = right.text_input("Measures", " ".join(DEFAULT_MEASURES), key="measures", bind="query-params")
-    names = [str(m) for m in parse_measures(measures or "")]
-    found = scores(
-        tuple((r.name, r.created) for r in fresh),
-        source or sources[0],
-        " ".join(names),
-        judgments().version(),
-    )
-    behind = parse_label_source(source or sources[0]).detector(workspace())
+    source = chosen or sources[0]
+    typed = right.text_input("Measures", " ".join(MEASURES), key="measures", bind="query-params")
+    names = [str(m) for m in parse_measures(typed or "")]
+    behind = parse_label_source(source).detector(workspace())
     if behind is not None:
         st.caption(f"The detector: {detector_line(behind)}")
-    frame = as_frame(found)
-    results(frame, names)
-    st.download_button("All numbers.csv", to_csv(frame), "runs.csv", on_click="ignore", icon=":material/download:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = st.segmented_control("View", VIEWS, default=VIEWS[0], required=True, key="view", bind="query-params")
+        shown = st.segmented_control(
+            "Measure", names, default=names[0], required=True, key="measure", bind="query-params"
+        )
+        test, correction = chosen_test(source)
+    measure = parse_measure(shown if shown in names else names[0])
+    kept = made(runs, source)
+    frame = standings(kept, source, " ".join(names), test, correction, judgments().version())
+    frame = frame[frame["measure"] == str(measure)]
+    draw = {
+        "Standings": partial(standings_view, frame, runs, measure, source),
+        "By k": partial(by_k_view, kept, measure, min(DEEPEST, min(run.k for run in runs)), source),
+        "Cost": partial(cost_view, frame, kept, measure, source, list(dict.fromkeys(run.dataset for run in runs))),
+    }
+    draw[view or VIEWS[0]]()
 
 
 with errors_in_place():

@@ -1,0 +1,100 @@
+"""Scores of runs from the labelled runs that all pages share: changing a measure, a test or a chart reads no label again."""
+
+import pandas as pd
+import streamlit as st
+
+from annotation.judging_time import seconds_by_pair
+from app.labelled import labelled, state
+from app.session import judgments, workspace
+from data.runs import RunManifest, list_runs, load_run
+from evaluation.failures.attribution import POOL_DEPTH
+from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
+from evaluation.leaderboard.board import board
+from evaluation.leaderboard.costs import judging_minutes, system_costs
+from evaluation.measures import Measure, parse_measures
+from evaluation.qrels import Qrels, pooled_qrels
+from evaluation.scoring import Score, provenance, score_run, scores_of
+from evaluation.significance import Test
+from evaluation.studies.comparing import at_growing_k, points_by_k
+
+Made = tuple[tuple[object, ...], ...]
+"""Runs by name and state: those that were made anew, or whose labels are others, are others."""
+
+
+def made(runs: list[RunManifest], source: str) -> Made:
+    """What stands for runs in what is kept of them."""
+    plain = str(parse_label_source(source).plain)
+    return tuple((run.name, *state(run, plain)) for run in runs)
+
+
+@st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
+def standings(runs: Made, source: str, measures: str, test: Test, correction: str, version: int) -> pd.DataFrame:
+    """The board of some runs; `version` is that of the judgments."""
+    return board(_scores(runs, source, measures, version), test=test, correction=correction)
+
+
+@st.cache_data(max_entries=50, show_spinner="Scoring the runs at growing k…")
+def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> pd.DataFrame:
+    """Points of a measure, by its name without a cutoff, at growing k for each system; `version` is that of the judgments."""
+    del version  # part of the key
+    growing = at_growing_k(measure, deepest)
+    systems: dict[tuple[str, str], list[Score]] = {}
+    for run in _manifests(runs):
+        found = _score(run, parse_label_source(source).plain, growing)
+        systems.setdefault((run.corpus, run.pipeline), []).extend(found)
+    return pd.DataFrame(
+        [
+            {"corpus": corpus, "pipeline": pipeline, **point}
+            for (corpus, pipeline), held in systems.items()
+            for point in points_by_k(held, growing)
+        ]
+    )
+
+
+@st.cache_data(max_entries=50, show_spinner="Adding up what the runs cost…")
+def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
+    """What the systems cost; minutes are of judging the pairs of the top k. `version` is that of the judgments."""
+    del version  # part of the key
+    held, seconds = _manifests(runs), seconds_by_pair(judgments())
+    plain = str(parse_label_source(source).plain)
+    return system_costs(held, {run.name: judging_minutes(labelled(run, plain).keys, seconds, k) for run in held})
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _scores(runs: Made, source: str, measures: str, version: int) -> list[Score]:
+    del version  # part of the key
+    parsed = parse_measures(measures)
+    return [score for run in _manifests(runs) for score in _score(run, parse_label_source(source), parsed)]
+
+
+def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> list[Score]:
+    """Scores as `score_run` gives them."""
+    pooled = any(m.pooled for m in measures)
+    deepest = max(m.k for m in measures)
+    if (pooled and source.corrected) or (not pooled and min(deepest, run.k) > POOL_DEPTH):
+        return score_run(workspace(), judgments(), load_run(workspace(), run.name), source, measures)
+    made_by, people = provenance(workspace(), run, source), None
+    if pooled:
+        ids = load_run(workspace(), run.name).ids[:, :deepest]
+        return scores_of(measures, _pool(run, source).support(ids), None, **made_by)
+    if source.corrected:
+        people = labelled(run, HUMAN).support
+    return scores_of(measures, labelled(run, str(source.plain)).support, people, **made_by)
+
+
+def _pool(run: RunManifest, source: LabelSource) -> Qrels:
+    version = judgments().version() if HUMAN in source.parts else 0
+    others = [r for r in list_runs(workspace()) if r.corpus == run.corpus]
+    return _pooled(run.dataset, run.corpus, made(others, str(source)), str(source), version)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Pooling the runs…")
+def _pooled(dataset: str, corpus: str, runs: Made, source: str, version: int) -> Qrels:
+    del runs, version  # part of the key
+    return pooled_qrels(workspace(), judgments(), dataset, corpus, parse_label_source(source))
+
+
+def _manifests(runs: Made) -> list[RunManifest]:
+    """The runs that are still as they were."""
+    wanted = {(name, created) for name, created, *_ in runs}
+    return [run for run in list_runs(workspace()) if (run.name, run.created) in wanted]

@@ -1,0 +1,121 @@
+"""Pipelines by corpora by data sets, with intervals and the letters of systems that cannot be told apart."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from evaluation.inseparable import letters
+from evaluation.measures import Unit
+from evaluation.scoring import Score, macro_average
+from evaluation.significance import Test, compare
+from evaluation.studies.comparing import corrected_comparisons
+
+AVERAGE = "average"
+ENOUGH_JUDGED = 0.5
+"""Below this share of labelled pairs in the top k no number is shown."""
+
+
+def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
+    """A row a data set, system (corpus and pipeline) and measure: `value`, `low` and `high` as tables show them, `n`, `judged` in
+    percent, `labels`, `detector version`, `unit`, and `group`, the letters of `evaluation.inseparable`.
+
+    A value over too few labels is NaN, and has no letter. Where there are several data sets, the rows of 'average' hold the mean
+    over them of each system that ran on all of them; their letters are by the questions of all.
+    """
+    measured = [s for s in scores if s.dataset != AVERAGE]
+    datasets = list(dict.fromkeys(s.dataset for s in measured))
+    found: list[dict[str, object]] = []
+    for measure in dict.fromkeys(s.measure for s in measured):
+        held = [s for s in measured if s.measure == measure]
+        for dataset in datasets:
+            found += _rows([[s] for s in held if s.dataset == dataset], test, correction)
+        if len(datasets) > 1:
+            found += _rows(_on_all(held, datasets), test, correction)
+    return pd.DataFrame(found)
+
+
+def best_first(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one measure, the best value first and those without a value last; of passages to read, fewer are better."""
+    fewer = set(frame["unit"]) == {"passages"}
+    return frame.sort_values("value", ascending=fewer, kind="stable", na_position="last")
+
+
+def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one measure with data sets across, as texts: a system a row, the best first; below them the rows of
+    `evaluation.leaderboard.printed`, with where they are printed in place of the label source."""
+    ours = frame.assign(cell=[_told(row) for row in frame.to_dict("records")])
+    columns = list(dict.fromkeys(frame["dataset"]))
+    ordered = best_first(ours[ours["dataset"] == columns[-1]])[["corpus", "pipeline"]]
+    systems = pd.concat([ordered, ours[["corpus", "pipeline"]]]).drop_duplicates()
+    wide = ours.pivot(index=["corpus", "pipeline"], columns="dataset", values="cell")[columns]
+    wide["judged@k"] = (
+        ours[ours["dataset"] != AVERAGE].groupby(["corpus", "pipeline"])["judged"].mean().map("{:.0f}%".format)
+    )
+    wide["labels"] = ours.groupby(["corpus", "pipeline"])["labels"].first()
+    tables = [wide.loc[pd.MultiIndex.from_frame(systems)].reset_index()]
+    if len(printed):
+        theirs = printed.assign(cell=printed["value"].map("{:.1f}".format))
+        below = theirs.pivot(index=["corpus", "pipeline", "source"], columns="dataset", values="cell").reset_index()
+        tables.append(below.rename(columns={"source": "labels"}))
+    return pd.concat(tables, ignore_index=True).reindex(columns=["corpus", "pipeline", *wide.columns]).fillna("")
+
+
+def _told(row: Mapping[Hashable, Any]) -> str:
+    """A cell in words: the value, its interval and its letters, or how little is judged."""
+    value, low, high = float(row["value"]), float(row["low"]), float(row["high"])
+    if np.isnan(value):
+        return f"– (judged {row['judged']:.0f}%)" if row["judged"] < 100 else "–"
+    interval = f"  [{low:.1f}, {high:.1f}]" if np.isfinite(low) else ""
+    return f"{value:.1f}{interval}  {row['group']}".rstrip()
+
+
+def _on_all(scores: Sequence[Score], datasets: Sequence[str]) -> list[list[Score]]:
+    """The scores of each system that has one on every data set, in their order."""
+    systems: dict[tuple[str, str], dict[str, Score]] = {}
+    for score in scores:
+        systems.setdefault((score.corpus, score.pipeline), {})[score.dataset] = score
+    return [[held[d] for d in datasets] for held in systems.values() if len(held) == len(datasets)]
+
+
+def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> list[dict[str, object]]:
+    """A row for each system, from its scores by one measure on one data set or on several."""
+    rows = [_row(held) for held in systems]
+    known = {f"{number}": held for number, held in enumerate(systems) if np.isfinite(float(str(rows[number]["value"])))}
+    values = {name: np.concatenate([s.values for s in held]) for name, held in known.items()}
+    if any(s.people is not None for held in known.values() for s in held):
+        comparisons = corrected_comparisons({n: _people(held) for n, held in known.items()}, values, correction)
+    else:
+        comparisons = compare(values, test=test, correction=correction, intervals=False)
+    ordered = best_first(pd.DataFrame([{**rows[int(name)], "name": name} for name in known])) if known else None
+    groups = letters([] if ordered is None else ordered["name"].tolist(), comparisons)
+    return [{**row, "group": groups.get(f"{number}", "")} for number, row in enumerate(rows)]
+
+
+def _row(held: Sequence[Score]) -> dict[str, object]:
+    [score] = held if len(held) == 1 else macro_average(held) or [held[0]]
+    # What corrects a detector is a sample: its interval says whether that was enough.
+    corrected = any(s.people is not None for s in held)
+    enough = np.isfinite(score.estimate.low) if corrected else score.judged >= ENOUGH_JUDGED and score.estimate.n > 0
+    value, low, high = score.shown[:3] if enough else (np.nan, np.nan, np.nan)
+    unit: Unit = score.unit
+    return {
+        "dataset": AVERAGE if len(held) > 1 else score.dataset,
+        "corpus": score.corpus,
+        "pipeline": score.pipeline,
+        "measure": score.measure,
+        "value": value,
+        "low": low,
+        "high": high,
+        "n": score.estimate.n,
+        "judged": 100 * score.judged,
+        "labels": score.labels,
+        "detector version": score.detector_version,
+        "unit": unit,
+    }
+
+
+def _people(held: Sequence[Score]) -> npt.NDArray[np.float64]:
+    return np.concatenate([s.values * np.nan if s.people is None else s.people for s in held])

@@ -1,0 +1,69 @@
+"""The leaderboard as pictures: systems in their order, and their quality against what they cost."""
+
+from typing import cast
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from evaluation.chart_theme import NEUTRAL
+from evaluation.leaderboard.board import best_first
+
+_ROW, _WIDTH, _HEIGHT = 24, 520, 320
+_LOGARITHMIC = 30
+"""From this ratio of the largest cost to the smallest, their scale is logarithmic."""
+
+
+def standings(measured: pd.DataFrame, printed: pd.DataFrame, title: str) -> alt.LayerChart:
+    """One line a system, the best first: its value, interval and letters. `measured` are rows of `board` for one measure and data
+    set, `printed` those of `printed_rows` for the same, drawn as hollow grey diamonds."""
+    ours = measured[measured["value"].notna()].assign(what="measured here")
+    theirs = printed.assign(what=printed["source"].map("printed in {}".format), group="", n=np.nan, judged=np.nan)
+    both = pd.concat([ours, theirs.assign(unit=ours["unit"].iloc[0] if len(ours) else "share")])
+    both = best_first(both.assign(system=_systems(both)))
+    told = ["system", "value", "low", "high", "n", "judged", "group", "what"]
+    base = alt.Chart(both[[c for c in (*told, "pipeline") if c in both]]).encode(
+        y=alt.Y("system:N", title=None, sort=both["system"].tolist(), axis=alt.Axis(labelLimit=420))
+    )
+    scale = alt.Scale(zero=False, nice=True)
+    x = alt.X("value:Q", title=title, scale=scale)
+    here = alt.datum.what == "measured here"
+    colour = alt.Color("pipeline:N", legend=None, scale=alt.Scale(domain=sorted(ours["pipeline"].unique())))
+    lines = base.transform_filter(here).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    dots = base.transform_filter(here).mark_point(filled=True, size=80, opacity=1).encode(x=x, tooltip=told)
+    letters = (
+        base.transform_filter(here).mark_text(align="left", dx=8, color=NEUTRAL).encode(x="high:Q", text="group:N")
+    )
+    layers = [lines.encode(color=colour), dots.encode(color=colour), letters]
+    if len(theirs):
+        marks = base.transform_filter(~here).mark_point(shape="diamond", size=90, color=NEUTRAL)
+        layers.append(marks.encode(x=x, tooltip=["system", "value", "what"]))
+    return cast(alt.LayerChart, alt.layer(*layers).properties(height=alt.Step(_ROW), width=_WIDTH))
+
+
+def quality_against_cost(measured: pd.DataFrame, cost: str, *, cost_title: str, title: str) -> alt.LayerChart:
+    """A dot a system with its interval; `measured` has the columns of `board` and `cost`. Costs far apart are drawn on a
+    logarithmic scale, where none of them is 0."""
+    known = measured[measured["value"].notna() & measured[cost].notna()].assign(system=_systems)
+    costs = known[cost]
+    apart = len(costs) > 0 and costs.min() > 0 and costs.max() > _LOGARITHMIC * costs.min()
+    base = alt.Chart(known[["system", "corpus", "pipeline", "value", "low", "high", "n", cost]]).encode(
+        x=alt.X(f"{cost}:Q", title=cost_title, scale=alt.Scale(type="log") if apart else alt.Scale(zero=True)),
+        color=alt.Color("pipeline:N", title=None, legend=alt.Legend(orient="bottom", columns=3, labelLimit=260)),
+    )
+    scale = alt.Scale(zero=False)
+    lines = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q")
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        y=alt.Y("value:Q", title=title, scale=scale),
+        shape=alt.Shape("corpus:N", title=None, legend=alt.Legend(orient="bottom", columns=4)),
+        tooltip=["system", "value", "low", "high", "n", cost],
+    )
+    return cast(alt.LayerChart, alt.layer(lines, dots).properties(width=_WIDTH, height=_HEIGHT))
+
+
+def _systems(frame: pd.DataFrame) -> pd.Series:
+    """Systems as the charts call them; those of papers with where they are printed."""
+    names = frame["pipeline"] + ", " + frame["corpus"]
+    return (
+        names + frame["source"].map(lambda s: f" ({s})" if isinstance(s, str) else "") if "source" in frame else names
+    )
