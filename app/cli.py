@@ -18,6 +18,7 @@ from app.commands import (
     detect,
     detectors,
     evaluate,
+    failures,
     guidelines,
     indexes,
     judgments,
@@ -62,6 +63,7 @@ detect.register(cli)
 answer.register(cli)
 detectors.register(cli)
 evaluate.register(cli)
+failures.register(cli)
 runs.register(cli)
 bundles.register(cli)
 tuning.register(cli)

@@ -27,6 +27,9 @@ MAY: dict[Role, frozenset[Right]] = {
 
 PAGES: dict[str, Right] = {
     "explore": "explore",
+    "search": "explore",
+    "passage": "explore",
+    "question": "research",
     "annotate": "judge",
     "perspectives": "propose",
     "adjudication": "adjudicate",
@@ -63,11 +66,13 @@ COMMANDS: dict[str, Right | None] = {
     "agreement": "analyse",
     "answer": "research",
     "bundle": "research",
+    "compare": "research",
     "corpus": "research",
     "dataset": "research",
     "disputed": "research",
     "encoders": "research",
     "evaluate": "research",
+    "failures": "research",
     "generated": "research",
     "index": "research",
     "run": "research",

@@ -7,13 +7,29 @@ import streamlit as st
 from app.components.plain_text import escaped, highlighted
 from app.session import judgments, workspace
 from data.corpora import open_corpus
-from data.datasets import load_dataset
+from data.datasets import GOLD, load_dataset
 from data.runs import Run
-from evaluation.label_sources import parse_label_source
+from evaluation.label_sources import DERIVED, HUMAN, parse_label_source
 from evaluation.labelled_runs import labelled_ranking
 from retrieval.matching import matched_spans
 
 _SAID = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
+
+
+_MOST_IN_EXPLORE = 20
+
+
+def _address(run: Run, question: str, source: str, k: int) -> str:
+    """Of Explore: this question, corpus, pipeline, k and detector, and no others."""
+    query = {
+        "set": run.manifest.dataset,
+        "question": question,
+        "corpora": run.manifest.corpus,
+        "pipelines": run.manifest.pipeline,
+        "k": min(k, _MOST_IN_EXPLORE),
+    }
+    last = parse_label_source(source).parts[-1]
+    return urlencode(query if last in (HUMAN, GOLD, DERIVED) else {**query, "detector": last})
 
 
 def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
@@ -26,8 +42,7 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
     labels, perspective = labelled.labels[0][:, place - 1], question.perspectives[place - 1]
     st.subheader(escaped(question.text), anchor=False)
     st.markdown(f"**P{place}** {escaped(perspective.text)}")
-    address = urlencode({"set": run.manifest.dataset, "question": question.id, "pipelines": run.manifest.pipeline})
-    st.markdown(f"[Open in Explore, to correct labels](explore?{address})")
+    st.markdown(f"[Open in Explore, to correct labels](explore?{_address(run, question.id, source, k)})")
     first = int(labelled.first_ranks()[0, place - 1])
     shown = [*range(min(k, int((ids >= 0).sum()))), *([first - 1] if first > k else [])]
     passages = opened.passages(ids[0][shown].tolist())

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from annotation.export import to_csv
+from app.components.downloads import downloads
 from app.components.hole_reader import hole_reader
+from app.components.plain_text import escaped
 from app.labelled import labelled
 from app.run_choice import chosen_run, chosen_source
 from app.session import errors_in_place, judgments, workspace
@@ -15,7 +17,7 @@ from data.runs import Run, RunManifest, list_runs, load_run
 from evaluation.failures.attribution import reasons_of_holes
 from evaluation.failures.charts import PICKED, hole_chart, legend, reason_bars
 from evaluation.failures.hole_map import LENGTHS, hole_map
-from evaluation.failures.reasons import REASONS
+from evaluation.failures.reasons import REASONS, reason_counts
 
 ORDERS = {
     "most holes first": ["holes", "row"],
@@ -23,34 +25,56 @@ ORDERS = {
     "latest ranks first": ["latest", "row"],
     "shortest question first": ["words", "row"],
 }
+Hole = tuple[str, str, int]  # a run's name, a question's id, and the place of a perspective, from 1
 
 
-def holes_of(run: RunManifest, source: str, k: int) -> pd.DataFrame:
-    """The hole map of a run."""
-    return hole_map(labelled(run, source), k)
+def holes_of(runs: Sequence[RunManifest], source: str, k: int) -> pd.DataFrame:
+    """The hole maps of runs over several corpora, one below the other."""
+    maps = [hole_map(labelled(run, source), k).assign(run=run.name, corpus=run.corpus) for run in runs]
+    return pd.concat(maps, ignore_index=True)
 
 
-def reasons_of(run: RunManifest, pool: Sequence[RunManifest], source: str, k: int) -> pd.DataFrame:
-    """The holes of a run with their reasons, by the other runs of the pool over the same corpus."""
-    others = [other for other in pool if other.corpus == run.corpus and other.name != run.name]
-    ranks = {other.pipeline: labelled(other, source).first_ranks() for other in others}
-    return reasons_of_holes(judgments(), run.dataset, labelled(run, source), ranks, k)
+def reasons_of(runs: Sequence[RunManifest], pool: Sequence[RunManifest], source: str, k: int) -> pd.DataFrame:
+    """The holes of runs with their reasons, each by the other runs of the pool over its corpus."""
+    found = []
+    for run in runs:
+        others = [other for other in pool if other.corpus == run.corpus and other.name != run.name]
+        ranks = {other.pipeline: labelled(other, source).first_ranks() for other in others}
+        holes = reasons_of_holes(judgments(), run.dataset, labelled(run, source), ranks, k)
+        found.append(holes.assign(run=run.name, corpus=run.corpus, pipeline=run.pipeline))
+    return pd.concat(found, ignore_index=True)
+
+
+def fitting(runs: Sequence[RunManifest], source: str) -> list[RunManifest]:
+    """The runs that still fit their data set and corpus; the others are said."""
+    kept, stale = [], []
+    for run in runs:
+        try:
+            labelled(run, source)
+            kept.append(run)
+        except StaleError:
+            stale.append(run.name)
+    if stale:
+        names = ", ".join(map(escaped, stale))
+        st.warning(f"Left out, since data set or corpus have changed since: {names}. Run these pipelines again.")
+    return kept
 
 
 def slices(frame: pd.DataFrame) -> pd.DataFrame:
-    """The part of a hole map that the widgets leave."""
+    """The part of a hole map that the widgets leave; what they say is in the address."""
     columns = st.columns(4)
-    stances = columns[0].pills("Stance", sorted(frame["stance"].unique()), selection_mode="multi", key="stance")
-    counts = columns[1].pills(
-        "Perspectives", sorted(frame["perspectives"].unique().tolist()), selection_mode="multi", key="perspectives"
-    )
-    known = [length for length in LENGTHS if length in set(frame["length"])]
-    lengths = columns[2].pills("Length of the question", known, selection_mode="multi", key="length")
-    search = columns[3].text_input("Words of the question or perspective", key="words", bind="query-params")
+    known: list[list[str]] = [
+        sorted(frame["stance"].unique()),
+        [str(count) for count in sorted(frame["perspectives"].unique())],
+        [length for length in LENGTHS if length in set(frame["length"])],
+    ]
+    labels = {"stance": "Stance", "perspectives": "Perspectives", "length": "Length of the question"}
     kept = frame
-    for column, chosen in (("stance", stances), ("perspectives", counts), ("length", lengths)):
+    for column, (name, label), options in zip(columns, labels.items(), known, strict=False):
+        chosen = column.pills(label, options, selection_mode="multi", key=name, bind="query-params")
         if chosen:
-            kept = kept[kept[column].isin(chosen)]
+            kept = kept[kept[name].astype(str).isin(chosen)]
+    search = columns[3].text_input("Words of the question or perspective", key="words", bind="query-params")
     if search:
         texts = kept["question"] + " " + kept["perspective"]
         kept = kept[texts.str.contains(search, case=False, regex=False)]
@@ -63,13 +87,28 @@ def in_order(frame: pd.DataFrame, order: str, k: int) -> pd.DataFrame:
     keyed = frame.assign(
         holes=-by["hole"].transform("sum"),
         latest=-frame["rank"].fillna(10 * k).groupby(frame["row"]).transform("max"),
-        words=frame["question"].str.split().str.len(),
+        words=[len(question.split()) for question in frame["question"]],
+        nth=frame["corpus"].map({corpus: n for n, corpus in enumerate(dict.fromkeys(frame["corpus"]))}),
     )
-    return frame.loc[keyed.sort_values([*ORDERS[order], "place"], kind="stable").index]
+    return frame.loc[keyed.sort_values([*ORDERS[order], "nth", "place"], kind="stable").index]
 
 
 def figures(frame: pd.DataFrame, k: int) -> None:
-    """How much is missing, at a glance."""
+    """How much is missing, at a glance; of several corpora a line each."""
+    by = frame.groupby("corpus", sort=False)
+    if len(by) > 1:
+        told = pd.DataFrame(
+            {
+                "questions": by["row"].nunique(),
+                "perspectives": by.size(),
+                f"holes within {k}": by["hole"].sum(),
+                "share": by["hole"].mean(),
+                "judged@k": by["judged"].mean(),
+            }
+        )
+        shares = {name: st.column_config.NumberColumn(format="percent") for name in ("share", "judged@k")}
+        st.dataframe(told, column_config=shares, key="by-corpus")
+        return
     columns = st.columns(4)
     columns[0].metric("Questions", f"{frame['row'].nunique():,}")
     columns[1].metric("Perspectives", f"{len(frame):,}")
@@ -83,20 +122,40 @@ def figures(frame: pd.DataFrame, k: int) -> None:
     columns[3].metric("judged@k", f"{frame['judged'].mean():.0%}")
 
 
-def view_from_above(frame: pd.DataFrame, k: int) -> tuple[int, int] | None:
-    """The map; the question (its row) and perspective (its place) that were clicked, if any."""
+def view_from_above(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
+    """The map; the perspective that was clicked, if any."""
     said = " ".join(f'<span style="color:{colour}">■</span> {text}' for text, colour in legend(k))
     st.html(f'<div style="font-size:0.85rem" aria-hidden="true">{said}</div>')
+    chart = hole_chart(frame if frame["corpus"].nunique() > 1 else frame.drop(columns="corpus"), k)
     event = st.altair_chart(
-        hole_chart(frame, k), on_select="rerun", selection_mode=PICKED, key="hole-map", width="content"
+        chart,
+        on_select="rerun",
+        selection_mode=PICKED,
+        key="hole-map",
+        width="content",
+        alt="Hole map: the rank that first covers each perspective. The same holes are in the table below.",
     )
+    downloads(f"map-{name}", frame.drop(columns="row"), chart)
     picked = event.selection.get(PICKED, [])
-    return (int(picked[0]["row"]), int(picked[0]["place"])) if picked else None
+    if not picked:
+        return None
+    at = frame[(frame["row"] == int(picked[0]["row"])) & (frame["place"] == int(picked[0]["place"]))]
+    if "corpus" in picked[0]:
+        at = at[at["corpus"] == picked[0]["corpus"]]
+    return hole_at(at, 0) if len(at) else None
 
 
-def holes_table(frame: pd.DataFrame, k: int) -> tuple[int, int] | None:
+def hole_at(frame: pd.DataFrame, place: int) -> Hole:
+    """The hole of one row of a frame."""
+    row = frame.iloc[place]
+    return (str(row["run"]), str(row["question_id"]), int(row["place"]))
+
+
+def holes_table(frame: pd.DataFrame, k: int) -> Hole | None:
     """The holes as a table that the keyboard walks; the one that is chosen, if any."""
-    shown = frame[["question", "place", "perspective", "stance", "rank", "reason", "elsewhere", "found_by"]]
+    shown = frame[["corpus", "pipeline", "question", "place", "perspective", "stance", "rank", "reason", "elsewhere",
+                   "found_by"]]  # fmt: skip
+    shown = shown.drop(columns=[name for name in ("corpus", "pipeline") if frame[name].nunique() < 2])
     event = st.dataframe(
         shown.rename(
             columns={"place": "P", "rank": f"rank (> {k})", "elsewhere": "best rank elsewhere", "found_by": "found by"}
@@ -107,30 +166,44 @@ def holes_table(frame: pd.DataFrame, k: int) -> tuple[int, int] | None:
         key="holes",
         height=min(300, 38 + 36 * max(len(frame), 1)),
     )
-    rows = event.selection.rows
-    return (int(frame.iloc[rows[0]]["row"]), int(frame.iloc[rows[0]]["place"])) if rows else None
+    rows = [row for row in event.selection.rows if row < len(frame)]
+    return hole_at(frame, rows[0]) if rows else None
 
 
-def why(frame: pd.DataFrame, run: RunManifest, pool: list[RunManifest], source: str, k: int) -> pd.DataFrame:
-    """The reasons of this run's holes, beside those of the other runs on the same data set where they are asked for."""
-    own = reasons_of(run, pool, source, k).assign(run=f"{run.corpus} · {run.pipeline}")
-    kept = own.merge(frame[["row", "place"]], on=["row", "place"])
-    shown = [kept]
-    if len(pool) > 1 and st.toggle("Beside every run of this data set", key="all-runs"):
-        for other in pool:
-            if other.name != run.name:
-                found = reasons_of(other, pool, source, k)
-                shown.append(
-                    found.merge(frame[["row", "place"]], on=["row", "place"]).assign(
-                        run=f"{other.corpus} · {other.pipeline}"
-                    )
-                )
-    together = pd.concat(shown)
-    if len(together):
-        st.altair_chart(reason_bars(together, row="run"), key="reasons")
-    with st.popover("What the reasons mean", icon=":material/help:"):
-        st.markdown(RULES)
-    return kept
+def why(frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], source: str, k: int) -> pd.DataFrame:
+    """The reasons of the holes of these runs, or of every run of the data set, counted; the holes that are chosen of them."""
+    beside = len(pool) > len(runs) and st.toggle(
+        "Beside every run of this data set", key="every_run", bind="query-params"
+    )
+    own = [run.name for run in runs]
+    counted = [*runs, *(run for run in pool if run.name not in own)] if beside else runs
+    found = reasons_of(counted, pool, source, k)
+    holes = found.merge(frame[["row", "place"]].drop_duplicates(), on=["row", "place"])
+    if holes.empty:
+        st.success(f"Nothing is missing: every perspective that is left is covered within {k}.")
+        return holes
+    told = holes.assign(run=holes["corpus"] + " · " + holes["pipeline"])
+    bars = reason_bars(told, row="run")
+    st.altair_chart(bars, key="reasons", alt="How many holes each reason has, a bar a run; the table has the counts.")
+    counts = reason_counts(holes, ("corpus", "pipeline"), [(run.corpus, run.pipeline) for run in counted])
+    st.caption("Choose a count to see its holes alone.")
+    event = st.dataframe(
+        counts, hide_index=True, on_select="rerun", selection_mode="single-cell", key="counts", height="content"
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        downloads("reasons", counts, bars)
+        with st.popover("What the reasons mean", icon=":material/help:"):
+            st.markdown(RULES)
+    cells = [cell for cell in event.selection.cells if cell[0] < len(counts)]
+    if not cells:
+        return holes[holes["run"].isin(own)]
+    line, column = counts.iloc[cells[0][0]], str(cells[0][1])
+    one = holes[(holes["corpus"] == line["corpus"]) & (holes["pipeline"] == line["pipeline"])]
+    st.markdown(
+        f"Holes of {escaped(line['corpus'])} · {escaped(line['pipeline'])}"
+        + (f": {column}" if column in REASONS else "")
+    )
+    return one[one["reason"] == column] if column in REASONS else one
 
 
 RULES = """The first that is true of a missing perspective is its reason:
@@ -142,6 +215,30 @@ RULES = """The first that is true of a missing perspective is its reason:
 5. **below k**: this run ranks a supporting passage below k.
 6. **another pipeline**: another run over this corpus has one among its first 100.
 7. **not in the pool**: no run over this corpus has one."""
+
+
+def beside_it(run: RunManifest, runs: list[RunManifest]) -> list[RunManifest]:
+    """The run, and those of the same pipeline over other corpora that are asked for."""
+    others = {r.corpus: r for r in runs if (r.dataset, r.pipeline) == (run.dataset, run.pipeline) and r != run}
+    if not others:
+        return [run]
+    chosen = st.pills(
+        "Beside it, the same pipeline over", list(others), selection_mode="multi", key="beside", bind="query-params"
+    )
+    return [run, *(others[corpus] for corpus in chosen)]
+
+
+def say_what_hinders(frame: pd.DataFrame, runs: list[RunManifest], source: str, k: int) -> None:
+    """What keeps the map from meaning what it seems to."""
+    if not frame["judged"].any():
+        st.warning(
+            f"Nothing of the top {k} has a label from {escaped(source)}: every hole only says so. Judge some pairs, or "
+            "choose a detector."
+        )
+    short = [run for run in runs if run.k < k]
+    if short:
+        told = ", ".join(f"{escaped(run.corpus)} {run.k}" for run in short)
+        st.warning(f"k is {k}, and there are no more passages a question than: {told}.")
 
 
 def page() -> None:
@@ -156,45 +253,60 @@ def page() -> None:
     with middle:
         source = chosen_source(workspace())
     k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))
-    frame = holes_of(run, source, k)
+    labelled(run, source)  # a run that does not fit any more is said before anything is drawn
+    pool = fitting([r for r in runs if r.dataset == run.dataset], source)
+    shown = beside_it(run, pool)
+    frame = holes_of(shown, source, k)
     if frame.empty:
-        st.info("No question of this run has a perspective, so none can be missing.")
+        st.info(
+            "No question of this run has a perspective, so none can be missing. Propose some on the Perspectives page."
+        )
         return
+    say_what_hinders(frame, shown, source, k)
     kept = slices(frame)
     if kept.empty:
         st.info("Nothing is left. Take back one of the choices above.")
         return
     figures(kept, k)
-    order = st.segmented_control("Questions", list(ORDERS), default=next(iter(ORDERS)), required=True, key="order")
-    ordered = in_order(kept, order or next(iter(ORDERS)), k)
-    clicked = view_from_above(ordered, k)
-    st.subheader("Why", anchor=False)
-    reasons = why(ordered, run, [r for r in runs if r.dataset == run.dataset], source, k)
-    picked = st.pills("Only holes that are", [r for r in REASONS if r in set(reasons["reason"])], key="reason")
-    listed = reasons[reasons["reason"] == picked] if picked else reasons
-    chosen = holes_table(listed, k)
-    st.download_button(
-        "Holes.csv", to_csv(listed), f"holes-{run.name}.csv", on_click="ignore", icon=":material/download:"
+    order = st.segmented_control(
+        "Questions", list(ORDERS), default=next(iter(ORDERS)), required=True, key="order", bind="query-params"
     )
-    place = newest(clicked, chosen)
-    if place is None:
+    ordered = in_order(kept, order or next(iter(ORDERS)), k)
+    clicked = view_from_above(ordered, k, run.name)
+    st.subheader("Why", anchor=False)
+    reasons = why(ordered, shown, pool, source, k)
+    chosen = None
+    if len(reasons):
+        present = [r for r in REASONS if r in set(reasons["reason"])]
+        picked = st.pills("Only holes that are", present, key="reason", bind="query-params")
+        listed = reasons[reasons["reason"] == picked] if picked else reasons
+        chosen = holes_table(listed, k)
+        downloads(f"holes-{run.name}", listed.drop(columns="row"))
+    hole = newest(clicked, chosen)
+    if hole is None:
         st.caption("Choose a hole on the map or in the table to read the passages around it.")
         return
-    hole_reader(load(run), *place, source, k)
+    manifest = next((r for r in pool if r.name == hole[0]), None)
+    at = np.flatnonzero([q.id == hole[1] for q in labelled(manifest, source).questions]) if manifest else []
+    if manifest is None or not len(at) or hole[2] > len(labelled(manifest, source).questions[at[0]].perspectives):
+        st.warning("There is no such hole as the address names; choose one above.")
+        return
+    hole_reader(load(manifest), int(at[0]), hole[2], source, k)
 
 
-def newest(clicked: tuple[int, int] | None, chosen: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Of a click on the map and a row of the table, the one that changed last."""
+def newest(clicked: Hole | None, chosen: Hole | None) -> Hole | None:
+    """Of a click on the map, a row of the table and what the address names, the one that changed last; the address keeps it."""
     before = st.session_state.get("hole-places", (None, None))
     st.session_state["hole-places"] = (clicked, chosen)
-    if chosen != before[1] and chosen is not None:
-        st.session_state["hole"] = chosen
-    elif clicked != before[0] and clicked is not None:
-        st.session_state["hole"] = clicked
-    elif clicked is None and chosen is None:
-        st.session_state["hole"] = None
-    held: tuple[int, int] | None = st.session_state.get("hole")
-    return held
+    for now, then in ((chosen, before[1]), (clicked, before[0])):
+        if now is not None and now != then:
+            st.query_params.update({"of": now[0], "question": now[1], "place": str(now[2])})
+            return now
+    asked = st.query_params
+    place = asked.get("place", "")
+    if "question" in asked and place.isdecimal() and int(place) > 0:
+        return asked.get("of", str(st.session_state.get("run", ""))), asked["question"], int(place)
+    return None
 
 
 def load(manifest: RunManifest) -> Run:

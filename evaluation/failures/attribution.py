@@ -10,10 +10,12 @@ from annotation.adjudication import decisions
 from annotation.batch_progress import flags
 from annotation.judgments import Judgments
 from annotation.pair_words import pair_words
-from data.errors import BadInputError
+from data.datasets import load_dataset
+from data.errors import BadInputError, StaleError
 from data.progress import Progress, silent
 from data.run_keys import Keys
-from data.runs import Run
+from data.run_pairs import fitting_corpus
+from data.runs import Run, RunManifest, list_runs, load_run
 from data.workspace import Workspace
 from evaluation.failures.hole_map import hole_map
 from evaluation.failures.reasons import Circumstances, Ranks, attribute
@@ -42,6 +44,21 @@ def pool_ranks(
         run.manifest.pipeline: labelled_run(workspace, judgments, run, source, depth, progress=progress).first_ranks()
         for run in runs
     }
+
+
+def others_of(workspace: Workspace, run: RunManifest) -> tuple[list[Run], list[str]]:
+    """The other stored runs on a run's data set and corpus, and the names of those that do not fit them any more."""
+    questions = load_dataset(workspace, run.dataset)
+    fitting, stale = [], []
+    for manifest in list_runs(workspace):
+        if (manifest.dataset, manifest.corpus) == (run.dataset, run.corpus) and manifest.name != run.name:
+            try:
+                other = load_run(workspace, manifest.name)
+                fitting_corpus(workspace, other, questions)
+                fitting.append(other)
+            except StaleError:
+                stale.append(manifest.name)
+    return fitting, stale
 
 
 def reasons_of_holes(

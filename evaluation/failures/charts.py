@@ -1,5 +1,6 @@
 """Holes from above, and what they come from, as charts."""
 
+import json
 from typing import Final, cast
 
 import altair as alt
@@ -13,6 +14,7 @@ HOLE_COLOUR: Final = CATEGORIES[1]
 _FEW = 40
 _LINE, _COLUMN = 24, 44
 _CELL, _GAP, _WIDE = 9, 1, 936
+_TITLED = 1
 _CUT = "\u0001"
 _TOLD = ["question", "perspective", "rank"]
 PICKED: Final = "picked"
@@ -22,47 +24,67 @@ PICKED: Final = "picked"
 def hole_chart(holes: pd.DataFrame, k: int) -> alt.Chart | alt.LayerChart:
     """The hole map: few questions a line each, with their texts and ranks; more of them from above, a small cell each.
 
-    `holes` is a frame of `hole_map`, or part of one, questions in the order of its rows. Covered cells are the darker the earlier
-    the rank; holes are orange, paler where a rank below k covers them. A click picks a cell (`PICKED`, fields row and place).
+    `holes` is a frame of `hole_map`, or part of one, questions in the order of its rows; or those of several corpora, told
+    apart by a column `corpus`. Covered cells are the darker the earlier the rank; holes are orange, paler where a rank below k
+    covers them. A click picks a cell (`PICKED`, fields row and place, and corpus where there is one).
     """
     few = holes["row"].nunique() <= _FEW
     return _lines(holes, k) if few else _from_above(holes, k)
 
 
 def _lines(holes: pd.DataFrame, k: int) -> alt.LayerChart:
+    corpora = holes["corpus"] if "corpus" in holes else pd.Series("", index=holes.index)
+    place = "P" + holes["place"].astype(str)
     frame = pd.DataFrame(
         {
             # The number keeps questions of the same words apart; the axis cuts it off.
             "line": holes["row"].astype(str) + _CUT + holes["question"],
-            "column": "P" + holes["place"].astype(str),
+            "column": corpora + _CUT + place,
             "told": holes["rank"].map(lambda rank: "–" if np.isnan(rank) else f"{rank:.0f}"),
             "ink": np.where(~holes["hole"] | holes["rank"].isna(), "white", "black"),
             **_shared(holes, k),
         }
     )
-    axis = alt.Axis(labelExpr=f"split(datum.label, '{_CUT}')[1]", labelLimit=520, title=None, ticks=False, domain=False)
-    base = alt.Chart(frame).encode(
-        x=alt.X(
-            "column:N", sort=None, axis=alt.Axis(orient="top", labelAngle=0, title=None, ticks=False, domain=False)
-        ),
-        y=alt.Y("line:N", sort=None, axis=axis),
-        tooltip=_TOLD,
+    widths = holes.groupby(corpora.to_numpy(), sort=False)["place"].max()
+    columns = [f"{corpus}{_CUT}P{n}" for corpus, most in widths.items() for n in range(1, int(most) + 1)]
+    parts = f"split(datum.label, '{_CUT}')"
+    # A corpus is named above its first column.
+    named = f"[{parts}[1] == 'P1' ? {parts}[0] : '', {parts}[1]]" if "corpus" in holes else f"{parts}[1]"
+    above = alt.Axis(
+        orient="top",
+        labelExpr=named,
+        labelAngle=0,
+        labelAlign="left" if "corpus" in holes else "center",
+        labelOffset=4 - _COLUMN // 2 if "corpus" in holes else 0,
+        labelOverlap=False,
+        title=None,
+        ticks=False,
+        domain=False,
     )
-    cells = _pickable(base.mark_rect(cursor="pointer", cornerRadius=2, stroke="transparent", strokeWidth=3))
+    axis = alt.Axis(labelExpr=f"{parts}[1]", labelLimit=520, title=None, ticks=False, domain=False)
+    base = alt.Chart(frame).encode(
+        x=alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns), axis=above),
+        y=alt.Y("line:N", sort=None, axis=axis),
+        tooltip=_told(holes),
+    )
+    cells = _pickable(base.mark_rect(cursor="pointer", cornerRadius=2, stroke="transparent", strokeWidth=3), holes)
     told = base.mark_text(fontSize=12).encode(text="told:N", color=alt.Color("ink:N", scale=None))
     return cast(alt.LayerChart, (cells + told).properties(width=alt.Step(_COLUMN), height=alt.Step(_LINE)))
 
 
 def _from_above(holes: pd.DataFrame, k: int) -> alt.Chart:
-    """Questions from left to right, wrapped into lines; their perspectives one below the other."""
+    """Questions from left to right, wrapped into lines; their perspectives one below the other, and corpora in blocks."""
     order = {row: number for number, row in enumerate(dict.fromkeys(holes["row"].tolist()))}
     tallest = int(holes["place"].max())
     across = _WIDE // _CELL
     number = holes["row"].map(order)
+    blocks: list[str] = list(dict.fromkeys(holes["corpus"])) if "corpus" in holes else []
+    tall = -(-len(order) // across) * (tallest + 1) + _TITLED
+    top = holes["corpus"].map({corpus: n * tall + _TITLED for n, corpus in enumerate(blocks)}) if blocks else 0
     frame = pd.DataFrame(
         {
             "x": number % across,
-            "y": (number // across) * (tallest + 1) + holes["place"] - 1,
+            "y": top + (number // across) * (tallest + 1) + holes["place"] - 1,
             **_shared(holes, k),
         }
     )
@@ -73,19 +95,41 @@ def _from_above(holes: pd.DataFrame, k: int) -> alt.Chart:
         .mark_rect(width=_CELL - _GAP, height=_CELL - _GAP, cursor="pointer", strokeWidth=3)
         .encode(
             x=alt.X("x:Q", scale=alt.Scale(domain=[-0.5, across - 0.5], nice=False), axis=none),
-            y=alt.Y("y:Q", scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False), axis=none),
-            tooltip=_TOLD,
+            y=alt.Y("y:Q", scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False), axis=_block_names(blocks, tall)),
+            tooltip=_told(holes),
         )
     )
-    return cast(alt.Chart, _pickable(cells).properties(width=across * _CELL, height=lines * _CELL))
+    return cast(alt.Chart, _pickable(cells, holes).properties(width=across * _CELL, height=lines * _CELL))
+
+
+def _block_names(blocks: list[str], tall: int) -> alt.Axis:
+    """An axis that says where the block of each corpus begins."""
+    if not blocks:
+        return alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
+    names = json.dumps({str(n * tall + _TITLED): corpus for n, corpus in enumerate(blocks)})
+    return alt.Axis(
+        values=[n * tall + _TITLED for n in range(len(blocks))],
+        labelExpr=f"{names}[datum.value]",
+        labelLimit=160,
+        labelBaseline="top",
+        ticks=False,
+        grid=False,
+        domain=False,
+        title=None,
+    )
+
+
+def _told(holes: pd.DataFrame) -> list[str]:
+    return [*(("corpus",) if "corpus" in holes else ()), *_TOLD]
 
 
 def _shared(holes: pd.DataFrame, k: int) -> dict[str, object]:
-    return {"colour": _colours(holes, k), **{name: holes[name] for name in ("row", "place", *_TOLD)}}
+    return {"colour": _colours(holes, k), **{name: holes[name] for name in ("row", "place", *_told(holes))}}
 
 
-def _pickable(chart: alt.Chart) -> alt.Chart:
-    picked = alt.selection_point(name=PICKED, fields=["row", "place"], toggle=False, empty=False)
+def _pickable(chart: alt.Chart, holes: pd.DataFrame) -> alt.Chart:
+    fields = ["row", "place", *(("corpus",) if "corpus" in holes else ())]
+    picked = alt.selection_point(name=PICKED, fields=fields, toggle=False, empty=False)
     ring = alt.condition(picked, alt.value(CATEGORIES[3]), alt.value("transparent"))
     return chart.encode(color=alt.Color("colour:N", scale=None), stroke=ring).add_params(picked)
 

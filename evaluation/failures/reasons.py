@@ -9,11 +9,13 @@
 7. `not in the pool`: no run over this corpus has one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 Reason = Literal[
     "flagged",
@@ -61,3 +63,15 @@ def attribute(circumstances: Circumstances, k: int) -> npt.NDArray[np.object_]:
     found = np.select(rules, REASONS[: len(rules)], default=REASONS[-1]).astype(object)
     found[~missing] = None
     return found
+
+
+def reason_counts(holes: pd.DataFrame, by: tuple[str, ...], groups: Sequence[tuple[str, ...]]) -> pd.DataFrame:
+    """How many holes each reason has: a row for each of the `groups`, values of the columns `by`, 0 where it has none; a column
+    a reason, in the order of the rules, and `holes`, their sum."""
+    counts = holes.groupby([*by, "reason"]).size().to_dict()
+    rows = [
+        {**dict(zip(by, group, strict=True)), **{reason: int(counts.get((*group, reason), 0)) for reason in REASONS}}
+        for group in groups
+    ]
+    table = pd.DataFrame(rows, columns=[*by, *REASONS])
+    return table.assign(holes=table[list(REASONS)].sum(axis=1))

@@ -1,0 +1,184 @@
+"""`failures`: the perspectives that runs miss, and why; `compare`: two runs question by question."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.console import counting, note, print_json
+from data.errors import BadInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from data.runs import Run
+    from evaluation.failures.contrast import Contrast
+
+Test = Literal["t", "randomisation", "bootstrap"]
+Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
+LabelsOption = Annotated[str | None, typer.Option(help="Where labels come from; else the adopted detector.")]
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", help="Write the rows to this file too (.csv, .parquet, .jsonl).")
+]
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the commands."""
+    cli.command()(failures)
+    cli.command()(compare)
+
+
+def failures(
+    run: Annotated[
+        list[str] | None, typer.Option(help="A stored run; may be given again. Else all of them are counted.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", "--k", min=1, max=100, help="How far down a perspective counts.")] = 5,
+    labels: LabelsOption = None,
+    csv: CsvOption = None,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the perspectives that a run's top k misses, each with the reason, and count the reasons.
+
+    The reasons are asked in turn: flagged, detector against people, disputed, unjudged, below k, another pipeline, not in the
+    pool (evaluation/failures/reasons.py). The pool are the other stored runs on the data set and corpus, 100 deep.
+
+    Example: `berdseye failures --run debate--web--bm25 --k 5 --csv holes.csv`
+    """
+    import pandas as pd
+
+    from annotation.export import write_table
+    from annotation.judgments import Judgments
+    from data.runs import list_runs, load_run
+    from detectors.trained import adopted_detector
+    from evaluation.failures.attribution import POOL_DEPTH, others_of, pool_ranks, reasons_of_holes
+    from evaluation.failures.reasons import reason_counts
+    from evaluation.label_sources import parse_label_source
+    from evaluation.labelled_runs import labelled_run
+
+    held = opened(workspace)
+    names = run or [r.name for r in list_runs(held)]
+    if not names:
+        raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`.")
+    source = parse_label_source(labels or adopted_detector(held))
+    people = Judgments.open(held.judgments_url)
+    found, groups = [], []
+    with counting("looking") as progress:
+        for one in [load_run(held, name) for name in names]:
+            m = one.manifest
+            others, stale = others_of(held, m)
+            if stale:
+                note(f"Not in the pool of {m.name}, since data set or corpus have changed: {', '.join(stale)}.")
+            if m.k < k:
+                note(f"{m.name} has {m.k} passages a question, fewer than {k}.")
+            labelled = labelled_run(held, people, one, source, POOL_DEPTH, progress=progress)
+            pool = pool_ranks(held, people, others, source, progress=progress)
+            holes = reasons_of_holes(people, m.dataset, labelled, pool, k)
+            made_of = {"dataset": m.dataset, "corpus": m.corpus, "pipeline": m.pipeline}
+            found.append(holes.drop(columns="row").assign(**made_of, k=k, labels=str(source)))
+            groups.append(tuple(made_of.values()))
+    rows = pd.concat(found, ignore_index=True)
+    counts = reason_counts(rows, ("dataset", "corpus", "pipeline"), groups)
+    if csv is not None:
+        write_table(rows, csv)
+    if json:
+        print_json({"counts": _records(counts), "holes": _records(rows) if run else []})
+        return
+    if run:
+        for hole in rows.itertuples():
+            where = "-" if hole.rank != hole.rank else f"{hole.rank:.0f}"
+            print(f"{hole.question_id}\tP{hole.place}\t{hole.reason}\t{where}\t{hole.question}\t{hole.perspective}")
+    _print_table(counts)
+
+
+def compare(
+    first: Annotated[str, typer.Argument(help="A stored run; a version of its data set behind a colon: RUN:debate@2.")],
+    second: Annotated[str, typer.Argument(help="Another, or the same under another version or --second-labels.")],
+    measure: Annotated[
+        list[str] | None, typer.Option(help="What is compared; may be given again. Else MRecall@5.")
+    ] = None,
+    labels: LabelsOption = None,
+    second_labels: Annotated[str | None, typer.Option(help="For the second, where they come from elsewhere.")] = None,
+    test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
+    correction: Annotated[Correction, typer.Option(help="For the number of measures.")] = "holm",
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    csv: CsvOption = None,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare two runs question by question: wins, losses and ties, and the perspectives that the second loses and gains.
+
+    The questions and perspectives are told by the first measure, the greatest difference first. A question that one of them
+    lacks, or has no value for, is named and counts nowhere. Every two systems at once: `berdseye study compare`.
+
+    Example: `berdseye compare debate--web--bm25 "debate--web--dense(static)" --measure MRecall@5 --measure Precision@5`
+    """
+    from annotation.export import write_table
+    from annotation.judgments import Judgments
+    from detectors.trained import adopted_detector
+    from evaluation.failures.contrast import contrast_table
+    from evaluation.failures.sides import contrasts
+    from evaluation.label_sources import parse_label_source
+    from evaluation.measures import WHOLE_RUN, parse_measures
+
+    held = opened(workspace)
+    one = parse_label_source(labels or adopted_detector(held))
+    other = parse_label_source(second_labels) if second_labels else one
+    measures = parse_measures(" ".join(measure or ["MRecall@5"]))
+    runs = (_side(first, workspace), _side(second, workspace))
+    for side in runs:
+        deeper = [str(m) for m in measures if side.manifest.k < m.k < WHOLE_RUN]
+        if deeper:
+            note(f"{side.manifest.name} has {side.manifest.k} passages a question; deeper looks {', '.join(deeper)}.")
+    sides = ((runs[0], one), (runs[1], other))
+    with counting("comparing") as progress:
+        found = contrasts(
+            held, Judgments.open(held.judgments_url), sides, measures, test=test, seed=seed, progress=progress
+        )
+    table = contrast_table(found, correction).assign(labels=str(one), second_labels=str(other))
+    questions = found[0].questions.drop(columns=["row_first", "row_second"])
+    if csv is not None:
+        flat = questions.assign(**{c: [" | ".join(texts) for texts in questions[c]] for c in ("lost", "gained")})
+        write_table(flat, csv)
+    if json:
+        changed = found[0].perspectives[found[0].perspectives["change"] != ""]
+        rows = {"measures": table, "questions": questions, "perspectives": changed}
+        print_json({name: _records(frame) for name, frame in rows.items()})
+        return
+    _print_table(table)
+    _say_questions(found[0])
+
+
+def _side(written: str, workspace: Path | None) -> "Run":
+    from data.runs import load_run
+    from evaluation.dataset_versions import under_version
+
+    held = opened(workspace)
+    name, _, version = written.partition(":")
+    return under_version(held, load_run(held, name), version) if version else load_run(held, name)
+
+
+def _say_questions(found: "Contrast") -> None:
+    """A line for each question that differs or is missing, and for each perspective that was lost or gained."""
+    for q in found.questions.itertuples():
+        if q.outcome != "tie":
+            told = "" if q.difference != q.difference else f"{q.first:.4f}\t{q.second:.4f}"
+            print("\t".join(part for part in (q.outcome, q.question_id, told, q.question) if part))
+    for p in found.perspectives.itertuples():
+        if p.change:
+            print(f"{p.change}\t{p.question_id}\tP{p.place} at k={found.k}\t{p.perspective}")
+
+
+def _print_table(frame: "pd.DataFrame") -> None:
+    print("\t".join(frame.columns))
+    for row in frame.itertuples(index=False):
+        print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in row))
+
+
+def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Rows as plain Python, for JSON."""
+    return [
+        {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
