@@ -1,10 +1,12 @@
 """Whom the top of a ranking speaks for: one side, the other, both or neither, and whether it follows the side that asks."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+from statsmodels.stats.proportion import proportion_confint
 
 from data.records import Question
 from evaluation.support import Support
@@ -37,6 +39,19 @@ def leanings(support: Support, supporting: npt.NDArray[np.int64], k: int) -> lis
         names.get((bool(row[place]), bool(row[1 - place])), Leaning.NEITHER) if place >= 0 else None
         for row, place in zip(found, supporting.tolist(), strict=True)
     ]
+
+
+def shares_of_leanings(found: Iterable[Leaning | None]) -> list[dict[str, object]]:
+    """The share of each leaning among those that are known, in percent with Wilson's 95% interval: `leaning`, `place` (the order
+    of the figure), `value`, `low`, `high` and `n`."""
+    said = Counter(one for one in found if one is not None)
+    total, rows = said.total(), []
+    for place, kind in enumerate(Leaning):
+        low, high = proportion_confint(said[kind], total, method="wilson") if total else (np.nan, np.nan)
+        value = 100 * said[kind] / total if total else np.nan
+        row = {"leaning": str(kind), "place": place, "value": value, "low": 100 * low, "high": 100 * high, "n": total}
+        rows.append(row)
+    return rows
 
 
 def lead(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:

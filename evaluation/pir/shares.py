@@ -37,16 +37,22 @@ def perspective_shares(task: PirTask, roots: list[str], ids: Ids, *, seed: int =
             gold = relevant.get((root, column), set())
             found[row, column] = len(gold.intersection(places))
             held[column] += len(gold)
-    whole, drawn = (
-        _shares(found.sum(axis=0)[None, :])[0],
-        _shares(resampled_means(found, _RESAMPLES, np.random.default_rng(seed))),
-    )
-    low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0) if found.any() else np.full((2, len(labels)), np.nan)
-    n = int(found.any(axis=1).sum())
     return [
-        Share(label, Estimate(float(whole[i]), float(low[i]), float(high[i]), n), float(held[i] / held.sum()))
-        for i, label in enumerate(labels)
+        Share(label, share, float(held[i] / held.sum()))
+        for i, (label, share) in enumerate(zip(labels, shares_over_roots(found, seed=seed), strict=True))
     ]
+
+
+def shares_over_roots(found: npt.NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
+    """The share of each label in all that was found, from counts float64[n_roots, n_labels], with a 95% percentile bootstrap over
+    roots (2,000 resamples, seeded); `n` counts the roots that found any. NaN throughout where none did."""
+    n, labels = int(found.any(axis=1).sum()), found.shape[1]
+    if not n:
+        return [Estimate(np.nan, np.nan, np.nan, 0)] * labels
+    whole = _shares(found.sum(axis=0)[None, :])[0]
+    drawn = _shares(resampled_means(found, _RESAMPLES, np.random.default_rng(seed)))
+    low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0)
+    return [Estimate(float(whole[i]), float(low[i]), float(high[i]), n) for i in range(labels)]
 
 
 def labels_with_sides(task: PirTask) -> list[str]:

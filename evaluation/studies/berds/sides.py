@@ -1,13 +1,11 @@
 """Whom retrieval speaks for: leaning and sycophancy (BERDS, figures 2 and 3)."""
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from data.corpora import open_corpus
 from data.language_models.cache import CompletionCache
@@ -15,11 +13,12 @@ from data.language_models.protocol import LanguageModel
 from data.records import Question
 from detectors.labelling import judge
 from detectors.sides import TwoSides, supporting_sides
-from evaluation.berds.leaning import Leaning, lead, leanings, supporting_places
+from evaluation.berds.leaning import Leaning, lead, leanings, shares_of_leanings, supporting_places
+from evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
 from evaluation.intervals import mean_with_interval
 from evaluation.kept_rankings import corpus_ranking
 from evaluation.labelled_runs import labelled_ranking
-from evaluation.studies.charts import dots, stacked
+from evaluation.studies.charts import stacked
 from evaluation.studies.gathering import Gatherer, Selection
 from evaluation.studies.result import StudyResult, Table
 from evaluation.support import Support
@@ -27,7 +26,6 @@ from retrieval.protocol import Surroundings
 from retrieval.queries import Query
 from retrieval.registry import parse_pipeline
 
-_COLOURS = {"only supporting": "#2a78b8", "only opposing": "#e07b39", "both": "#3f9c78", "neither": "#8a94a0"}
 _ASKED = ("question", "supporting", "opposing")
 
 
@@ -35,26 +33,22 @@ def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: Lang
     """Which sides the top k hold, by corpus and pipeline, over all questions with two sides (BERDS, figure 2)."""
     rows, unsided = [], 0
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        said: Counter[Leaning] = Counter()
+        said: list[Leaning | None] = []
         unsided, supports = 0, []
         for dataset in selection.datasets:
             questions, support = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
             found = leanings(support, sides(gatherer, questions, model), k)
             labelled = support.labelled(k).tolist()
-            said.update(f for f, known in zip(found, labelled, strict=True) if f is not None and known)
+            said += [f for f, known in zip(found, labelled, strict=True) if known]
             unsided += found.count(None)
             supports.append(support)
-        total = said.total()
-        for place, kind in enumerate(Leaning):
-            low, high = proportion_confint(said[kind], total, method="wilson") if total else (np.nan, np.nan)
-            rows.append({"corpus": corpus, "pipeline": pipeline, "leaning": str(kind), "place": place,
-                         "value": 100 * said[kind] / total if total else np.nan, "low": 100 * low, "high": 100 * high,
-                         "n": total, **gatherer.provenance(supports, k)})  # fmt: skip
+        provenance = gatherer.provenance(supports, k)
+        rows += [{"corpus": corpus, "pipeline": pipeline, **share, **provenance} for share in shares_of_leanings(said)]
     cells = pd.DataFrame(rows)
     caption = f"Sides that the top {k} hold, percent of questions with two sides"
     table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
     shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
-    chart = stacked(shown, "percent of questions", row="row", colour="leaning", colours=_COLOURS)
+    chart = stacked(shown, "percent of questions", row="row", colour="leaning", colours=LEANING_COLOURS)
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
     return StudyResult("berds-leaning", settings, [table], {"leaning": chart}, _left_out(unsided))
 
@@ -101,10 +95,10 @@ def following(
         digits=2,
         notes=("Questions without a supporting passage (p = 0) have no Delta: column undefined of the CSV.",),
     )
-    shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
+    shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
     return StudyResult(
-        "berds-sycophancy", settings, [table], {"delta": dots(shown, "Delta", row="row", colour="asked")},
+        "berds-sycophancy", settings, [table], {"delta": sycophancy_arrows(shown)},
         _left_out(unsided),
     )  # fmt: skip
 

@@ -1,0 +1,85 @@
+"""Whom retrieval speaks for, as pictures: the pull of the side that asks, and shares of stances."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import altair as alt
+import pandas as pd
+
+from evaluation.chart_theme import CATEGORIES, NEUTRAL, STANCE_COLOURS
+
+LEANING_COLOURS: Mapping[str, str] = {
+    "only supporting": STANCE_COLOURS["supporting"],
+    "only opposing": STANCE_COLOURS["opposing"],
+    "both": CATEGORIES[2],
+    "neither": NEUTRAL,
+}
+_STEP, _WIDTH = 22, 460
+_SIDES = ("supporting", "opposing")
+
+
+def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
+    """Where each side pulls a ranking when it asks: for each `system`, an arrow from Delta of the plain question to Delta of the
+    supporting perspective as the query, and one to that of the opposing.
+
+    `cells` has the columns system, asked (question, supporting, opposing), value, low, high and n. Retrieval that follows whoever
+    asks has the first arrow to the right and the second to the left.
+    """
+    plain = cells[cells["asked"] == "question"].set_index("system")["value"]
+    arrows = cells[cells["asked"].isin(_SIDES) & cells["value"].notna()].copy()
+    arrows["start"] = arrows["system"].map(plain.to_dict()).astype(float)
+    arrows["turn"] = (arrows["value"] >= arrows["start"]).map({True: 90, False: -90})
+    scale = alt.Scale(zero=False, nice=True)
+    title = "Delta of the top k: 0 as many opposing as supporting, 1 supporting alone"
+    x = alt.X("value:Q", title=title, scale=scale)
+    rows = alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320))
+    base = alt.Chart(arrows).encode(
+        y=rows,
+        yOffset=alt.YOffset("asked:N", sort=list(_SIDES), scale=alt.Scale(domain=list(_SIDES))),
+        color=alt.Color(
+            "asked:N",
+            title="asked by",
+            scale=alt.Scale(domain=list(_SIDES), range=[STANCE_COLOURS[side] for side in _SIDES]),
+        ),
+        tooltip=["system", "asked", "start", "value", "low", "high", "n"],
+    )
+    intervals = base.mark_rule(strokeWidth=8, opacity=0.2).encode(
+        x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"
+    )
+    shafts = base.mark_rule(strokeWidth=2).encode(x=alt.X("start:Q", title=title, scale=scale), x2="value:Q")
+    heads = base.mark_point(shape="triangle", filled=True, size=110, opacity=1).encode(
+        x=x, angle=alt.Angle("turn:Q", scale=None)
+    )
+    asked = cells[(cells["asked"] == "question") & cells["value"].notna()]
+    dots = (
+        alt.Chart(asked)
+        .mark_point(filled=True, size=90, opacity=1, color=NEUTRAL)
+        .encode(y=rows, x=x, tooltip=["system", "asked", "value", "low", "high", "n"])
+    )
+    return cast(
+        alt.LayerChart,
+        alt.layer(intervals, shafts, heads, dots).properties(height=alt.Step(_STEP), width=_WIDTH),
+    )
+
+
+def share_bars(cells: pd.DataFrame, *, part: str, colours: Mapping[str, str]) -> alt.LayerChart:
+    """Shares of one whole a `system`, side by side with their intervals, and a tick where an even hand would be (`even`).
+
+    `cells` has the columns system, `part`, value, low, high, even and n.
+    """
+    order = [name for name in colours if name in set(cells[part])]
+    base = alt.Chart(cells[cells["value"].notna()]).encode(
+        y=alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
+        yOffset=alt.YOffset(f"{part}:N", sort=order),
+        tooltip=list(cells.columns),
+    )
+    scale = alt.Scale(domain=[0, 100])
+    bars = base.mark_bar().encode(
+        x=alt.X("value:Q", title="percent", scale=scale),
+        color=alt.Color(
+            f"{part}:N", title=None, scale=alt.Scale(domain=order, range=[colours[name] for name in order])
+        ),
+    )
+    lines = base.mark_rule(strokeWidth=2, color=NEUTRAL).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    ticks = base.mark_tick(thickness=3, color=NEUTRAL).encode(x=alt.X("even:Q", scale=scale))
+    return cast(alt.LayerChart, alt.layer(bars, lines, ticks).properties(height=alt.Step(_STEP), width=_WIDTH))
