@@ -9,6 +9,7 @@ from app.session import judgments, workspace
 from data.runs import RunManifest, list_runs, load_run
 from evaluation.failures.attribution import POOL_DEPTH
 from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
+from evaluation.labelled_runs import LabelledRun
 from evaluation.leaderboard.board import board
 from evaluation.leaderboard.costs import judging_minutes, system_costs
 from evaluation.measures import Measure, parse_measures
@@ -27,6 +28,14 @@ def made(runs: list[RunManifest], source: str) -> Made:
     return tuple((run.name, *state(run, plain)) for run in runs)
 
 
+def systems(kept: Made, source: str) -> dict[str, list[LabelledRun]]:
+    """The labelled runs of each system (pipeline and corpus), on its data sets in their order."""
+    found: dict[str, list[LabelledRun]] = {}
+    for run in manifests(kept):
+        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(labelled(run, source))
+    return found
+
+
 @st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
 def standings(runs: Made, source: str, measures: str, test: Test, correction: str, version: int) -> pd.DataFrame:
     """The board of some runs; `version` is that of the judgments."""
@@ -38,15 +47,15 @@ def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> p
     """Points of a measure, by its name without a cutoff, at growing k for each system; `version` is that of the judgments."""
     del version  # part of the key
     growing = at_growing_k(measure, deepest)
-    systems: dict[tuple[str, str], list[Score]] = {}
-    for run in _manifests(runs):
+    held: dict[tuple[str, str], list[Score]] = {}
+    for run in manifests(runs):
         found = _score(run, parse_label_source(source).plain, growing)
-        systems.setdefault((run.corpus, run.pipeline), []).extend(found)
+        held.setdefault((run.corpus, run.pipeline), []).extend(found)
     return pd.DataFrame(
         [
             {"corpus": corpus, "pipeline": pipeline, **point}
-            for (corpus, pipeline), held in systems.items()
-            for point in points_by_k(held, growing)
+            for (corpus, pipeline), scores in held.items()
+            for point in points_by_k(scores, growing)
         ]
     )
 
@@ -55,7 +64,7 @@ def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> p
 def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
     """What the systems cost; minutes are of judging the pairs of the top k. `version` is that of the judgments."""
     del version  # part of the key
-    held, seconds = _manifests(runs), seconds_by_pair(judgments())
+    held, seconds = manifests(runs), seconds_by_pair(judgments())
     plain = str(parse_label_source(source).plain)
     return system_costs(held, {run.name: judging_minutes(labelled(run, plain).keys, seconds, k) for run in held})
 
@@ -64,7 +73,7 @@ def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
 def _scores(runs: Made, source: str, measures: str, version: int) -> list[Score]:
     del version  # part of the key
     parsed = parse_measures(measures)
-    return [score for run in _manifests(runs) for score in _score(run, parse_label_source(source), parsed)]
+    return [score for run in manifests(runs) for score in _score(run, parse_label_source(source), parsed)]
 
 
 def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> list[Score]:
@@ -94,7 +103,7 @@ def _pooled(dataset: str, corpus: str, runs: Made, source: str, version: int) ->
     return pooled_qrels(workspace(), judgments(), dataset, corpus, parse_label_source(source))
 
 
-def _manifests(runs: Made) -> list[RunManifest]:
-    """The runs that are still as they were."""
+def manifests(runs: Made) -> list[RunManifest]:
+    """Those of the runs that are still as they were."""
     wanted = {(name, created) for name, created, *_ in runs}
     return [run for run in list_runs(workspace()) if (run.name, run.created) in wanted]

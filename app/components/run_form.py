@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app.components.job_box import job_box
-from app.jobs import list_jobs, start_job
+from app.components.under_way import under_way
+from app.jobs import start_job
 from app.pipelines import pipeline_of
 from app.session import errors_in_place, started_by, workspace
 from data.errors import BadInputError
@@ -35,14 +35,6 @@ def run_form() -> None:
                 st.rerun()
 
 
-@st.fragment(run_every=2)
 def runs_under_way() -> None:
-    """Runs that were started and are not done, drawn anew every two seconds; the page is drawn anew when one is."""
-    held = [job for job in list_jobs(workspace()) if job.arguments[:1] == ("run",) and job.state != "done"]
-    before = st.session_state.get("runs-under-way", set())
-    st.session_state["runs-under-way"] = {job.id for job in held}
-    if before - st.session_state["runs-under-way"]:
-        st.rerun()
-    for job in held:
-        with st.container(border=True, key=f"job-{job.id}"):
-            job_box(job)
+    """Runs that were started and are not done."""
+    under_way("runs", lambda job: job.arguments[:1] == ("run",))

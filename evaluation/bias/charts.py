@@ -14,6 +14,11 @@ LEANING_COLOURS: Mapping[str, str] = {
     "both": CATEGORIES[2],
     "neither": NEUTRAL,
 }
+STANCE_SHARE_COLOURS: Mapping[str, str] = {
+    "supporting": STANCE_COLOURS["supporting"],
+    "opposing": STANCE_COLOURS["opposing"],
+    "no side": STANCE_COLOURS["none"],
+}
 _STEP, _WIDTH = 22, 460
 _SIDES = ("supporting", "opposing")
 

@@ -13,7 +13,7 @@ from evaluation.studies.result import Table
 from retrieval.queries import Query
 
 _NO_SIDES = ("agnews", "story")
-_IN_CORPUS = "in the corpus"
+IN_CORPUS = "in the corpus"
 
 
 def bias(setting: Setting) -> Part:
@@ -38,7 +38,7 @@ def bias(setting: Setting) -> Part:
                 cells.append(cell(share.found, paper, task=search.task.name, pipeline=name, perspective=share.label))
         for share in perspective_shares(search.task, roots, ids):
             whole = share.found._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
-            cells.append(cell(whole, task=search.task.name, pipeline=_IN_CORPUS, perspective=share.label))
+            cells.append(cell(whole, task=search.task.name, pipeline=IN_CORPUS, perspective=share.label))
     frame = pd.DataFrame(cells)
     told = comparison_notes(sided, frame)
     caption = f"Perspective of the relevant passages in the top {setting.k} of root queries, % (PIR, tables 3 and 10)"

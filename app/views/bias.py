@@ -1,0 +1,305 @@
+"""Bias: whom retrieval speaks for. Its leaning, whether it follows the side that asks, shares of stances, and of places."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.bias_figures import leaning_figures, stance_figures
+from app.components.downloads import downloads
+from app.components.plain_text import escaped
+from app.components.under_way import under_way
+from app.jobs import Job
+from app.run_choice import chosen_source
+from app.run_scores import Made, made
+from app.session import errors_in_place, judgments, started_by, workspace
+from app.study_jobs import start
+from data.corpora import open_corpus
+from data.pir_tasks import kept_task
+from data.runs import RunManifest, list_runs
+from evaluation.bias.charts import LEANING_COLOURS, STANCE_SHARE_COLOURS, share_bars, sycophancy_arrows
+from evaluation.bias.stored import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
+from evaluation.chart_files import Chart
+from evaluation.chart_theme import CATEGORIES
+from evaluation.label_sources import HUMAN
+from evaluation.studies.charts import stacked
+from evaluation.studies.pir.bias import IN_CORPUS
+from evaluation.studies.pir.places import heat_map
+from evaluation.studies.store import Stored
+from retrieval.registry import DEFAULT_PIPELINES
+
+BEGUN = ("berds sycophancy", "pir")
+"""Studies that this page begins and shows."""
+
+
+def stored_runs() -> list[RunManifest]:
+    """Runs of the chosen data sets that still fit their corpora."""
+    current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
+    runs = [run for run in list_runs(workspace()) if current.get(run.corpus) == run.corpus_hash]
+    names = sorted({run.dataset for run in runs})
+    chosen = st.multiselect("Data sets", names, key="datasets", bind="query-params", placeholder="All")
+    return [run for run in runs if not chosen or run.dataset in chosen]
+
+
+def of_runs(draw: Callable[[Made, str, int], None]) -> None:
+    """What is computed from stored runs: which of them, whose labels, and how deep."""
+    left, middle, right = st.columns([4, 3, 1])
+    with left:
+        runs = stored_runs()
+    with middle:
+        source = chosen_source(workspace())
+    k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))
+    if runs:
+        draw(made(runs, source), source, k)
+    else:
+        st.info("There is no run yet. Run a pipeline on the [Runs](runs) page, or with `berdseye run`.")
+
+
+def leaning(kept: Made, source: str, k: int) -> None:
+    """Which sides the top k holds, by system."""
+    cells, beside = leaning_figures(kept, source, k, judgments().version())
+    if not cells["n"].any():
+        st.info(
+            "No question here has one supporting and one opposing perspective with labels. Choose another data set or label "
+            "source, or give perspectives their stance on the [Perspectives](perspectives) page."
+        )
+        return
+    shown = cells[cells["n"] > 0].assign(row=cells["system"])
+    chart = stacked(shown, f"percent of questions, top {k}", row="row", colour="leaning", colours=LEANING_COLOURS)
+    st.altair_chart(chart, key="leaning")
+    st.caption(
+        f"Of the questions with a supporting and an opposing perspective, which of the two the top {k} supports (BERDS, figure "
+        f"2); labels from **{escaped(source)}**."
+    )
+    table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart)
+    people(
+        beside,
+        "of those questions of which people judged every pair of the top k; *same* is the share of them of which the labels "
+        "and people say the same",
+        source,
+    )
+
+
+def stances(kept: Made, source: str, k: int) -> None:
+    """Which stances the supporting passages of the top k are for."""
+    cells, beside = stance_figures(kept, source, k, judgments().version())
+    if not cells["n"].any():
+        st.info("Nothing supports any perspective here. Choose another label source, or a larger k.")
+        return
+    chart = share_bars(cells[cells["n"] > 0], part="stance", colours=STANCE_SHARE_COLOURS)
+    st.altair_chart(chart, key="stances")
+    st.caption(
+        f"Of all that the top {k} says for a perspective, the share of each stance, with 95% intervals over questions, as PIR's "
+        "table 3 asks of queries that name no side. The upright mark is the share that the perspectives themselves have. "
+        f"Labels from **{escaped(source)}**."
+    )
+    table(cells.drop(columns="place"), f"stances-{k}", chart)
+    people(beside, "of the questions of which people judged every pair of the top k", source)
+
+
+def people(beside: pd.DataFrame, of_what: str, source: str) -> None:
+    """The same figures by people's word, with how many questions that is."""
+    st.subheader("By people's labels", anchor=False)
+    if source == HUMAN:
+        st.caption("The figures above are people's already.")
+    elif beside.empty:
+        st.info(
+            "People have not judged the whole top k of any question yet. [Annotate](annotate) makes it so; a batch of the run, "
+            "`berdseye batch create`, orders it."
+        )
+    else:
+        st.dataframe(beside.style.format(precision=1), hide_index=True, key="by-people")
+        st.caption(f"Percent, {of_what}; n says how many these are.")
+        downloads("bias-by-people", beside)
+
+
+def table(frame: pd.DataFrame, name: str, chart: Chart | None) -> None:
+    """The numbers of a chart, for the keyboard and to take away."""
+    st.dataframe(
+        frame.style.format(precision=2), hide_index=True, key=f"table-{name}", height=min(320, 40 + 36 * len(frame))
+    )
+    downloads(name, frame, chart)
+
+
+def sycophancy() -> None:
+    """Whether retrieval follows whoever asks, from the studies that were done."""
+    results = results_of(workspace(), SYCOPHANCY, SYCOPHANCY)
+    with st.expander("Find out", icon=":material/science:", expanded=not results):
+        st.markdown(
+            "The question, its supporting and its opposing perspective are each searched for, and their top k labelled: this "
+            "takes a while, and goes on beside the app."
+        )
+        begin_sycophancy()
+    under_way("bias", begun_here)
+    if not results:
+        st.info("Nothing was found out yet. Press **Start** above, or run `berdseye study berds sycophancy`.")
+        return
+    result = chosen_result(results)
+    k = result.settings["k"]
+    arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
+    st.caption(
+        f"Delta = (p - n) / p of the top {k}, with the shares p of passages for the supporting and n for the opposing "
+        "perspective (BERDS, figure 3). Dots: the plain question is asked. Arrows lead to where Delta is when a side is the "
+        f"query; pale bands are 95% intervals. Labels from **{escaped(str(result.settings['labels']))}**."
+    )
+    st.subheader("By people's labels", anchor=False)
+    theirs = by_people(results, result)
+    if result.settings["labels"] == HUMAN:
+        st.caption("The figures above are people's already.")
+    elif theirs is None:
+        st.info(f"The same was not computed by people's labels yet. Start it above with labels from **{HUMAN}**.")
+    elif table_of(theirs, SYCOPHANCY).cells["n"].any():
+        arrows(table_of(theirs, SYCOPHANCY).cells, f"sycophancy-{k}-people")
+    else:
+        st.info("People have judged none of the passages that the three queries found: n is 0 everywhere.")
+
+
+def arrows(cells: pd.DataFrame, name: str) -> None:
+    """A chart of arrows and its numbers."""
+    shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
+    chart = sycophancy_arrows(shown)
+    st.altair_chart(chart, key=f"chart-{name}")
+    columns = ["system", "asked", "value", "low", "high", "n", "undefined", "judged", "labels"]
+    table(shown[[c for c in columns if c in shown]], name, chart)
+
+
+def begin_sycophancy() -> None:
+    """The form that starts the study."""
+    with st.form("sycophancy", border=False):
+        columns = st.columns(4)
+        chosen = {
+            "--dataset": columns[0].multiselect("Data sets", workspace().datasets(), default=workspace().datasets()),
+            "--corpus": columns[1].multiselect("Corpora", workspace().corpora(), default=workspace().corpora()),
+            "--pipeline": columns[2].multiselect(
+                "Pipelines", pipelines(), default=pipelines()[:1], accept_new_options=True
+            ),
+        }
+        with columns[3]:
+            source = chosen_source(workspace(), key="study-labels")
+        k = int(columns[3].number_input("k", 1, 100, 5))
+        if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
+            if all(chosen.values()):
+                arguments = ("berds", "sycophancy", *options(chosen), "--labels", source, "--k", str(k))
+                start(workspace(), arguments, person=started_by())
+                st.rerun()
+            st.warning("Choose at least one data set, corpus and pipeline.")
+
+
+def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
+    """What is computed from PIR's tasks: a table of a stored study, drawn by `draw`."""
+    results = results_of(workspace(), PIR, name)
+    with st.expander("Find out", icon=":material/science:", expanded=not results):
+        begin_pir()
+    under_way("bias", begun_here)
+    if not results:
+        st.info(
+            "Nothing was found out yet. Press **Start** above, or run `berdseye study pir FILE --part bias --part places` on "
+            "task files of your own."
+        )
+        return
+    result = chosen_result(results)
+    for note in table_of(result, name).notes:
+        st.caption(escaped(note))
+    draw(table_of(result, name).cells)
+
+
+def begin_pir() -> None:
+    """The form that starts the study, over the tasks that were fetched."""
+    fetched = [name for name in workspace().datasets() if name.startswith("pir-")]
+    tasks = [name for name in fetched if kept_task(workspace().downloads_folder / name) is not None]
+    if not tasks:
+        st.markdown(
+            "No task of PIR is here. Fetch one with `berdseye dataset fetch pir-agnews`; what was released otherwise is read by "
+            "`berdseye study pir FILE`, also on the [Studies](studies?study=pir) page."
+        )
+        return
+    with st.form("pir", border=False):
+        left, right = st.columns(2)
+        chosen = left.multiselect("Tasks", tasks, default=tasks)
+        ranked = right.multiselect("Pipelines", pipelines(), default=pipelines()[:1], accept_new_options=True)
+        if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
+            if chosen and ranked:
+                parts = {"--pipeline": ranked, "--part": ["bias", "places"]}
+                start(workspace(), ("pir", *chosen, *options(parts)), person=started_by())
+                st.rerun()
+            st.warning("Choose at least one task and one pipeline.")
+
+
+def task_shares(cells: pd.DataFrame) -> None:
+    """PIR's shares of perspectives, beside those of the corpus and what the paper prints."""
+    corpus = cells[cells["pipeline"] == IN_CORPUS].set_index(["task", "perspective"])["value"]
+    measured = cells[(cells["pipeline"] != IN_CORPUS) & cells["value"].notna()].copy()
+    measured["even"] = [corpus.get((row.task, row.perspective)) for row in measured.itertuples()]
+    measured["system"] = measured["pipeline"] + ", " + measured["task"]
+    names = list(dict.fromkeys(measured["perspective"]))
+    colours = {name: CATEGORIES[place % len(CATEGORIES)] for place, name in enumerate(names)}
+    columns = ["system", "perspective", "value", "low", "high", "even", "n", "published"]
+    shown = measured[[c for c in columns if c in measured]]
+    chart = share_bars(shown.drop(columns="published", errors="ignore"), part="perspective", colours=colours)
+    st.altair_chart(chart, key="task-shares")
+    st.caption(
+        "Of the relevant passages that queries without a perspective found, the share of each (PIR, tables 3 and 10); upright "
+        "marks: its share of all relevant passages. Which passages are relevant people said: the labels are those of the task. "
+        "*published* is what the paper prints."
+    )
+    table(shown, "perspective-shares", chart)
+
+
+def places(cells: pd.DataFrame) -> None:
+    """A heat map of one task and pipeline."""
+    found = location_matrices(cells)
+    told = {f"{task} · {pipeline}": key for key in found for task, pipeline in [key]}
+    name = st.selectbox("Task and pipeline", list(told), key="map", bind="query-params")
+    matrix = found[told[name or next(iter(told))]]
+    chart = heat_map(matrix)
+    st.altair_chart(chart, key="places")
+    st.caption(
+        "Of the passages found for queries that ask for news from a place, the share from each place; a passage is from the "
+        "place that the task says it is relevant for, else from the first that its text names. Off the diagonal, retrieval "
+        "answers with somewhere else."
+    )
+    table(matrix, "places", chart)
+
+
+def chosen_result(results: Sequence[Stored]) -> Stored:
+    """One of the stored results, the newest first."""
+    by_name: Mapping[str, Stored] = {result.name: result for result in results}
+    name = st.selectbox(
+        "Result", list(by_name), key="result", bind="query-params", format_func=lambda n: f"{by_name[n].created} · {n}"
+    )
+    return by_name[name or results[0].name]
+
+
+def begun_here(job: Job) -> bool:
+    """Whether it is a study of this page."""
+    return job.arguments[:1] == ("study",) and " ".join(job.arguments[1:]).startswith(BEGUN)
+
+
+def pipelines() -> list[str]:
+    """Pipelines to choose from: those of the stored runs first."""
+    return list(dict.fromkeys([*(run.pipeline for run in list_runs(workspace())), *DEFAULT_PIPELINES]))
+
+
+def options(chosen: Mapping[str, Sequence[str]]) -> list[str]:
+    """Options of a command, one a value."""
+    return [word for option, values in chosen.items() for value in values for word in (option, value)]
+
+
+VIEWS: Mapping[str, Callable[[], None]] = {
+    "Leaning": lambda: of_runs(leaning),
+    "Sycophancy": sycophancy,
+    "Stances": lambda: of_runs(stances),
+    "Perspective shares": lambda: of_tasks("pir_bias", task_shares),
+    "Places": lambda: of_tasks("pir_places", places),
+}
+
+
+def page() -> None:
+    """The whole page."""
+    names = list(VIEWS)
+    view = st.segmented_control("View", names, default=names[0], required=True, key="view", bind="query-params")
+    VIEWS[view or names[0]]()
+
+
+with errors_in_place():
+    page()
