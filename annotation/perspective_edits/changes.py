@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from data.dataset_formats.perspectives import read_perspectives
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
-from data.records import Perspective
+from data.records import Perspective, Stance
 
 Action = Literal["propose", "split", "merge", "reword", "drop"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
@@ -104,12 +104,16 @@ class Change:
             raise BadInputError(f"Not an edit: {error!r}.", hint="Give action, parts and becomes.") from error
 
 
-def inheriting(parts: Sequence[Perspective], becomes: Sequence[Perspective]) -> list[Perspective]:
-    """What comes in, where it has no stance with that of the parts if they agree; other words keep the one explanation."""
+def shared_stance(parts: Sequence[Perspective]) -> Stance | None:
+    """The stance on which parts agree, which what takes their place has unless it is said otherwise."""
     stances = {p.stance for p in parts}
-    stance = parts[0].stance if len(stances) == 1 else None
+    return parts[0].stance if len(stances) == 1 else None
+
+
+def explained_as(parts: Sequence[Perspective], becomes: Sequence[Perspective]) -> list[Perspective]:
+    """What comes in; other words for one perspective keep its explanation."""
     explanation = parts[0].explanation if len(parts) == len(becomes) == 1 else ""
-    return [Perspective(p.text, p.stance or stance, p.explanation or explanation) for p in becomes]
+    return [p._replace(explanation=p.explanation or explanation) for p in becomes]
 
 
 def _composed(text: str) -> str:

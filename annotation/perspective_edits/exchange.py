@@ -14,7 +14,7 @@ from sqlalchemy import select
 from annotation.judgments import Annotator, Judgments
 from annotation.perspective_edits.changes import Change, chosen_parts
 from annotation.perspective_edits.log import KINDS, EditLog, Event, locked_edits
-from annotation.perspective_edits.states import replay
+from annotation.perspective_edits.states import History
 from annotation.schema import annotators, perspective_edits
 from data.atomic import write_bytes
 from data.dataset_formats.perspectives import read_perspectives
@@ -74,7 +74,7 @@ def import_edits(
             people[name] = judgments.sign_in(name)
         elif not isinstance(name, str) and person is None:
             raise BadInputError("It does not say whose it is.", where=path, line=line, hint="Add `by`, or give a name.")
-    logs: dict[str, EditLog] = {}
+    logs: dict[str, tuple[EditLog, History]] = {}
     with locked_edits(judgments) as connection:
         before = {str(uid) for uid in connection.execute(select(perspective_edits.c.uid)).scalars()}
         new = 0
@@ -84,11 +84,13 @@ def import_edits(
                 if uid is not None and uid in before:
                     continue
                 dataset = _text(row, "dataset")
-                log = logs.setdefault(dataset, EditLog(workspace, judgments, dataset))
-                edits = log.edits_within(connection)
+                if dataset not in logs:
+                    opened = EditLog(workspace, judgments, dataset)
+                    logs[dataset] = opened, opened.history_within(connection)
+                log, history = logs[dataset]
                 who = people.get(str(row.get("by"))) or person
                 assert who is not None
-                log.record(connection, _event(row, who, uid, log, edits), own=True)
+                log.record(connection, _event(row, who, uid, log, history), own=True, history=history)
             except BerdseyeError as error:
                 raise BadInputError(
                     error.what, where=path, line=line, hint=error.hint or "Correct this line."
@@ -97,19 +99,20 @@ def import_edits(
     return new, len(rows) - new
 
 
-def _event(row: Row, person: Annotator, uid: str | None, log: EditLog, edits: list[Any]) -> Event:
+def _event(row: Row, person: Annotator, uid: str | None, log: EditLog, history: History) -> Event:
     kind = str(row.get("kind", "propose"))
     if kind not in KINDS:
         raise BadInputError(f"'{kind}' is no kind of event.", hint=f"Use {', '.join(KINDS)}.")
     comment = str(row.get("comment") or "")
     at = row.get("at") if isinstance(row.get("at"), str) else None
     if kind != "propose":
-        target = next((e.id for e in edits if e.uid == row.get("target")), None)
+        target = history.by_uid.get(str(row.get("target")))
         if target is None:
             raise BadInputError("Its edit is not known here.", hint="Put the proposal above it, with its uid.")
         return Event(kind, person, target=target, comment=comment, uid=uid, at=at)
     question_id = _text(row, "question_id")
-    present = next((q.perspectives for q in replay(log.base, edits).questions if q.id == question_id), ())
+    question = log.present_question(question_id, history.of_question(question_id))
+    present = () if question is None else question.perspectives
     try:
         becomes = read_perspectives(row.get("becomes", []))
     except ValueError as error:

@@ -5,8 +5,9 @@ that are accepted at once one is, and the other is told.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Literal, NamedTuple, NoReturn
 from uuid import uuid4
 
@@ -15,12 +16,13 @@ from sqlalchemy import Connection, func, select
 from annotation.database import writing
 from annotation.judgments import Annotator, Judgments, now
 from annotation.perspective_edits.changes import Change, ConflictError
-from annotation.perspective_edits.states import Edit, Replayed, accepted, edits_of, replay
+from annotation.perspective_edits.states import Edit, History, Replayed, accepted, replay
 from annotation.schema import annotators, perspective_edits
 from data.dataset_names import split_version
 from data.datasets import load_dataset
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
+from data.records import Question
 from data.workspace import Workspace
 
 KINDS = ("propose", "accept", "reject", "undo")
@@ -49,6 +51,7 @@ class EditLog:
         self.workspace, self.judgments = workspace, judgments
         self.dataset = split_version(dataset)[0]
         self.base = load_dataset(workspace, self.dataset)
+        self._by_id = {q.id: q for q in self.base}
 
     def edits(self) -> list[Edit]:
         """Every edit with how it stands, in the order they were proposed."""
@@ -89,25 +92,27 @@ class EditLog:
                 raise BadInputError(f"Edit {edit} is {found.status} by now.", hint="Look at it again.")
             return self.record(connection, Event("undo", person, target=edit, comment=comment))
 
-    def record(self, connection: Connection, event: Event, *, own: bool = False) -> Edit:
-        """Check an event and write it within a transaction of `locked_edits`; returns its edit as it stands then."""
-        edits = {e.id: e for e in self.edits_within(connection)}
-        if event.uid is not None:
-            known = select(perspective_edits.c.id).where(perspective_edits.c.uid == event.uid)
-            written = connection.execute(known).scalar_one_or_none()
-            if written is not None:
-                return edits[event.target or written]
+    def record(
+        self, connection: Connection, event: Event, *, own: bool = False, history: History | None = None
+    ) -> Edit:
+        """Check an event and write it within a transaction of `locked_edits`; returns its edit as it stands then.
+
+        Who writes many gives the `history` of the transaction, to which the event is added, and each costs no look at the rest.
+        """
+        history = self.history_within(connection) if history is None else history
+        if event.uid is not None and event.uid in history.by_uid:
+            return history.edits[history.by_uid[event.uid]]
         question_id, target = event.question_id, None
         if event.person.demo:
             raise BadInputError("A made-up person of the demo edits nothing.", hint="Sign in under another name.")
         if event.kind == "propose":
-            self._check_proposal(event, list(edits.values()))
+            self._check_proposal(event, history)
         else:
-            edit = edits.get(event.target or 0)
+            edit = history.edits.get(event.target or 0)
             if edit is None:
-                raise UnknownNameError("edit", str(event.target), [str(i) for i in edits])
+                raise UnknownNameError("edit", str(event.target), [str(i) for i in history.edits])
             question_id = edit.question_id
-            target = self._checked_target(event, edit, list(edits.values()), own=own)
+            target = self._checked_target(event, edit, history.of_question(question_id), own=own)
         added = connection.execute(
             perspective_edits.insert()
             .values(
@@ -121,38 +126,44 @@ class EditLog:
                 comment=clean(event.comment),
                 target=target,
             )
-            .returning(perspective_edits.c.id)
-        ).scalar_one()
-        return next(e for e in self.edits_within(connection) if e.id == (event.target or added))
+            .returning(perspective_edits)
+        ).one()
+        return history.add(SimpleNamespace(**added._mapping, name=event.person.name, demo=event.person.demo))
 
-    def _check_proposal(self, event: Event, edits: list[Edit]) -> None:
-        present = {q.id: q for q in replay(self.base, edits).questions}
-        if event.question_id not in present:
-            raise UnknownNameError("question", event.question_id, present)
+    def present_question(self, question_id: str, edits: Sequence[Edit]) -> Question | None:
+        """A question after its accepted edits; None where the data set has none of this id."""
+        known = self._by_id.get(question_id)
+        return None if known is None else replay([known], edits).questions[0]
+
+    def _check_proposal(self, event: Event, history: History) -> None:
+        question = self.present_question(event.question_id, history.of_question(event.question_id))
+        if question is None:
+            raise UnknownNameError("question", event.question_id, self._by_id)
         if event.change is None:
             raise BadInputError("A proposal without a change.", hint="Give action, parts and becomes.")
-        event.change.apply(present[event.question_id].perspectives)
+        event.change.apply(question.perspectives)
 
-    def _checked_target(self, event: Event, edit: Edit, edits: list[Edit], *, own: bool) -> int:
-        """The id of the event that this one is about: the proposal, or for an undo what it takes back."""
+    def _checked_target(self, event: Event, edit: Edit, beside: list[Edit], *, own: bool) -> int:
+        """The id of the event that this one is about: the proposal, or for an undo what it takes back. `beside` are the edits
+        of the same question."""
         if event.kind == "undo":
-            return self._checked_undo(event, edit, edits)
+            return self._checked_undo(event, edit, beside)
         if edit.status != "open":
             by = f" by {edit.decision.by.name}" if edit.decision else ""
             raise BadInputError(f"Edit {edit.id} is {edit.status}{by} already.", hint="Take that back first.")
         if event.kind == "accept":
             if edit.by.id == event.person.id and not own:
                 raise BadInputError(f"Edit {edit.id} is your own.", hint="Someone else accepts it.")
-            question = next((q for q in replay(self.base, edits).questions if q.id == edit.question_id), None)
+            question = self.present_question(edit.question_id, beside)
             if question is None:
                 raise ConflictError(f"There is no question '{edit.question_id}' any more.", hint="Reject the edit.")
             try:
                 edit.change.apply(question.perspectives)
             except ConflictError as error:
-                _tell(edit, edits, error)
+                _tell(edit, beside, error)
         return edit.id
 
-    def _checked_undo(self, event: Event, edit: Edit, edits: list[Edit]) -> int:
+    def _checked_undo(self, event: Event, edit: Edit, beside: list[Edit]) -> int:
         if edit.decision is None:
             if edit.status == "withdrawn":
                 raise BadInputError(f"Edit {edit.id} is withdrawn already.", hint="Propose it anew.")
@@ -160,21 +171,25 @@ class EditLog:
                 raise BadInputError(f"Edit {edit.id} is {edit.by.name}'s proposal.", hint="Reject it instead.")
             return edit.id
         if edit.status == "accepted":
-            known = replay(self.base, edits).conflicts
-            left = replay(self.base, [e for e in edits if e.id != edit.id]).conflicts
+            known = replay(self.base, beside).conflicts
+            left = replay(self.base, [e for e in beside if e.id != edit.id]).conflicts
             if built := sorted(set(left) - set(known)):
                 raise ConflictError(f"Edit {built[0]} builds on edit {edit.id}.", hint="Take that one back first.")
         return edit.decision.event
 
     def edits_within(self, connection: Connection) -> list[Edit]:
         """`edits` as a transaction sees them."""
+        return list(self.history_within(connection).edits.values())
+
+    def history_within(self, connection: Connection) -> History:
+        """The log as a transaction sees it."""
         query = (
             select(perspective_edits, annotators.c.name, annotators.c.demo)
             .join(annotators, annotators.c.id == perspective_edits.c.annotator_id)
             .where(perspective_edits.c.dataset == self.dataset)
             .order_by(perspective_edits.c.id)
         )
-        return edits_of(connection.execute(query).all())
+        return History(connection.execute(query).all())
 
 
 @contextmanager

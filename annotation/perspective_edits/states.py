@@ -60,28 +60,53 @@ class Replayed(NamedTuple):
     conflicts: dict[int, str]
 
 
-def edits_of(events: Iterable[Any]) -> list[Edit]:
-    """The edits of a log, in the order they were proposed. `events` are its rows in order, each with the person's name.
+class History:
+    """A log of edits as it grows, so that an event more needs no look at those before it, but of its own question.
 
     An undo of a decision opens the edit again; an undo of a proposal withdraws it.
     """
-    edits: dict[int, Edit] = {}
-    decided: dict[int, int] = {}
-    for e in events:
+
+    def __init__(self, events: Iterable[Any] = ()) -> None:
+        self.edits: dict[int, Edit] = {}
+        self.by_uid: dict[str, int] = {}
+        self._of_question: dict[str, list[int]] = {}
+        self._decided: dict[int, int] = {}
+        for event in events:
+            self.add(event)
+
+    def add(self, e: Any) -> Edit:
+        """Take up the next row of the log, with its person's name; returns its edit as it stands then."""
         by = Annotator(e.annotator_id, e.name, e.demo)
         match e.kind:
             case "propose":
+                about = e.id
                 change = Change.from_json(json.loads(e.change))
-                edits[e.id] = Edit(e.id, e.uid, e.at, by, e.question_id, change, e.comment)
+                self.edits[about] = Edit(e.id, e.uid, e.at, by, e.question_id, change, e.comment)
+                self._of_question.setdefault(e.question_id, []).append(about)
             case "accept" | "reject":
+                about = self._decided[e.id] = e.target
                 status: Status = "accepted" if e.kind == "accept" else "rejected"
-                edits[e.target] = replace(edits[e.target], status=status, decision=Decision(e.id, e.at, by, e.comment))
-                decided[e.id] = e.target
-            case "undo" if e.target in decided:
-                edits[decided[e.target]] = replace(edits[decided[e.target]], status="open", decision=None)
-            case "undo":
-                edits[e.target] = replace(edits[e.target], status="withdrawn")
-    return list(edits.values())
+                self._set(about, status, Decision(e.id, e.at, by, e.comment))
+            case "undo" if e.target in self._decided:
+                about = self._decided[e.target]
+                self._set(about, "open", None)
+            case _:
+                about = e.target
+                self._set(about, "withdrawn", self.edits[about].decision)
+        self.by_uid[e.uid] = about
+        return self.edits[about]
+
+    def of_question(self, question_id: str) -> list[Edit]:
+        """The edits of one question, in the order they were proposed."""
+        return [self.edits[i] for i in self._of_question.get(question_id, ())]
+
+    def _set(self, edit: int, status: Status, decision: Decision | None) -> None:
+        self.edits[edit] = replace(self.edits[edit], status=status, decision=decision)
+
+
+def edits_of(events: Iterable[Any]) -> list[Edit]:
+    """The edits of a log, in the order they were proposed. `events` are its rows in order, each with the person's name."""
+    return list(History(events).edits.values())
 
 
 def accepted(edits: Iterable[Edit]) -> list[Edit]:
@@ -111,8 +136,12 @@ def replay(questions: Sequence[Question], edits: Iterable[Edit]) -> Replayed:
 
 def overlaps(edits: Sequence[Edit]) -> Mapping[int, list[int]]:
     """Of each open edit the other open ones that take the same perspective or bring the same text: one of them can stand."""
-    waiting = [e for e in edits if e.status == "open"]
+    waiting: dict[str, list[Edit]] = {}
+    for edit in edits:
+        if edit.status == "open":
+            waiting.setdefault(edit.question_id, []).append(edit)
     return {
-        e.id: [o.id for o in waiting if o.id != e.id and o.question_id == e.question_id and e.change.touches(o.change)]
-        for e in waiting
+        e.id: [o.id for o in beside if o.id != e.id and e.change.touches(o.change)]
+        for beside in waiting.values()
+        for e in beside
     }

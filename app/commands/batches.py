@@ -76,7 +76,7 @@ def create(
         str | None, typer.Option(help="Whose probabilities and decisions; else the adopted one.")
     ] = None,
     shown: Annotated[
-        bool, typer.Option(help="Show the detector's label beside each pair; else the batch is blind.")
+        bool, typer.Option(help="Show the detector's label before the word; else the batch is blind.")
     ] = False,
     experiment: Annotated[
         float | None,

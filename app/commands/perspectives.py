@@ -27,8 +27,8 @@ NewOption = Annotated[
     list[str],
     typer.Option(
         "--new",
-        help="A text that comes in. '+ ' in front says that it is supporting, '- ' opposing; without either it takes the "
-        "stance of those whose place it takes, where they agree.",
+        help="A text that comes in. '+ ' in front says that it is supporting, '- ' opposing, '= ' neither; without a sign it "
+        "takes the stance of those whose place it takes, where they agree.",
     ),
 ]
 CommentOption = Annotated[str, typer.Option(help="Why; kept with it.")]
@@ -260,13 +260,14 @@ def _proposed(
     new: list[str],
     comment: str,
 ) -> None:
-    from annotation.perspective_edits.changes import Change, chosen_parts, inheriting
+    from annotation.perspective_edits.changes import Change, chosen_parts, explained_as, shared_stance
     from annotation.perspective_edits.states import overlaps
     from data.dataset_formats.perspectives import perspective_of_line
 
     log, held, judgments = _log(workspace, dataset)
     chosen = chosen_parts(_question(log, question).perspectives, parts)
-    change = Change.of(action, chosen, inheriting(chosen, [perspective_of_line(line) for line in new]))
+    typed = [perspective_of_line(line, shared_stance(chosen)) for line in new]
+    change = Change.of(action, chosen, explained_as(chosen, typed))
     edit = log.propose(_person(held, judgments), question, change, comment=comment)
     print(f"{edit.id}\t{_said(edit)}")
     if others := overlaps(log.edits())[edit.id]:

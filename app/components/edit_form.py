@@ -3,7 +3,15 @@
 import streamlit as st
 
 from annotation.judgments import Annotator
-from annotation.perspective_edits.changes import ACTIONS, LONGEST, Action, Change, chosen_parts, inheriting
+from annotation.perspective_edits.changes import (
+    ACTIONS,
+    LONGEST,
+    Action,
+    Change,
+    chosen_parts,
+    explained_as,
+    shared_stance,
+)
 from annotation.perspective_edits.log import EditLog
 from app.components.edit_lines import VERBS
 from app.components.key_map import EDITS
@@ -29,7 +37,7 @@ def edit_form(log: EditLog, question: Question, person: Annotator) -> None:
                     key=f"edit-new-{action}-{question.id}-{number}",
                     height=100 if action == "split" else 80,
                     max_chars=LONGEST * 10,
-                    placeholder="Start a line with + for supporting or - for opposing, if it takes a side",
+                    placeholder="Start a line with + for supporting, - for opposing, or = for neither",
                     help="Without a sign it takes the stance of those whose place it takes, where they agree.",
                 )
         comment = st.text_input(
@@ -38,7 +46,8 @@ def edit_form(log: EditLog, question: Question, person: Annotator) -> None:
         if st.form_submit_button("Send the proposal", type="primary", icon=":material/send:", shortcut=EDITS["send"]):
             with errors_in_place():
                 chosen = chosen_parts(question.perspectives, parts)
-                change = Change.of(action, chosen, inheriting(chosen, perspectives_of_lines(words or "")))
+                typed = perspectives_of_lines(words or "", shared_stance(chosen))
+                change = Change.of(action, chosen, explained_as(chosen, typed))
                 edit = log.propose(person, question.id, change, comment=comment or "")
                 st.session_state["proposals_sent"] = number + 1
                 st.session_state["edit_told"] = f"Edit {edit.id} is proposed."

@@ -16,7 +16,7 @@ SIDES: dict[str, Stance] = {
     "against": "opposing",
 }
 """What sources call the two stances."""
-_SIGNS: dict[str, Stance] = {"+ ": "supporting", "- ": "opposing"}
+_SIGNS: dict[str, Stance | None] = {"+ ": "supporting", "- ": "opposing", "= ": None}
 
 
 def read_perspectives(value: Any) -> tuple[Perspective, ...]:
@@ -35,18 +35,20 @@ def read_perspectives(value: Any) -> tuple[Perspective, ...]:
     return tuple(found.values())
 
 
-def perspective_of_line(line: str) -> Perspective:
-    """A perspective as people type it: '+ ' in front says that it is supporting, '- ' that it is opposing."""
+def perspective_of_line(line: str, unsigned: Stance | None = None) -> Perspective:
+    """A perspective as people type it: '+ ' in front says that it is supporting, '- ' that it is opposing, '= ' that it takes
+    no side; without a sign it has the stance `unsigned`."""
     text = line.strip()
-    stance = _SIGNS.get(text[:2])
-    return Perspective(text[2:].strip() if stance else text, stance)
+    if text[:2] in _SIGNS:
+        return Perspective(text[2:].strip(), _SIGNS[text[:2]])
+    return Perspective(text, unsigned)
 
 
-def perspectives_of_lines(lines: str) -> tuple[Perspective, ...]:
+def perspectives_of_lines(lines: str, unsigned: Stance | None = None) -> tuple[Perspective, ...]:
     """One a line; empty lines say nothing, and a line typed twice counts once."""
     found: dict[str, Perspective] = {}
     for line in lines.splitlines():
-        if (typed := perspective_of_line(line)).text:
+        if (typed := perspective_of_line(line, unsigned)).text:
             found.setdefault(typed.text, typed)
     return tuple(found.values())
 

@@ -272,3 +272,38 @@ def test_proposals_come_from_a_plain_file_and_a_bad_line_adds_nothing(
         import_edits(workspace, judgments, file)
     assert import_edits(workspace, judgments, file, ana) == (1, 0)
     assert log.edits()[0].change == Change.of("merge", [A, B], [Perspective("New.")])
+
+
+def test_a_log_twice_as_long_takes_twice_the_work(
+    workspace: Workspace, judgments: Judgments, ana: Annotator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_dataset(workspace, "made", [Question(f"q{n}", "made", f"Why {n}?", (A,)) for n in range(80)])
+    looks: list[int] = []
+
+    def counted(edit: Change, perspectives: tuple[Perspective, ...]) -> tuple[Perspective, ...]:
+        looks.append(1)
+        return apply(edit, perspectives)
+
+    apply = Change.apply
+    monkeypatch.setattr(Change, "apply", counted)
+    work = []
+    for first, count in ((0, 20), (20, 40)):
+        lines = []
+        for n in range(first, first + count):
+            uid = str(uuid4())
+            rest = {"dataset": "made", "by": "Bo"}
+            proposal = {
+                "question_id": f"q{n}",
+                "action": "reword",
+                "parts": ["1"],
+                "becomes": [f"New {n}."],
+                "uid": uid,
+            }
+            lines += [rest | proposal, rest | {"kind": "accept", "target": uid}]
+        file = tmp_path / f"{first}.jsonl"
+        file.write_text("\n".join(map(json.dumps, lines)))
+        assert import_edits(workspace, judgments, file, ana) == (2 * count, 0)
+        work.append(len(looks))
+        looks.clear()
+    assert work == [40, 80], "an edit is looked at when it is proposed, and when it is accepted"
+    assert sum(e.status == "accepted" for e in EditLog(workspace, judgments, "made").edits()) == 60

@@ -8,9 +8,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from annotation.judgments import Judgments, PairRecord
+from annotation.people import Identity
 from annotation.perspective_edits.changes import Change
 from annotation.perspective_edits.log import EditLog
 from app.components.plain_text import JOINER
+from app.roles import right_of_page
 from app.session import judgments as shared_judgments
 from data.datasets import load_dataset, save_dataset
 from data.records import Perspective, Question
@@ -34,8 +36,9 @@ def held(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judg
             Question("zoos", "made", f"Should zoos exist? {HOSTILE}", (Perspective(HOSTILE),)),
         ],
     )
-    yield shared_judgments()
-    shared_judgments().engine.dispose()
+    opened = shared_judgments()
+    yield opened
+    opened.engine.dispose()
     st.cache_resource.clear()
 
 
@@ -115,6 +118,54 @@ def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) 
     assert "Edit 2 conflicts with edit 1, which Ana accepted" in texts(at)
     press(at, "Reject")
     assert "Edit 2 is rejected." in texts(at)
+
+
+def test_a_stance_is_taken_away_by_a_sign(held: Judgments, workspace: Workspace) -> None:
+    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
+    press(at, "Reword")
+    next(s for s in at.selectbox if s.label == "Perspective").set_value(CARS.text)
+    write(at, f"= {CARS.text}")
+    press(at, "Accept")
+    assert now_of(held, workspace)[0] == Perspective(CARS.text)
+
+
+@pytest.mark.parametrize(
+    ("email", "may"),
+    [("ann@example.org", ""), ("adj@example.org", "Accept Reject"), ("rea@example.org", "Accept Reject Make made@2")],
+)
+def test_in_a_team_each_role_finds_what_it_may(
+    held: Judgments, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, email: str, may: str
+) -> None:
+    log, bo = EditLog(workspace, held, "made"), held.sign_in("Bo")
+    for text in ("Done.", "Waits."):
+        edit = log.propose(held.sign_in("Ana"), "cars", Change.of("propose", (), (Perspective(text),)))
+        if text == "Done.":
+            log.accept(bo, edit.id)
+    (workspace.folder / "berdseye.toml").write_text(
+        '[people]\nmode = "team"\nissuer = "https://id.example.org"\nclient_id = "b"\n[people.roles]\n'
+        '"ann@example.org" = "annotator"\n"adj@example.org" = "adjudicator"\n"rea@example.org" = "researcher"\n'
+    )
+    held.engine.dispose()
+    st.cache_resource.clear()
+    signed_in = [email]
+    monkeypatch.setattr("app.session.identity", lambda _claims, _people: Identity("i", "1", "Cleo", signed_in[0]))
+    at = AppTest.from_file(str(APP / "views" / "perspectives.py"), default_timeout=60)
+    at.session_state["right"] = right_of_page("perspectives")
+    at.session_state["annotator"] = Judgments.open(workspace.judgments_url).sign_in("Cleo")
+    again(at)
+    usable = {b.label for b in at.button if not b.disabled}
+    assert {label for label in ("Accept", "Reject", "Make made@2") if label in usable} == {
+        label for label in ("Accept", "Reject", "Make made@2") if label in may
+    }
+    write(at, "Mine.")
+    if "Accept" in may:
+        own = [b for b in at.button if b.label == "Accept"]
+        assert [b.disabled for b in own] == [False, True], "nobody accepts what they proposed"
+        signed_in[0] = "ann@example.org"
+        press(at, "Accept")
+        assert "This takes an adjudicator" in texts(at)
+    statuses = [e.status for e in EditLog(workspace, Judgments.open(workspace.judgments_url), "made").edits()]
+    assert statuses == ["accepted", "open", "open"]
 
 
 def test_a_form_that_says_too_little_is_told_and_keeps_what_was_typed(held: Judgments, workspace: Workspace) -> None:
