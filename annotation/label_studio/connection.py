@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -155,13 +156,22 @@ def _refused(url: str, error: ApiError) -> BerdseyeError:
 
 def server_url(workspace: Workspace) -> str:
     """Where Label Studio is, whether it answers or not; empty where none is named and none runs in the workspace."""
-    named = os.environ.get("BERDSEYE_LABEL_STUDIO_URL") or str(workspace.settings["label_studio"]["url"])
     server = running(workspace.label_studio_folder)
-    return named.rstrip("/") or (server.url if server is not None else "")
+    return _shown(_named(workspace)).rstrip("/") or (server.url if server is not None else "")
+
+
+def _named(workspace: Workspace) -> str:
+    return os.environ.get("BERDSEYE_LABEL_STUDIO_URL") or str(workspace.settings["label_studio"]["url"])
+
+
+def _shown(url: str) -> str:
+    """An address as it may be shown: without a user and password, and without what stands behind the path."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{re.split('[?#]', rest)[0].rpartition('@')[2]}" if rest else url.rpartition("@")[2]
 
 
 def _address_and_token(workspace: Workspace, folder: Path) -> tuple[str, str]:
-    url = os.environ.get("BERDSEYE_LABEL_STUDIO_URL") or str(workspace.settings["label_studio"]["url"])
+    url = _named(workspace)
     if not url:
         server = running(folder)
         if server is None:
@@ -170,8 +180,14 @@ def _address_and_token(workspace: Workspace, folder: Path) -> tuple[str, str]:
                 hint=_HOW_TO_START,
             )
         return server.url, server.token
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise BadInputError("The address of Label Studio must begin with http:// or https://.", where=url)
+    if not url.lower().startswith(("http://", "https://")):
+        raise BadInputError("The address of Label Studio must begin with http:// or https://.", where=_shown(url))
+    if _shown(url) != url:
+        raise BadInputError(
+            "The address of Label Studio holds more than a server and a path: a user, a password or a query.",
+            where=_shown(url),
+            hint="Leave that out; the token alone says who you are.",
+        )
     token = os.environ.get("BERDSEYE_LABEL_STUDIO_TOKEN", "")
     if not token:
         raise BadInputError("There is no token for Label Studio.", where=url, hint=_HOW_TO_SIGN_IN)

@@ -99,6 +99,11 @@ def test_what_fails_keeps_them(
 ) -> None:
     works, text = said("judgments", "pull")
     assert not works, text
+    for wrong in (f"http://user:{MARK}@{NOWHERE}", f"u:{MARK}@h", f"http://h/?t={MARK}"):
+        monkeypatch.setenv("BERDSEYE_LABEL_STUDIO_URL", wrong)
+        works, text = said("judgments", "pull")
+        assert not works, text
+        drawn("label_studio")
     for wrong in (DATABASE, f"nosuch://u:{MARK}@h/x", f"postgresql://u:{MARK}@h:{MARK}/x", f"{MARK}"):
         monkeypatch.setenv("BERDSEYE_JUDGMENTS_URL", wrong)
         works, text = said("batch", "list")
