@@ -130,7 +130,8 @@ def read_job(workspace: Workspace, number: str) -> Job:
             raise FileNotFoundError
         held: dict[str, Any] = json.loads((folder / _PROCESS).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UnknownNameError(f"There is no job '{number}'.", hint="It may have been dismissed.") from None
+        standing = [path.parent.name for path in workspace.jobs_folder.glob(f"[!.]*/{_PROCESS}")]
+        raise UnknownNameError("job", number, standing) from None
     return Job(
         folder,
         tuple(held["arguments"]),

@@ -1,24 +1,22 @@
 """Label Studio: whether it runs, what waits to go there, batches and their projects, and the exchange by hand."""
 
-from collections.abc import Callable, Sequence
-
 import pandas as pd
 import streamlit as st
 
 from annotation.batches import Batch, list_batches
-from annotation.label_studio.batch_projects import Sent
 from annotation.label_studio.connection import server_url
 from annotation.label_studio.outbox import waiting
-from annotation.label_studio.report import Report
 from annotation.label_studio.server import running
 from app.components.drift_table import drift_table
 from app.components.plain_text import escaped
-from app.exchange import receive, receive_all, send, send_batch, sent_projects
+from app.components.under_way import under_way
+from app.exchange import sent_projects
 from app.exchange_state import drifts
-from app.session import errors_in_place, judgments, workspace
+from app.jobs import start_job
+from app.session import errors_in_place, judgments, started_by, workspace
 from data.runs import list_runs
 
-Show = Callable[[int, int], None]
+EXCHANGES = {("judgments", "push"), ("judgments", "pull"), ("label-studio", "send"), ("label-studio", "receive")}
 
 
 @st.fragment(run_every=5, key="status")
@@ -43,21 +41,10 @@ def status() -> None:
     right.metric("Judgments that wait to be sent", waiting(judgments()))
 
 
-def exchange(work: Callable[[Show], Report | Sequence[Sent]]) -> None:
-    """Do it with a progress bar, and say what was done."""
-    bar = st.progress(0.0, text="Asking Label Studio …")
-    with errors_in_place():
-
-        def show(done: int, total: int) -> None:
-            bar.progress(min(1.0, done / max(total, 1)), text=f"{done} of {total}")
-
-        found = work(show)
-        told = [("", found)] if isinstance(found, Report) else [(f"{s.project.title}: ", s.report) for s in found]
-        for title, report in told:
-            st.success(escaped(f"{title}{report}"))
-            for problem in report.problems:
-                st.warning(escaped(f"{title}{problem}"))
-    bar.empty()
+def begin(*arguments: str) -> None:
+    """Exchange in the background; what came of it stands below the buttons."""
+    start_job(workspace(), arguments, person=started_by())
+    st.rerun()
 
 
 def of_batches(found: list[Batch]) -> None:
@@ -72,8 +59,7 @@ def of_batches(found: list[Batch]) -> None:
     chosen = left.selectbox("Batch", names, index=None, placeholder="Choose a batch", key="batch-sent")
     together = middle.checkbox("One project for all", key="batch-together")
     if right.button("Send batch", icon=":material/upload:", disabled=chosen is None):
-        batch = next(batch for batch in found if batch.name == chosen)
-        exchange(lambda show: send_batch(workspace(), judgments(), batch, together=together, progress=show))
+        begin("label-studio", "send", str(chosen), *(("--together",) if together else ()))
     rows = sent_projects(judgments())
     if not rows:
         return
@@ -111,15 +97,16 @@ def page() -> None:
     k = st.number_input("Top k", 1, 100, 5, key="push-k")
     left, middle, right = st.columns(3)
     if left.button("Send", icon=":material/upload:", type="primary"):
-        exchange(lambda show: send(workspace(), judgments(), chosen, int(k), progress=show))
+        begin("judgments", "push", *(word for run in chosen for word in ("--run", run)), "--k", str(int(k)))
     if middle.button("Receive", icon=":material/download:"):
-        exchange(lambda show: receive(workspace(), judgments(), progress=show))
+        begin("judgments", "pull")
     if right.button(
         "Receive all again",
         icon=":material/refresh:",
         help="Reads every task, not only what changed: tells which tasks were deleted there.",
     ):
-        exchange(lambda show: receive_all(workspace(), judgments(), whole=True, progress=show))
+        begin("label-studio", "receive", "--full")
+    under_way("exchange", lambda job: job.arguments[:2] in EXCHANGES, told=True)
     drift_table(lambda: drifts(workspace(), judgments()))
 
 

@@ -13,11 +13,12 @@ from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Judgments, PairRecord
 from annotation.label_studio.purpose import write_purpose
 from app.components.plain_text import JOINER, escaped
+from app.jobs import list_jobs, stop_job
 from app.session import judgments as shared_judgments
 from data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"
-PAGES = ("explore", "annotate", "agreement", "runs", "studies", "detectors", "label_studio")
+PAGES = ("explore", "search", "passage", "question", "annotate", "agreement", "runs", "studies", "detectors", "label_studio")
 CARS = "Should cities ban private cars from their centres?"
 
 
@@ -122,7 +123,10 @@ def test_batches_stand_beside_their_projects(at_hand: Workspace) -> None:
     }  # fmt: skip
     at.selectbox(key="batch-sent").set_value("first")
     next(b for b in again(at).button if b.label == "Send batch").click()
-    assert "Label Studio is not running" in texts(again(at))
+    again(at)
+    (job,) = list_jobs(at_hand)
+    stop_job(job)
+    assert job.arguments == ("label-studio", "send", "first")
 
 
 @pytest.mark.usefixtures("demo")
