@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from app.components.selectbox_by_id import selectbox_by_id
 from data.dataset_names import split_version, version_name, version_numbers
 from data.runs import RunManifest
 from data.workspace import Workspace
@@ -13,15 +14,11 @@ from evaluation.label_sources import default_sources, parse_label_source
 def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run", first: str = "") -> RunManifest:
     """One of the runs, by its name in the address of the page; `first` names the one that stands there at first."""
     by_name = {run.name: run for run in runs}
-    chosen = st.selectbox(
-        label,
-        list(by_name),
-        index=list(by_name).index(first) if first in by_name else 0,
-        key=key,
-        bind="query-params",
-        format_func=lambda name: f"{by_name[name].dataset} · {by_name[name].corpus} · {by_name[name].pipeline}",
-    )
-    return by_name[chosen or next(iter(by_name))]
+
+    def shown(name: str) -> str:
+        return f"{by_name[name].dataset} · {by_name[name].corpus} · {by_name[name].pipeline}"
+
+    return by_name[selectbox_by_id(label, list(by_name), key, shown, first=first)]
 
 
 def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Labels from", same_as: str = "") -> str:

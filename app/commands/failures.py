@@ -50,12 +50,12 @@ def failures(
 
     from annotation.export import write_table
     from annotation.judgments import Judgments
-    from data.runs import list_runs, load_run
+    from data.runs import Run, list_runs, load_run
     from detectors.trained import adopted_detector
-    from evaluation.failures.attribution import POOL_DEPTH, others_of, pool_ranks, reasons_of_holes
+    from evaluation.failures.attribution import POOL_DEPTH, others_of, reasons_of_holes
     from evaluation.failures.reasons import reason_counts
     from evaluation.label_sources import parse_label_source
-    from evaluation.labelled_runs import labelled_run
+    from evaluation.labelled_runs import LabelledRun, labelled_run
 
     held = opened(workspace)
     names = run or [r.name for r in list_runs(held)]
@@ -64,7 +64,15 @@ def failures(
     source = parse_label_source(labels or adopted_detector(held))
     people = Judgments.open(held.judgments_url)
     found, groups = [], []
+    known: dict[str, LabelledRun] = {}
     with counting("looking") as progress:
+
+        def labelled(one: Run) -> LabelledRun:
+            name = one.manifest.name
+            if name not in known:
+                known[name] = labelled_run(held, people, one, source, POOL_DEPTH, progress=progress)
+            return known[name]
+
         for one in [load_run(held, name) for name in names]:
             m = one.manifest
             others, stale = others_of(held, m)
@@ -72,9 +80,8 @@ def failures(
                 note(f"Not in the pool of {m.name}, since data set or corpus have changed: {', '.join(stale)}.")
             if m.k < k:
                 note(f"{m.name} has {m.k} passages a question, fewer than {k}.")
-            labelled = labelled_run(held, people, one, source, POOL_DEPTH, progress=progress)
-            pool = pool_ranks(held, people, others, source, progress=progress)
-            holes = reasons_of_holes(people, m.dataset, labelled, pool, k)
+            pool = {other.manifest.pipeline: labelled(other).first_ranks() for other in others}
+            holes = reasons_of_holes(people, m.dataset, labelled(one), pool, k)
             made_of = {"dataset": m.dataset, "corpus": m.corpus, "pipeline": m.pipeline}
             found.append(holes.drop(columns="row").assign(**made_of, k=k, labels=str(source)))
             groups.append(tuple(made_of.values()))

@@ -126,7 +126,7 @@ def contrasts_of(
 
 def say_what_hinders(first: Side, second: Side, held: Contrast) -> None:
     """What keeps the numbers from meaning what they seem to."""
-    if first == second:
+    if (first.run, first.source, first.version) == (second.run, second.source, second.version):
         st.info("Both sides are the same. Choose another run, label source or version for one of them.")
     if first.source != second.source:
         st.warning("The labels of A and B come from different sources: a difference may be the labels' alone.")

@@ -1,0 +1,116 @@
+"""The Compare page without a browser: two pipelines, two corpora, two label sources, and what cannot be compared."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_pages import again, at_hand, demo, drawn, texts
+
+from data.dataset_versions import save_version
+from data.datasets import load_dataset
+from data.runs import list_runs
+from data.workspace import Workspace
+
+__all__ = ["at_hand", "demo"]
+WEB, PAGES = "debate--web--bm25", "debate--pages--bm25"
+
+
+def listed(at: AppTest) -> list[dict[str, object]]:
+    [found] = [d.value for d in at.dataframe if {"outcome", "P"} & set(d.value.columns)]
+    return found.to_dict("records")  # type: ignore[no-any-return]
+
+
+def figures(at: AppTest) -> dict[str, dict[str, float]]:
+    found = next(d.value for d in at.dataframe if "adjusted p" in d.value.columns)
+    return {row["measure"]: row for row in found.to_dict("records")}
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_without_a_run_the_next_step_is_said() -> None:
+    assert "There is no run yet. Run a pipeline on the Runs page, then another" in texts(drawn("compare"))
+
+
+@pytest.mark.usefixtures("demo")
+def test_wins_losses_and_ties_add_up_and_the_lists_agree() -> None:
+    at = drawn("compare", a=WEB, b=PAGES)
+    told = figures(at)["MRecall@5"]
+    assert told["B wins"] + told["B loses"] + told["ties"] == told["n"] == 8
+    assert told["B loses"] > 0
+    assert told["B − A"] == pytest.approx((told["B wins"] - told["B loses"]) / 8)
+    questions = listed(at)
+    assert [q["outcome"] for q in questions].count("B loses") == told["B loses"]
+    at.segmented_control(key="list").set_value("Lost by B")
+    lost = listed(again(at))
+    assert len(lost) == sum(int(str(q["lost"])) for q in questions)
+    assert all(float(str(row["rank in A"])) <= 5 for row in lost)
+    assert "lower" in texts(at)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_question_of_the_address_is_read_side_by_side_over_two_corpora() -> None:
+    at = drawn("compare", a=WEB, b=PAGES, question="school-uniforms", by="Precision@5")
+    shown = texts(at)
+    assert "##### A: web · bm25" in shown
+    assert "##### B: pages · bm25" in shown
+    assert "Two corpora: a passage of one is found in the other by its text." in shown
+    [address] = [m.value for m in at.markdown if "Open in Explore" in m.value]
+    assert "corpora=web&corpora=pages" in address
+    assert at.table[0].value.columns.tolist() == ["rank in A", "rank in B"]
+    assert "Neither side has the question" in texts(drawn("compare", a=WEB, b=PAGES, question="<b>"))
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_run_stands_beside_what_it_is_likely_compared_with() -> None:
+    at = drawn("compare", a=WEB)
+    assert at.selectbox(key="b").value == "debate--web--dense(static)"
+    assert at.selectbox(key="labels_b").value == "the same"
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_same_run_under_two_label_sources() -> None:
+    living = "living--web--bm25"
+    at = drawn("compare", a=living, b=living)
+    assert "Both sides are the same." in texts(at)
+    questions = figures(at)["MRecall@5"]["ties"]
+    at.selectbox(key="labels_b").set_value("human")
+    shown = texts(again(at))
+    assert "different sources" in shown
+    told = figures(at)["MRecall@5"]
+    assert told["n"] == 0
+    assert any(f"{questions:.0f} questions have no value" in e.label for e in at.expander), "unlabelled is no zero"
+
+
+@pytest.mark.usefixtures("demo")
+def test_runs_of_two_data_sets_share_no_question() -> None:
+    at = drawn("compare", a=WEB, b="policy--web--bm25")
+    assert "The two have no question in common." in texts(at)
+    labels = [e.label for e in at.expander]
+    assert any("only in A" in label for label in labels)
+    assert any("only in B" in label for label in labels)
+
+
+def test_two_versions_of_a_data_set(demo: Workspace) -> None:
+    questions = load_dataset(demo, "debate")
+    first = questions[0]
+    fewer = [type(first)(first.id, first.dataset, first.text, first.perspectives[:1]), *questions[1:]]
+    save_version(demo, "debate", fewer, [], "Ada")
+    at = drawn("compare", a=PAGES, b=PAGES, version_b="debate@2")
+    assert at.selectbox(key="version_a").value == "debate"
+    assert at.selectbox(key="version_b").value == "debate@2"
+    assert "Both sides are the same." not in texts(at)
+    assert figures(at)["MRecall@5"]["n"] == 8
+
+
+@pytest.mark.usefixtures("demo")
+def test_pooled_measures_and_wrong_ones() -> None:
+    at = drawn("compare", a=WEB, measures="nDCG@10 Recall@10")
+    assert set(figures(at)) == {"nDCG@10", "Recall@10"}
+    wrong = drawn("compare", a=WEB, measures="MRecal@5")
+    assert "Did you mean" in wrong.error[0].value.replace("\\", "")
+    assert "MRecall" in wrong.error[0].value
+
+
+def test_a_run_that_does_not_fit_any_more_is_said(demo: Workspace) -> None:
+    path = demo.runs_folder / f"{list_runs(demo)[0].name}.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
+    at = drawn("compare")
+    assert "has changed since run" in at.error[0].value.replace("\\", "")

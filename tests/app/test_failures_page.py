@@ -1,0 +1,100 @@
+"""The Failures page without a browser: empty, on the demo, and where something does not fit."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_pages import again, at_hand, demo, drawn, texts
+
+from data.corpora import open_corpus
+from data.datasets import save_dataset
+from data.records import Question
+from data.runs import save_run
+from data.workspace import Workspace
+
+__all__ = ["at_hand", "demo"]
+PAGES = "debate--pages--bm25"
+COLUMNS = {"holes": "reason", "counts": "below k"}
+"""A column that only this table has."""
+
+
+def table(at: AppTest, key: str) -> list[dict[str, object]]:
+    found = next(d.value for d in at.dataframe if COLUMNS[key] in d.value.columns)
+    return found.to_dict("records")  # type: ignore[no-any-return]
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_without_a_run_the_next_step_is_said() -> None:
+    assert "There is no run yet. Run a pipeline on the Runs page" in texts(drawn("failures"))
+
+
+@pytest.mark.usefixtures("demo")
+def test_every_hole_is_counted_once_and_has_a_reason() -> None:
+    at = drawn("failures", run=PAGES)
+    told = {m.label: m.value for m in at.metric}
+    holes, [counts] = table(at, "holes"), table(at, "counts")
+    assert (told["Questions"], told["Perspectives"], told["judged@k"]) == ("8", "16", "100%")
+    assert int(told["Holes within 5"]) == len(holes) == counts["holes"] > 0
+    by_reason = {reason: sum(hole["reason"] == reason for hole in holes) for reason in counts if reason in
+                 {hole["reason"] for hole in holes}}  # fmt: skip
+    assert by_reason == {reason: counts[reason] for reason in by_reason}
+    at.pills(key="reason").set_value("below k")
+    assert {hole["reason"] for hole in table(again(at), "holes")} == {"below k"}
+
+
+@pytest.mark.usefixtures("demo")
+def test_slices_and_the_hole_are_read_from_the_address() -> None:
+    at = drawn("failures", run=PAGES, stance="opposing", question="car-free-centres", place="2", of=PAGES)
+    assert at.pills(key="stance").value == ["opposing"]
+    assert {hole["stance"] for hole in table(at, "holes")} == {"opposing"}
+    [address] = [m.value for m in at.markdown if "Open in Explore" in m.value]
+    for part in ("question=car-free-centres", "corpora=pages", "pipelines=bm25", "k=5", "detector=embedded"):
+        assert part in address
+    assert "There is no such hole" in texts(drawn("failures", run=PAGES, question="gone", place="1"))
+
+
+@pytest.mark.usefixtures("demo")
+def test_one_pipeline_over_several_corpora_and_every_run_beside_it() -> None:
+    at = drawn("failures", run=PAGES, beside="web", every_run="true")
+    shown = next(d.value for d in at.dataframe if "share" in d.value.columns)
+    assert shown.index.tolist() == ["pages", "web"]
+    assert shown["perspectives"].tolist() == [16, 16]
+    counts = {(row["corpus"], row["pipeline"]): row["holes"] for row in table(at, "counts")}
+    assert len(counts) == 6, "every run of the data set, those without a hole too"
+    assert counts["pages", "bm25"] == shown["holes within 5"]["pages"]
+    assert counts["web", "bm25"] == shown["holes within 5"]["web"]
+
+
+@pytest.mark.usefixtures("demo")
+def test_labels_of_people_who_judged_nothing_here_and_a_k_beyond_the_run_are_said() -> None:
+    at = drawn("failures", run="living--pages--bm25", labels="human", k="60")
+    assert "Nothing of the top 60 has a label from human" in texts(at)
+    assert "there are no more passages a question than: pages 20" in texts(at)
+
+
+def test_runs_that_do_not_fit_any_more_are_left_out_by_name(demo: Workspace) -> None:
+    stale = demo.runs_folder / "debate--pages--dense(static).json"
+    text = stale.read_text(encoding="utf-8")
+    stale.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
+    at = drawn("failures", run=PAGES)
+    assert "debate--pages--dense(static)" in at.warning[0].value.replace("\\", "")
+    assert table(at, "holes")
+    own = drawn("failures", run="debate--pages--dense(static)")
+    assert "has changed since run" in own.error[0].value.replace("\\", "")
+    assert not own.dataframe
+
+
+def test_questions_without_perspectives_have_no_holes(demo: Workspace) -> None:
+    corpus = open_corpus(demo, "web")
+    save_dataset(demo, "bare", [Question("q", "bare", "What is good?")])
+    saved = save_run(
+        demo,
+        dataset="bare",
+        corpus="web",
+        corpus_hash=corpus.manifest.hash,
+        pipeline="bm25",
+        question_ids=["q"],
+        ids=np.array([[next(corpus.batches())[0].id]]),
+        scores=np.ones((1, 1), dtype=np.float32),
+        milliseconds_per_question=1.0,
+    )
+    assert "No question of this run has a perspective" in texts(drawn("failures", run=saved.name))
