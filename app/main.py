@@ -22,6 +22,7 @@ VIEWS = {
     "compare": ("Compare", ":material/compare_arrows:"),
     "studies": ("Studies", ":material/science:"),
     "detectors": ("Detectors", ":material/psychology:"),
+    "detector_lab": ("Detector lab", ":material/biotech:"),
     "label_studio": ("Label Studio", ":material/sync:"),
     "jobs": ("Jobs", ":material/pending_actions:"),
 }

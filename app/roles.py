@@ -39,6 +39,7 @@ PAGES: dict[str, Right] = {
     "compare": "research",
     "studies": "research",
     "detectors": "train",
+    "detector_lab": "train",
     "label_studio": "exchange",
     "jobs": "research",
 }

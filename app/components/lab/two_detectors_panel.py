@@ -1,0 +1,132 @@
+"""Two detectors on the same judged pairs."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app.components.downloads import downloads
+from app.components.lab.calibration_panel import estimate
+from app.components.lab.pair_reader import pair_reader
+from app.components.plain_text import escaped
+from app.lab import Measured, chosen_detector, measured
+from evaluation.detection.confusion import groupings
+from evaluation.detection.judged_pairs import COLUMNS, JudgedPairs
+from evaluation.detection.lab_charts import two_chances_chart
+from evaluation.detection.two_detectors import Side, TwoDetectors, examples, two_detectors, where_they_differ
+
+_FIGURES = {"f1": "F1", "auroc": "AUROC", "accuracy": "Accuracy"}
+_SHOWN = 200
+
+
+def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
+    """`whole` are all judged pairs; compared is on those that both were asked about and neither learned from."""
+    other = chosen_detector("other", "Compared with", place=1)
+    if other.name == first.detector.name:
+        st.info("Choose another detector to compare with.")
+        return
+    second = measured(whole, other, "other")
+    shared, a, b = _aligned(first, second)
+    if not len(shared.truth):
+        st.info("There is no pair that both were asked about. Ask them, with the buttons above.")
+        return
+    sides = tuple((m.detector.name, m.detector.version, m.detector.threshold) for m in (first, second))
+    found = _compared((shared.hash, *sides), shared, a, b)
+    _verdict(found, a, b)
+    left, right = st.columns([2, 3])
+    frame = pd.DataFrame({"a": a.probabilities, "b": b.probabilities, "supports": shared.truth})
+    with left:
+        chart = two_chances_chart(frame, (a.name, a.threshold), (b.name, b.threshold))
+        st.altair_chart(chart, width="content", key="two-chances")
+        downloads(f"two-{a.name}-{b.name}", frame, chart)
+    with right:
+        _where(shared, a, b)
+    _examples(shared, a, b)
+
+
+def _aligned(first: Measured, second: Measured) -> tuple[JudgedPairs, Side, Side]:
+    """The pairs that both have, in the order of the first."""
+    places = pd.Index(second.judged.table["pair"]).drop_duplicates()
+    firsts = ~first.judged.table["pair"].duplicated().to_numpy()
+    kept = firsts & first.judged.table["pair"].isin(places).to_numpy()
+    chances = pd.Series(second.probabilities, index=second.judged.table["pair"])
+    chances = chances[~chances.index.duplicated()]
+    shared = first.judged.part(kept)
+    return (
+        shared,
+        Side(first.detector.name, first.probabilities[kept], first.detector.threshold),
+        Side(
+            second.detector.name,
+            chances.loc[shared.table["pair"]].to_numpy(dtype=np.float32),
+            second.detector.threshold,
+        ),
+    )
+
+
+@st.cache_data(max_entries=16, show_spinner="Comparing…")
+def _compared(key: tuple[object, ...], _judged: JudgedPairs, _a: Side, _b: Side) -> TwoDetectors:
+    del key
+    return two_detectors(_judged, _a, _b)
+
+
+def _verdict(found: TwoDetectors, a: Side, b: Side) -> None:
+    columns = st.columns(4)
+    estimate(columns[0], "Agreement (Cohen's kappa)", found.kappa)
+    for column, difference in zip(columns[1:], found.differences, strict=True):
+        column.metric(
+            f"{_FIGURES[difference.figure]}: {difference.present:.3f} and {difference.new:.3f}",
+            f"{difference.difference:+.3f}",
+            f"{difference.low:+.3f} to {difference.high:+.3f}" if difference.low == difference.low else "no interval",
+            delta_color="off",
+            delta_arrow="off",
+        )
+    p = "there are none" if np.isnan(found.mcnemar_p) else f"p = {found.mcnemar_p:.3g}"
+    st.markdown(
+        escaped(
+            f"{a.name} alone is right of {found.only_a:,} pairs, {b.name} alone of {found.only_b:,}; both of "
+            f"{found.both_right:,}, neither of {found.neither:,} ({found.kappa.n:,} pairs)."
+        )
+    )
+    st.caption(
+        f"McNemar's test of those that one alone has right ({'exact' if found.exact else 'with continuity correction'}): {p}; "
+        "it takes pairs for independent, which those of one question are not. Differences are the second minus the first; their "
+        "95% intervals draw whole questions: trust these."
+    )
+
+
+def _where(judged: JudgedPairs, a: Side, b: Side) -> None:
+    known = groupings(judged)
+    if not known:
+        return
+    column = st.segmented_control(
+        "Where they differ, by", known, default=known[-1], required=True, key="differ-by", bind="query-params"
+    )
+    table = where_they_differ(judged, a, b, column or known[-1])
+    shown = table.rename(
+        columns={"only_a": f"{a.name} right", "only_b": f"{b.name} right", "share": "share that differs"}
+    )
+    st.dataframe(shown.style.format({"share that differs": "{:.3f}"}), hide_index=True, key="where-differ")
+
+
+def _examples(judged: JudgedPairs, a: Side, b: Side) -> None:
+    table = examples(judged, a, b)
+    if table.empty:
+        st.info("They say the same of every pair.")
+        return
+    shown = table[["right", "probability_a", "probability_b", "question", "perspective", "stance", "corpus"]].head(
+        _SHOWN
+    )
+    event = st.dataframe(
+        shown.rename(columns={"right": "who is right", "probability_a": f"P {a.name}", "probability_b": f"P {b.name}"}),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="differing",
+        height=min(320, 38 + 36 * max(len(shown), 1)),
+    )
+    downloads(f"differing-{a.name}-{b.name}", table[["right", "probability_a", "probability_b", *COLUMNS]])
+    if not event.selection.rows:
+        st.caption("Choose a row to read the pair; the widest gaps come first.")
+        return
+    row = table.iloc[event.selection.rows[0]]
+    told = f"{a.name}: P = {row['probability_a']:.3f}, {b.name}: P = {row['probability_b']:.3f}"
+    pair_reader({str(k): v for k, v in row.to_dict().items()}, told)

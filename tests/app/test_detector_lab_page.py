@@ -1,0 +1,151 @@
+"""The page Detector lab without a browser: empty, on the demo, and what its buttons do."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_pages import again, at_hand, demo, drawn, texts
+
+from annotation.judgments import Judgments
+from annotation.training_data import Choice
+from annotation.training_sets.store import create
+from app.session import judgments as shared_judgments
+from data.labels import LabelStore
+from data.workspace import Workspace
+from detectors.registry import parse_detector
+from detectors.thresholds import read_threshold
+from detectors.trained import finish, new_folder
+from evaluation.detection.judged_pairs import of_gold
+
+__all__ = ["at_hand", "demo"]
+
+
+def lab(part: str, **query: str) -> AppTest:
+    at = drawn("detector_lab", name="Ada", part=part, **query)
+    assert not at.error, [e.value for e in at.error]
+    return at
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click()
+    return again(at)
+
+
+def figures(at: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in at.metric}
+
+
+def table(at: AppTest, column: str) -> list[dict[str, object]]:
+    """The table that has a column of this name."""
+    found = next(d.value for d in at.dataframe if column in d.value.columns)
+    return found.to_dict("records")  # type: ignore[no-any-return]
+
+
+@pytest.mark.usefixtures("at_hand")
+@pytest.mark.parametrize("part", ["Calibration", "Threshold", "Two detectors"])
+def test_without_labels_the_next_step_is_said(part: str) -> None:
+    told = texts(lab(part))
+    assert "There is no pair with such a label yet. Judge some on Annotate or Explore" in told
+    assert ("There is no run yet" in told) == (part == "Threshold")
+
+
+@pytest.mark.usefixtures("demo")
+def test_what_was_measured_on_what_is_said_and_what_is_missing_can_be_asked(demo: Workspace) -> None:
+    at = lab("Calibration")
+    n = len(of_gold(demo).table)
+    assert at.selectbox(key="on").value == "gold", "nobody has judged but made-up people"
+    assert f"was not asked about 591 of these {n:,} pairs" in texts(at)
+    assert sum(int(row["n"]) for row in table(at, "probability")) == n - 591  # type: ignore[call-overload]
+    at = press(at, "Ask it")
+    assert f"Measured on **{n:,}** pairs of **24** questions" in texts(at)
+    assert "was not asked" not in texts(at)
+    assert figures(at)["Questions"] == "24"
+
+
+def test_the_threshold_moves_the_figures_and_is_taken_over_under_a_name(demo: Workspace) -> None:
+    own = parse_detector("embedded", demo).threshold
+    at = lab("Threshold", threshold="0.6", run="debate--web--bm25")
+    at.number_input(key="threshold-typed").set_value(0.9)
+    high = figures(again(at))
+    assert at.slider(key="threshold").value == 0.9
+    at.slider(key="threshold").set_value(0.1)
+    low = figures(again(at))
+    assert at.number_input(key="threshold-typed").value == 0.1
+    assert high["Recall"] < low["Recall"]
+    assert high["Precision"] > low["Precision"]
+    assert high["MRecall@5"] < low["MRecall@5"] == "1.000"
+    at = press(at, "Use 0.1000 from now on")
+    held = read_threshold(demo, "embedded")
+    assert held is not None
+    assert (held.value, held.made_by, held.by_hand) == (0.1, "Ada", True)
+    assert "by Ada, on gold labels of the stored runs" in texts(at)
+    assert "chosen on these very pairs" in texts(at)
+    press(at, "Back to its own")
+    assert parse_detector("embedded", demo).threshold == own
+
+
+@pytest.mark.usefixtures("demo")
+def test_peoples_words_hold_whatever_the_threshold() -> None:
+    at = lab("Threshold", threshold="1.0", words="true", run="debate · encyclopedia · bm25")
+    assert figures(at)["Precision@5"] > "0.000", "made-up people found support among the top 5"
+    at.toggle(key="words").set_value(False)
+    assert figures(again(at))["Precision@5"] == "0.000"
+
+
+@pytest.mark.usefixtures("demo")
+def test_mistakes_are_listed_and_read_and_judged() -> None:
+    at = lab("Mistakes", mistake="missed")
+    rows = table(at, "mistake")
+    assert {row["mistake"] for row in rows} == {"missed"}
+    chances = [float(str(row["probability"])) for row in rows]
+    assert chances == sorted(chances)
+    at.session_state["mistakes"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at = again(at)
+    assert str(rows[0]["question"]) in texts(at)
+    assert "Open the question in Explore" in texts(at)
+    press(at, "Does not support")
+    (word,) = [j for j in shared_judgments().present() if j.annotator.name == "Ada"]
+    assert (word.verdict, word.source) == ("does not support", "explore")
+
+
+@pytest.mark.usefixtures("demo")
+def test_confusion_adds_up() -> None:
+    by = {column: table(lab("Confusion", by=column), "tp") for column in ("corpus", "stance")}
+    assert {str(row["corpus"]) for row in by["corpus"]} == {"web", "encyclopedia", "pages"}
+    counts = [sum(int(str(row[c])) for row in rows for c in ("tp", "fp", "fn", "tn")) for rows in by.values()]
+    assert len(set(counts)) == 1
+    assert counts[0] == sum(int(str(row["n"])) for row in by["corpus"])
+
+
+def test_two_detectors_are_compared_on_what_both_were_asked(demo: Workspace) -> None:
+    at = lab("Two detectors", other="similarity(static)")
+    assert "There is no pair that both were asked about" in texts(at)
+    at.button(key="ask-other").click()
+    at = again(at)
+    assert "Agreement (Cohen's kappa)" in figures(at)
+    assert "(1,031 pairs)" in texts(at)
+    assert {row["who is right"] for row in table(at, "who is right")} == {"embedded", "similarity(static)"}
+    assert len(LabelStore(demo).sources()) == 3
+    same = lab("Two detectors", other="embedded")
+    assert "Choose another detector" in texts(same)
+
+
+def test_what_it_learned_from_is_left_out_and_said(demo: Workspace) -> None:
+    made = create(demo, Judgments.open(demo.judgments_url), "judged", Choice(demo=True))
+    LabelStore(demo).put("similarity(static)", parse_detector("similarity(static)", demo).version, [], [])
+    folder = new_folder(demo, "mine")
+    folder.mkdir(parents=True)
+    finish(folder, {"detector": "similarity(static)", "data": made.id, "data_hash": made.hash})
+    at = lab("Calibration", on="human and made-up", detector="similarity(static)")
+    told = texts(at)
+    assert f"was trained or tuned on ({made.id})" in told
+    at = press(at, "Ask it")
+    rows = made.pairs()
+    assert f"Measured on **{sum(r.split == 'test' for r in rows)}** pairs" in texts(at)
+    at.toggle(key="seen-chosen").set_value(True)
+    assert f"Measured on **{len(rows)}** pairs" in texts(again(at))
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_cost_of_detectors_that_nobody_measured_is_not_made_up() -> None:
+    rows = table(lab("Cost"), "money by")
+    assert [row["detector"] for row in rows] == ["embedded", "similarity(static)", "random"]
+    assert {row["measured"] for row in rows} == {"not yet"}
