@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+import pandas as pd
 from sqlalchemy import select
 
 from annotation.adjudication import gold_words
+from annotation.evidence import quotes
 from annotation.judgments import Judgments, PairRecord, by_keys
 from annotation.schema import pairs
 
@@ -36,6 +38,33 @@ def passage_words(judgments: Judgments, texts: Sequence[str]) -> dict[str, froze
     for pair, verdicts in said.items():
         found.setdefault(known[pair].passage, set()).add(_standing(verdicts))
     return {text: frozenset(words) for text, words in found.items()}
+
+
+def passage_history(judgments: Judgments, text: str) -> pd.DataFrame:
+    """Everything that was ever said of a passage's pairs, oldest first: pair, at, annotator, kind (an event of the log, undoing
+    aside), verdict, comment, evidence (the words of the passage), seconds, source, dataset, question, perspective, undone."""
+    rows = []
+    for key, record in pairs_of_passages(judgments, [text]).items():
+        log = judgments.history(key)
+        undone = {event["target"] for event in log if event["kind"] == "undo"}
+        rows += [
+            {
+                "pair": key,
+                "id": event["id"],
+                **{name: event[name] for name in ("at", "annotator", "kind")},
+                "verdict": event["verdict"] or "",
+                "comment": event["comment"],
+                "evidence": " … ".join(quotes(text, event["evidence"])),
+                **{name: event[name] for name in ("seconds", "source")},
+                **{name: getattr(record, name) for name in ("dataset", "question", "perspective")},
+                "undone": event["id"] in undone,
+            }
+            for event in log
+            if event["kind"] != "undo"
+        ]
+    columns = ["pair", "id", "at", "annotator", "kind", "verdict", "comment", "evidence", "seconds", "source"]
+    frame = pd.DataFrame(rows, columns=[*columns, "dataset", "question", "perspective", "undone"])
+    return frame.sort_values("id").drop(columns="id").reset_index(drop=True)
 
 
 def _standing(verdicts: set[str]) -> Standing:

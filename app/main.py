@@ -13,6 +13,7 @@ st.set_page_config(page_title="Berdseye", page_icon=":material/visibility:", lay
 # Not in a folder `pages`: Streamlit would run a file there without this one, for the first visitor of its address.
 VIEWS = {
     "explore": ("Explore", ":material/travel_explore:"),
+    "search": ("Search", ":material/search:"),
     "annotate": ("Annotate", ":material/rule:"),
     "perspectives": ("Perspectives", ":material/forum:"),
     "adjudication": ("Adjudication", ":material/gavel:"),
@@ -25,7 +26,11 @@ VIEWS = {
     "detector_lab": ("Detector lab", ":material/biotech:"),
     "label_studio": ("Label Studio", ":material/sync:"),
     "jobs": ("Jobs", ":material/pending_actions:"),
+    "passage": ("Passage", ":material/article:"),
+    "question": ("Question", ":material/help:"),
 }
+# Pages of one thing: links lead there, the navigation does not.
+OF_ONE = ("passage", "question")
 
 
 def main() -> None:
@@ -45,7 +50,7 @@ def main() -> None:
                 title=title,
                 icon=icon,
                 default=name == "explore",
-                visibility="visible" if may(role(), right_of_page(name)) else "hidden",
+                visibility="visible" if name not in OF_ONE and may(role(), right_of_page(name)) else "hidden",
             )
             for name, (title, icon) in VIEWS.items()
         }

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from app.components.addresses import passage_address
 from app.components.plain_text import escaped, highlighted, web_address
 from evaluation.inspection import Chip, Hit
 from retrieval.matching import matched_spans
@@ -13,14 +14,15 @@ KEYED_PERSPECTIVES = 9
 
 
 def passage_card(
-    hit: Hit, query: str, key: str, *, focused: bool, can_judge: bool, flip: Callable[[Chip, Hit], None]
+    hit: Hit, corpus: str, query: str, key: str, *, focused: bool, can_judge: bool, flip: Callable[[Chip, Hit], None]
 ) -> None:
-    """Draw one hit. The focused card's chips answer to the keys 1 to 9."""
+    """Draw one hit of a corpus; its title leads to its page. The focused card's chips answer to the keys 1 to 9."""
     with st.container(border=True, key=f"{'focus' if focused else 'card'}-{key}"):
         address = web_address(hit.passage.url)
         source = f" · [{escaped(address.split('/')[2])}]({address})" if address else ""
         mark = ":blue-badge[in focus] " if focused else ""
-        st.markdown(f"{mark}**{hit.rank}. {escaped(hit.passage.title) or 'untitled'}**")
+        title = f"[{escaped(hit.passage.title) or 'untitled'}]({passage_address(corpus, hit.passage.id)})"
+        st.markdown(f"{mark}**{hit.rank}. {title}**")
         st.caption(f"score {hit.score:.3f} · {escaped(hit.passage.source_id)}{source}")
         st.markdown(highlighted(hit.passage.text, matched_spans(hit.passage.text, query)))
         with st.container(horizontal=True, gap="small"):

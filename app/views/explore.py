@@ -12,34 +12,26 @@ from app.components.key_map import EXPLORE, NEXT, PREVIOUS, UNDO
 from app.components.keyboard import key_list, keyboard
 from app.components.passage_card import passage_card
 from app.components.plain_text import escaped
+from app.components.selectbox_by_id import selectbox_by_id
 from app.pipelines import pipeline_of
-from app.session import annotator, errors_in_place, judgments, workspace
+from app.rankings import hits
+from app.roles import may, right_of_page
+from app.session import annotator, errors_in_place, judgments, role, workspace
 from data.corpora import open_corpus
 from data.dataset_formats.perspectives import perspectives_of_lines
 from data.dataset_names import dataset_names
 from data.datasets import load_dataset
 from data.errors import BadInputError
-from data.records import Passage, Question, Ranking
+from data.records import Question
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector, detector_names
 from evaluation.inspection import Chip, Hit, Listing, inspect_question
 from retrieval.expansion.typed import TypedPerspectives
-from retrieval.queries import Query, query_of
+from retrieval.queries import query_of
 from retrieval.registry import DEFAULT_PIPELINES
-from retrieval.search import search
 
 OWN = "your own question"
 LARGEST_K_SHOWN = 20
-
-
-@st.cache_data(max_entries=2000, show_spinner="Searching…")
-def hits(corpus: str, corpus_hash: str, pipeline: str, query: Query, k: int) -> tuple[Ranking, list[Passage]]:
-    """The ranking of one query, kept for the next redraw."""
-    del corpus_hash  # part of the key: a corpus made anew is searched anew
-    opened = open_corpus(workspace(), corpus)
-    ids, scores = search(opened, pipeline_of(workspace(), pipeline), [query], k)
-    found = ids[0] >= 0
-    return Ranking(ids[0][found], scores[0][found]), opened.passages(ids[0][found].tolist())
 
 
 def chosen_question() -> Question | None:
@@ -49,14 +41,10 @@ def chosen_question() -> Question | None:
     dataset = left.selectbox("Data set", names, key="set", bind="query-params")
     if dataset != OWN and dataset is not None:
         questions = {q.id: q for q in load_dataset(workspace(), dataset)}
-        chosen = right.selectbox(
-            "Question",
-            list(questions),
-            key="question",
-            bind="query-params",
-            format_func=lambda i: questions[i].text,
-        )
-        return questions.get(chosen) if chosen else None
+        if not questions:
+            return None
+        with right:
+            return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
     text = right.text_input("Question", key="ask", bind="query-params", placeholder="Should cities ban private cars?")
     lines = st.text_area(
         "Perspectives, one a line (none are needed)",
@@ -200,6 +188,7 @@ def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[st
                 for hit in listing.hits:
                     passage_card(
                         hit,
+                        corpus,
                         question.text,
                         f"{corpus}-{pipeline}-{hit.rank}",
                         focused=number == focus,
@@ -221,10 +210,18 @@ def page() -> None:
         st.info("Choose at least one corpus and one pipeline.")
         return
     st.header(escaped(question.text), anchor=False)
-    if question.dataset in workspace().datasets() and st.button(
-        "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
-    ):
-        st.switch_page("views/perspectives.py", query_params={"dataset": question.dataset, "about": question.text})
+    if question.dataset in workspace().datasets():
+        with st.container(horizontal=True):
+            if st.button(
+                "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
+            ):
+                about = {"dataset": question.dataset, "about": question.text}
+                st.switch_page("views/perspectives.py", query_params=about)
+            if may(role(), right_of_page("question")) and st.button(
+                "This question in all runs", icon=":material/help:", type="tertiary", key="in-all-runs"
+            ):
+                asked = {"set": str(st.session_state["set"]), "question": question.id}
+                st.switch_page("views/question.py", query_params=asked)
     results(question, corpora, pipelines, k, detector)
 
 

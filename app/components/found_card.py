@@ -1,0 +1,37 @@
+"""A passage that a search found: where it is from, what is said of it, its text, and the way on from it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from app.components.addresses import passage_address
+from app.components.plain_text import escaped, highlighted, web_address
+from app.searching import NO_ADDRESS, Item
+from retrieval.matching import matched_spans
+
+_COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange", "unsure": "gray"}
+
+
+def found_card(
+    item: Item, number: int, query: str, facets: Mapping[str, Sequence[str]], key: str, more: Callable[[Item], None]
+) -> None:
+    """Draw one; `facets` are its values of each facet, `more` is called for more like it."""
+    with st.container(border=True):
+        title = escaped(item.passage.title) or "untitled"
+        badges = [f":{_COLOURS.get(word, 'gray')}-badge[people: {word}]" for word in facets.get("verdict", ())]
+        badges += [f":blue-badge[{escaped(side)}]" for side in facets.get("perspective", ())]
+        st.markdown(f"**{number}. [{title}]({passage_address(item.corpus, item.passage.id)})** {' '.join(badges)}")
+        ranks = ", ".join(f"{escaped(name)} {rank}" for name, rank in item.ranks.items())
+        how = f"rank {ranks}" if ranks else f"similarity {item.score:.3f}"
+        address, [domain] = web_address(item.passage.url), facets.get("domain", [NO_ADDRESS])
+        source = f" · [{escaped(domain)}]({address})" if address else ""
+        st.caption(f"{escaped(item.corpus)} · {how}{source}")
+        st.markdown(highlighted(item.passage.text, matched_spans(item.passage.text, query)))
+        st.button(
+            "More like this",
+            key=f"like-{key}",
+            icon=":material/hub:",
+            type="tertiary",
+            on_click=more,
+            args=(item,),
+        )

@@ -1,0 +1,243 @@
+"""Passage: everything known of one passage."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from annotation.passage_words import passage_history
+from app.components.addresses import passage_address, question_address
+from app.components.downloads import downloads
+from app.components.plain_text import escaped, web_address
+from app.questions import questions_of
+from app.roles import may
+from app.session import annotator, errors_in_place, judgments, role, workspace
+from data.corpora import Corpus, open_corpus
+from data.corpora.same_text import ids_of_text
+from data.datasets import GOLD
+from data.errors import BadInputError, UnknownNameError
+from data.labels import LabelStore
+from data.near_duplicates import DEFAULT_THRESHOLD, resemblance
+from data.records import Passage, Question, pair_keys
+from data.run_lookup import Place, places_of
+from data.runs import list_runs
+from data.workspace import file_stem
+from detectors.trained import detector_names
+from retrieval.neighbours import has_neighbours, neighbours
+
+NEIGHBOURS = 10
+LARGEST_READ = 1_000_000
+_EXCERPT = 240
+
+
+def chosen_passage() -> tuple[Corpus, Passage] | None:
+    """The passage of the address, or of the two widgets."""
+    names = workspace().corpora()
+    if not names:
+        raise BadInputError("The workspace holds no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+    left, right = st.columns([1, 1])
+    name = left.selectbox("Corpus", names, key="corpus", bind="query-params")
+    written = right.text_input("Number of the passage", key="id", bind="query-params", placeholder="0")
+    opened = open_corpus(workspace(), name or names[0])
+    if not (written or "").strip():
+        st.info("Give the number of a passage, or come here by the title of one on Search, Explore or Failures.")
+        return None
+    if not str(written).strip().isdecimal() or len(str(written).strip()) > 18:
+        raise BadInputError(f"'{written}' is no number of a passage.", hint="It is a whole number from 0.")
+    return opened, opened.passages([int(str(written).strip())])[0]
+
+
+def text_of(corpus: Corpus, passage: Passage) -> None:
+    """Title, source, address and text."""
+    st.header(escaped(passage.title) or "untitled", anchor=False)
+    address = web_address(passage.url)
+    source = f" · [{escaped(address)}]({address})" if address else (f" · {escaped(passage.url)}" if passage.url else "")
+    st.caption(f"{escaped(corpus.name)} · number {passage.id} · {escaped(passage.source_id)}{source}")
+    with st.container(border=True):
+        st.markdown(escaped(passage.text))
+
+
+@st.cache_data(max_entries=200, show_spinner="Looking through the runs…")
+def ranked(corpus: str, passage: int, runs: tuple[tuple[str, str], ...]) -> list[Place]:
+    """Where the runs of these names and times rank it."""
+    known = dict(runs)
+    return places_of(
+        workspace(), [r for r in list_runs(workspace()) if r.name in known and r.corpus == corpus], passage
+    )
+
+
+def asked_questions(places: Sequence[Place]) -> dict[tuple[str, str], Question]:
+    """The questions of these places, by data set and id, those of data sets that are gone left out."""
+    found = {}
+    for dataset in dict.fromkeys(place.run.dataset for place in places):
+        try:
+            held = questions_of(dataset)
+        except UnknownNameError:
+            continue
+        for place in places:
+            if place.run.dataset == dataset and place.question_id in held:
+                found[dataset, place.question_id] = held[place.question_id]
+    return found
+
+
+def in_runs(places: Sequence[Place], questions: dict[tuple[str, str], Question], stale: int) -> None:
+    """Which runs rank it where, for which questions."""
+    if stale:
+        st.caption(f"{stale} run{'' if stale == 1 else 's'} of an older state of this corpus left out.")
+    if not places:
+        st.info("No stored run over this corpus ranks it.")
+        return
+    rows = [
+        {
+            "rank": place.rank,
+            "question": asked.text if (asked := questions.get((place.run.dataset, place.question_id))) else "(gone)",
+            "data set": place.run.dataset,
+            "pipeline": place.run.pipeline,
+            "score": place.score,
+            "open": question_address(place.run.dataset, place.question_id),
+        }
+        for place in places
+    ]
+    frame = pd.DataFrame(rows)
+    st.dataframe(
+        frame, hide_index=True, key="places", column_config={"open": st.column_config.LinkColumn(display_text="open")}
+    )
+    downloads("passage-in-runs", frame.drop(columns="open"))
+
+
+def labels(passage: Passage, questions: dict[tuple[str, str], Question]) -> None:
+    """What detectors and gold say of it and the perspectives of the questions that find it."""
+    texts = {(text, q.text): key for q in questions.values() for text, key in keys_by_text(passage, q)}
+    said = LabelStore(workspace()).held(list(dict.fromkeys(texts.values())))
+    names = {file_stem(name): name for name in [*detector_names(workspace()), GOLD]}
+    by_key: dict[str, list[tuple[str, str, float]]] = {}
+    for source, version, key, probability in said:
+        by_key.setdefault(key, []).append((names.get(source, source), version, probability))
+    rows = [
+        {"perspective": perspective, "question": question, "labels from": source, "version": version, "P(supports)": p}
+        for (perspective, question), key in texts.items()
+        for source, version, p in by_key.get(key, [])
+    ]
+    if not rows:
+        st.info("No label is stored of this passage. Labels come with Explore, Runs, or `berdseye evaluate`.")
+        return
+    frame = pd.DataFrame(rows).sort_values("P(supports)", ascending=False, kind="stable")
+    bar = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.2f")
+    st.dataframe(frame, hide_index=True, key="labels", column_config={"P(supports)": bar})
+    downloads("passage-labels", frame)
+
+
+def keys_by_text(passage: Passage, question: Question) -> list[tuple[str, str]]:
+    """The perspectives of a question, each with the key of its pair."""
+    texts = [p.text for p in question.perspectives]
+    return list(zip(texts, pair_keys(passage.text, texts), strict=True))
+
+
+def words(passage: Passage) -> None:
+    """What people said of it, with whatever stands beside their words."""
+    frame = passage_history(judgments(), passage.text)
+    if not may(role(), "analyse"):
+        person = annotator()
+        frame = frame[frame["annotator"] == (person.name if person else "")]
+        st.caption("You see your own words here.")
+    if frame.empty:
+        st.info("Nobody has judged this passage.")
+        return
+    shown = frame.drop(columns="pair").assign(at=frame["at"].str[:16].str.replace("T", " "))
+    st.dataframe(shown, hide_index=True, key="words")
+    downloads("passage-judgments", frame)
+
+
+def near(corpus: Corpus, passage: Passage) -> None:
+    """The nearest passages of its corpus by the static vectors, near-duplicates among them."""
+    if corpus.manifest.kind != "passages":
+        st.info("Passages of web pages are cut for each question; they have no index of their own.")
+        return
+    if not has_neighbours(corpus) and not st.button("Index this corpus now", icon=":material/build:", key="index"):
+        st.info(
+            f"There is no dense index yet: `berdseye index {corpus.name} --pipeline 'dense(static)'` makes it, too."
+        )
+        return
+    found = neighbours(corpus, passage, NEIGHBOURS)
+    passages = corpus.passages(found.ids.tolist())
+    rows = [
+        {
+            "similarity": float(score),
+            "words shared": resemblance(passage.text, other.text),
+            "near-duplicate": resemblance(passage.text, other.text) >= DEFAULT_THRESHOLD,
+            "title": other.title,
+            "text": other.text[:_EXCERPT],
+            "open": passage_address(corpus.name, other.id),
+        }
+        for score, other in zip(found.scores.tolist(), passages, strict=True)
+    ]
+    if not rows:
+        st.info("The corpus holds no other passage.")
+        return
+    frame = pd.DataFrame(rows)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="near",
+        column_config={
+            "similarity": st.column_config.NumberColumn(format="%.3f", help="Cosine of the static embedding's vectors"),
+            "words shared": st.column_config.NumberColumn(
+                format="%.2f", help=f"Jaccard similarity of word 5-grams; near-duplicates from {DEFAULT_THRESHOLD:g}"
+            ),
+            "open": st.column_config.LinkColumn(display_text="open"),
+        },
+    )
+    st.markdown(f"[More like this, in every corpus](search?like={corpus.name}:{passage.id})")
+
+
+@st.cache_data(max_entries=200, show_spinner="Looking through the corpora…")
+def same_text(corpus: str, corpus_hash: str, text: str) -> list[int]:
+    """The passages of a corpus that have this text."""
+    del corpus_hash  # part of the key
+    return ids_of_text(open_corpus(workspace(), corpus), text)
+
+
+def elsewhere(corpus: Corpus, passage: Passage) -> None:
+    """The same text in every corpus, this one included."""
+    lines, unread = [], []
+    for name in workspace().corpora():
+        other = open_corpus(workspace(), name)
+        if other.manifest.kind != "passages" or other.manifest.count > LARGEST_READ:
+            unread.append(name)
+            continue
+        for number in same_text(name, other.manifest.hash, passage.text):
+            if (name, number) != (corpus.name, passage.id):
+                lines.append(f"- [{escaped(name)} · number {number}]({passage_address(name, number)})")
+    st.markdown("\n".join(lines) if lines else "No other passage has the same text.")
+    if unread:
+        st.caption(
+            f"Not looked through: {escaped(', '.join(unread))} (web pages, or more than {LARGEST_READ:,} passages)."
+        )
+
+
+def page() -> None:
+    """The whole page."""
+    chosen = chosen_passage()
+    if chosen is None:
+        return
+    corpus, passage = chosen
+    text_of(corpus, passage)
+    runs = [run for run in list_runs(workspace()) if run.corpus == corpus.name]
+    fit = [run for run in runs if run.corpus_hash == corpus.manifest.hash]
+    places = ranked(corpus.name, passage.id, tuple((run.name, run.created) for run in fit))
+    questions = asked_questions(places)
+    parts = st.tabs(["Runs", "Labels", "Judgments", "Neighbours", "Same text"])
+    with parts[0]:
+        in_runs(places, questions, len(runs) - len(fit))
+    with parts[1]:
+        labels(passage, questions)
+    with parts[2]:
+        words(passage)
+    with parts[3], errors_in_place():
+        near(corpus, passage)
+    with parts[4]:
+        elsewhere(corpus, passage)
+
+
+with errors_in_place():
+    page()

@@ -1,0 +1,288 @@
+"""Search: free text over all corpora, narrowed by facets, on a map, and by the words that set groups of passages apart."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from app.components.downloads import downloads
+from app.components.facet_boxes import chosen_facets, facet_boxes
+from app.components.found_card import found_card
+from app.components.plain_text import escaped
+from app.components.selectbox_by_id import selectbox_by_id
+from app.pipelines import pipeline_of
+from app.questions import questions_of
+from app.run_choice import chosen_source
+from app.searching import MOST, PERSPECTIVE, Item, Labels, facets_of, labels_of_items, like, lists_of, together
+from app.session import errors_in_place, workspace
+from data.corpora import open_corpus
+from data.dataset_names import dataset_names
+from data.errors import BadInputError
+from data.records import Question
+from evaluation.chart_theme import CATEGORIES, perspective_colour
+from evaluation.contrasting_words import contrasting_words, most_telling, words_chart
+from evaluation.facets import Values, kept_items
+from evaluation.passage_map import METHODS, PICKED, map_chart, mapped
+from retrieval.encoders.registry import open_encoder
+from retrieval.lexical.spelling import unknown_words
+from retrieval.registry import DEFAULT_PIPELINES
+
+NO_QUESTION = "no question"
+VIEWS = ("one list", "side by side", "map", "words")
+_AT_ONCE, _WORDS = 20, 12
+
+
+def chosen_question() -> Question | None:
+    """The question whose perspectives colour what is found, if one is chosen."""
+    left, right = st.columns([1, 3])
+    dataset = left.selectbox(
+        "Perspectives of", [NO_QUESTION, *dataset_names(workspace())], key="set", bind="query-params"
+    )
+    if dataset in (None, NO_QUESTION):
+        return None
+    questions = questions_of(str(dataset))
+    if not questions:
+        return None
+    with right:
+        return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
+
+
+def chosen_lists() -> tuple[list[str], list[str]]:
+    """Corpora and pipelines (canonical); corpora of the web, which cost a request, only where they are chosen."""
+    names = workspace().corpora()
+    if not names:
+        raise BadInputError("The workspace holds no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+    left, right = st.columns(2)
+    usual = [name for name in names if open_corpus(workspace(), name).manifest.kind != "web"]
+    corpora = left.multiselect("Corpora", names, default=usual, key="corpora", bind="query-params")
+    pipelines = right.multiselect(
+        "Pipelines",
+        list(DEFAULT_PIPELINES),
+        default=list(DEFAULT_PIPELINES[:1]),
+        key="pipelines",
+        bind="query-params",
+        accept_new_options=True,
+    )
+    return corpora, list(dict.fromkeys(str(pipeline_of(workspace(), p)) for p in pipelines))
+
+
+def ask_like(item: Item) -> None:
+    """Go on with passages like this one."""
+    st.session_state["like"] = f"{item.corpus}:{item.passage.id}"
+    st.session_state["shown"] = _AT_ONCE
+
+
+def ask_words(text: str) -> None:
+    """Go on with these words."""
+    st.session_state["q"], st.session_state["like"] = text, ""
+
+
+def place_of(written: str) -> tuple[str, int]:
+    """Corpus and number of `web:12`; raises `BadInputError`."""
+    corpus, _, number = written.rpartition(":")
+    if not corpus or not number.isdecimal() or len(number) > 18:
+        raise BadInputError(f"'{written}' is no passage.", hint="Write it like web:12, the corpus and the number.")
+    return corpus, int(number)
+
+
+def misspelt(text: str, corpora: Sequence[str]) -> None:
+    """Words that no corpus holds, with the likest as buttons."""
+    for word, near in unknown_words([open_corpus(workspace(), name) for name in corpora], text).items():
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"No passage has “{escaped(word)}”." + (" Did you mean" if near else ""))
+            for other in near:
+                changed = " ".join(other if w.strip(".,;:?!\"'()").lower() == word else w for w in text.split())
+                st.button(other, key=f"meant-{word}-{other}", type="tertiary", on_click=ask_words, args=(changed,))
+
+
+def cards(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
+    """What was found as one list, some at a time."""
+    shown = int(st.session_state.setdefault("shown", _AT_ONCE))
+    for place in kept[:shown]:
+        own = {facet: list(of[place]) for facet, of in values.items()}
+        found_card(items[place], place + 1, query, own, str(place), ask_like)
+    if len(kept) > shown and st.button(f"{min(_AT_ONCE, len(kept) - shown)} more", key="more"):
+        st.session_state["shown"] = shown + _AT_ONCE
+        st.rerun()
+
+
+def columns(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
+    """The lists of each corpus and pipeline beside each other, each in its own order."""
+    lists = dict.fromkeys((items[place].corpus, name) for place in kept for name in items[place].ranks)
+    if not lists:
+        cards(items, kept, values, query)
+        return
+    for (corpus, pipeline), column in zip(lists, st.columns(len(lists)), strict=True):
+        own = [p for p in kept if items[p].corpus == corpus and pipeline in items[p].ranks]
+        with column:
+            st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
+            for place in sorted(own, key=lambda p: items[p].ranks[pipeline])[:_AT_ONCE]:
+                facets = {facet: list(of[place]) for facet, of in values.items()}
+                number = items[place].ranks[pipeline]
+                found_card(items[place], number, query, facets, f"{corpus}-{pipeline}-{place}", ask_like)
+
+
+def on_a_map(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
+    """The passages as points, coloured by perspective (or corpus); a table beside it that the keyboard walks."""
+    method = st.segmented_control(
+        "Drawn by", METHODS, default=METHODS[0], required=True, key="drawn-by", bind="query-params"
+    )
+    points = mapped(open_encoder("static").encode_passages([items[p].passage for p in kept]), method or METHODS[0])
+    by = PERSPECTIVE if PERSPECTIVE in values else "corpus"
+    frame = pd.DataFrame(
+        {
+            "x": points[:, 0],
+            "y": points[:, 1],
+            "number": [p + 1 for p in kept],
+            "title": [items[p].passage.title or "untitled" for p in kept],
+            "group": [values[by][p][0] for p in kept],
+            "corpus": [items[p].corpus for p in kept],
+            "text": [items[p].passage.text for p in kept],
+        }
+    )
+    chart = map_chart(frame.drop(columns="text"), sorted(set(frame["group"])))
+    left, right = st.columns([3, 2])
+    with left:
+        event = st.altair_chart(chart, on_select="rerun", selection_mode=PICKED, key="map")
+        downloads("search-map", frame, chart)
+    with right:
+        table = st.dataframe(
+            frame[["number", "title", "group", "corpus"]],
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="single-row",
+            key="map-table",
+            height=520,
+        )
+    picked = event.selection.get(PICKED, [])
+    rows = table.selection.rows
+    if rows:
+        chosen = kept[rows[0]]
+    elif picked and int(picked[0]["number"]) - 1 in kept:
+        chosen = int(picked[0]["number"]) - 1
+    else:
+        st.caption("Choose a point, or a row of the table, to read the passage. Near one another: alike in content.")
+        return
+    own = {facet: list(of[chosen]) for facet, of in values.items()}
+    found_card(items[chosen], chosen + 1, query, own, f"map-{chosen}", ask_like)
+
+
+def setting_apart(
+    items: Sequence[Item], kept: Sequence[int], values: Values, question: Question | None, labels: Labels | None
+) -> None:
+    """The words that set the passages of two perspectives (or corpora, domains …) apart."""
+    groups = {
+        facet: {v: {p for p in kept if v in of[p]} for v in sorted({v for p in kept for v in of[p]})}
+        for facet, of in values.items()
+    }
+    names: dict[str, str] = {}
+    if question is not None and labels is not None:
+        supported = {f"P{n + 1}": {p for p in kept if labels[p, n] == 1} for n in range(labels.shape[1])}
+        groups = {PERSPECTIVE: {name: held for name, held in supported.items() if held}, **groups}
+        names = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)}
+    useful = {facet: found for facet, found in groups.items() if len(found) > 1}
+    if not useful:
+        st.info("All of these passages are of one kind: choose a question above, or take back a facet.")
+        return
+    if PERSPECTIVE in useful:
+        useful = {PERSPECTIVE: useful.pop(PERSPECTIVE), **useful}
+    by, first, second = st.columns(3)
+    facet = by.selectbox("Set apart by", list(useful), key="apart", bind="query-params") or next(iter(useful))
+    found = useful.get(facet, next(iter(useful.values())))
+    one = first.selectbox("First", list(found), key="one", bind="query-params") or next(iter(found))
+    other = second.selectbox("Second", [v for v in found if v != one], key="other", bind="query-params")
+    ours, theirs = found[one] - found[str(other)], found[str(other)] - found[one]
+    if not ours or not theirs:
+        st.info("Every passage of one of them is one of the other too: there is nothing to tell apart.")
+        return
+
+    def texts(places: set[int]) -> list[str]:
+        return [items[p].passage.text for p in sorted(places)]
+
+    words = contrasting_words(texts(ours), texts(theirs), texts(set(kept) - ours - theirs))
+    shown = tuple(f"{v}: {names[v]}" if v in names else v for v in (one, str(other)))
+    colours = tuple(
+        perspective_colour(int(v[1:]) - 1) if v in names else CATEGORIES[place]
+        for place, v in enumerate((one, str(other)))
+    )
+    telling = most_telling(words, _WORDS)
+    chart = words_chart(telling, (shown[0], shown[1]), (colours[0], colours[1]))
+    left, right = st.columns([3, 2])
+    with left:
+        st.altair_chart(chart, key="words-chart")
+        st.caption(
+            f"{len(ours)} against {len(theirs)} passages; those of both are left out. z of the log-odds with an "
+            "informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
+        )
+        downloads("search-words", words, chart)
+    with right:
+        number = st.column_config.NumberColumn(format="%.2f")
+        st.dataframe(
+            telling.drop(columns="group"),
+            hide_index=True,
+            key="words-table",
+            column_config={"z": number, "log_odds": number},
+        )
+
+
+def page() -> None:
+    """The whole page."""
+    asked = st.text_input(
+        "Search", key="q", bind="query-params", placeholder="Words, or a whole question", icon=":material/search:"
+    )
+    corpora, pipelines = chosen_lists()
+    question = chosen_question()
+    text = " ".join((asked or "").split()) or (question.text if question is not None else "")
+    near = st.text_input("Like passage", key="like", bind="query-params", placeholder="web:12").strip()
+    if not corpora or not (pipelines or near):
+        st.info("Choose at least one corpus and one pipeline.")
+        return
+    if not text and not near:
+        st.info(
+            "Type what you look for. With a question of a data set, its perspectives colour what is found.",
+            icon=":material/keyboard:",
+        )
+        return
+    if near:
+        passage, items = like(*place_of(near), corpora)
+        st.markdown(f"Passages like **{escaped(passage.title) or 'untitled'}** ({escaped(near)})")
+        st.button("Back to the words", icon=":material/undo:", on_click=ask_words, args=(asked or "",), key="back")
+        text = passage.text
+    else:
+        items = together(lists_of(text, question, corpora, pipelines))
+        misspelt(text, corpora)
+    if not items:
+        st.info("Nothing was found. Try other words, the pipeline dense(static), or more corpora.")
+        return
+    labels = None
+    if question is not None and question.perspectives:
+        labels = labels_of_items(question, items, chosen_source(workspace()))
+    values = facets_of(items, labels)
+    chosen = chosen_facets(values)
+    kept = kept_items(values, chosen)
+    beside, main = st.columns([1, 4], gap="medium")
+    with beside:
+        said = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)} if question is not None else {}
+        facet_boxes(values, chosen, said)
+    with main:
+        view = st.segmented_control("View", VIEWS, default=VIEWS[0], required=True, key="view", bind="query-params")
+        most = f"the first {MOST}" if len(items) == MOST else str(len(items))
+        st.caption(f"{len(kept)} of {most} passages")
+        if not kept:
+            st.info("Nothing is left. Take back one of the facets.")
+            return
+        match view:
+            case "side by side":
+                columns(items, kept, values, text)
+            case "map":
+                on_a_map(items, kept, values, text)
+            case "words":
+                setting_apart(items, kept, values, question, labels)
+            case _:
+                cards(items, kept, values, text)
+        rows = [{"number": p + 1, "corpus": items[p].corpus, **items[p].passage._asdict()} for p in kept]
+        downloads("search", pd.DataFrame(rows))
+
+
+with errors_in_place():
+    page()

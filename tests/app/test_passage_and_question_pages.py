@@ -1,0 +1,105 @@
+"""The pages of one passage and of one question."""
+
+import pytest
+from test_pages import at_hand, demo, drawn, texts
+
+from annotation.judgments import Judgments, PairRecord
+from app.components.addresses import passage_address, question_address
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.runs import load_run
+from data.workspace import Workspace
+
+__all__ = ["at_hand", "demo"]
+CARS = "Should cities ban private cars from their centres?"
+
+
+@pytest.mark.usefixtures("at_hand")
+def test_empty_workspaces_say_the_next_step() -> None:
+    assert "berdseye corpus add" in texts(drawn("passage"))
+    assert "berdseye dataset add" in texts(drawn("question"))
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_passage_that_is_not_there_is_said() -> None:
+    assert "Give the number of a passage" in texts(drawn("passage", corpus="web"))
+    assert "holds no passage 999999" in texts(drawn("passage", corpus="web", id="999999"))
+    for wrong in ("-1", "one", "9" * 30, "<b>"):
+        assert "is no number of a passage" in texts(drawn("passage", corpus="web", id=wrong))
+
+
+def test_everything_known_of_a_passage_stands_on_its_page(demo: Workspace) -> None:
+    corpus = open_corpus(demo, "web")
+    question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
+    best = int(load_run(demo, "debate--web--bm25").ids[0, 0])
+    passage = corpus.passages([best])[0]
+    record = PairRecord(
+        "debate", question.id, CARS, question.perspectives[0].text, None, "web", passage.title, passage.text
+    )
+    held = Judgments.open(demo.judgments_url)
+    [key] = held.add_pairs([record])
+    held.judge(held.sign_in("Ana"), key, "supports", source="annotate", comment="=clear")
+    at = drawn("passage", corpus="web", id=str(best))
+    shown = texts(at)
+    assert passage.title in shown
+    assert passage.source_id in shown
+    assert not at.error, texts(at)
+    by_columns = {next(iter(d.value.columns)): d.value for d in at.dataframe}
+    assert by_columns["rank"]["rank"].is_monotonic_increasing
+    assert set(by_columns["rank"]["data set"]) <= {"debate", "living", "policy"}
+    assert set(by_columns["perspective"]["labels from"]) >= {"embedded"}
+    assert by_columns["at"][["annotator", "verdict", "comment"]].to_numpy().tolist()[-1] == [
+        "Ana",
+        "supports",
+        "=clear",
+    ]
+    near = by_columns["similarity"]
+    assert near["similarity"].is_monotonic_decreasing
+    assert len(near) == 10
+    assert passage_address("web", best) not in set(near["open"])
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_passage_of_saved_pages_is_read_too() -> None:
+    at = drawn("passage", corpus="pages", id="0")
+    assert "have no index of their own" in texts(at)
+    assert not at.exception
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_question_shows_every_run(demo: Workspace) -> None:
+    question = load_dataset(demo, "debate")[3]
+    at = drawn("question", set="debate", question=question.id, labels="embedded")
+    assert question.text in texts(at)
+    assert not at.error, texts(at)
+    measured = next(d.value for d in at.dataframe if "MRecall@5" in d.value.columns)
+    assert len(measured) == 2 * len(demo.corpora())
+    assert set(measured["pipeline"]) == {"bm25", "dense(static)"}
+    at.number_input(key="k").set_value(3)
+    at.run()
+    assert not at.exception
+    assert any("MRecall@3" in d.value.columns for d in at.dataframe)
+
+
+def test_coverage_over_time_is_told_where_somebody_judged(demo: Workspace) -> None:
+    question = load_dataset(demo, "debate")[0]
+    at = drawn("question", set="debate", question=question.id, labels="human>embedded", beside="embedded")
+    assert not at.error, texts(at)
+    assert "A dot: somebody's word changed" in texts(at)
+
+
+def test_a_run_of_an_older_corpus_is_left_out_by_name(demo: Workspace) -> None:
+    for path in demo.runs_folder.glob("*--web--*.json"):
+        path.write_text(path.read_text().replace('"corpus_hash": "', '"corpus_hash": "old'))
+    at = drawn("question", set="debate")
+    [warning] = at.warning
+    assert "debate--web--bm25" in warning.value.replace("\\", "")
+    assert "2 runs" not in texts(at)
+    passage = drawn("passage", corpus="web", id="0")
+    assert "runs of an older state of this corpus left out" in texts(passage)
+    assert "No stored run over this corpus ranks it." in texts(passage)
+
+
+def test_addresses_are_quoted() -> None:
+    assert passage_address("web", 3) == "passage?corpus=web&id=3"
+    assert question_address("a b", "1&2)") == "question?set=a+b&question=1%262%29"
