@@ -21,7 +21,7 @@ class RunManifest:
     """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked, `versions` who ranked it.
 
     `costs` are those of the whole run beside its time, by their names in `COSTS`; empty where nobody counted them, as in runs
-    that are older or were made elsewhere.
+    that are older or were made elsewhere. `made_by` is the person who had it made, where that is known.
     """
 
     name: str
@@ -35,6 +35,7 @@ class RunManifest:
     created: str
     versions: dict[str, str] = field(default_factory=dict)
     costs: dict[str, float] = field(default_factory=dict)
+    made_by: str = ""
 
 
 COSTS = ("gpu_seconds", "prompt_tokens", "completion_tokens")
@@ -69,6 +70,7 @@ def save_run(
     milliseconds_per_question: float,
     versions: Mapping[str, str] | None = None,
     costs: Mapping[str, float] | None = None,
+    made_by: str = "",
 ) -> RunManifest:
     """Store a run in place of an older one of the same name; NaN scores are an error."""
     if np.isnan(scores).any():
@@ -95,6 +97,7 @@ def save_run(
         datetime.now(UTC).isoformat(timespec="seconds"),
         dict(versions or {}),
         dict(costs or {}),
+        made_by,
     )
     write_parquet(workspace.runs_folder / f"{name}.parquet", table)
     write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})

@@ -31,8 +31,9 @@ def run_pipeline(
     day: str | None = None,
     over: Searchable | None = None,
     progress: Progress = silent,
+    made_by: str = "",
 ) -> RunManifest:
-    """Rank the corpus for every question of the data set and store the k best of each."""
+    """Rank the corpus for every question of the data set and store the k best of each, for the person `made_by`."""
     questions, opened, parsed = (
         load_dataset(workspace, dataset),
         open_corpus(workspace, corpus),
@@ -63,6 +64,7 @@ def run_pipeline(
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
         },
+        made_by=made_by,
     )
 
 

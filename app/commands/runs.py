@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
@@ -124,6 +125,7 @@ def import_run(
         scores=made.scores,
         milliseconds_per_question=0.0,
         versions=made.manifest.versions,
+        made_by=acting_name(held),
     )
     note(f"{manifest.name}: {manifest.questions} questions, {manifest.k} deep")
 

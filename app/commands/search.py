@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.acting import acting_name
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 
@@ -99,6 +100,7 @@ def run(
     from retrieval.running import run_pipeline, stands
 
     held = opened(workspace)
+    person = acting_name(held)
     for c in corpus:
         with _shards(open_corpus(held, c), ray) as over:
             for d, p in product(dataset, pipeline):
@@ -106,7 +108,9 @@ def run(
                     note(f"{p} on {d} over {c}: stands already")
                     continue
                 with counting(f"{p} on {d} over {c}") as progress:
-                    manifest = run_pipeline(held, d, c, p, k, judge=judge(held), day=day, over=over, progress=progress)
+                    manifest = run_pipeline(
+                        held, d, c, p, k, judge=judge(held), day=day, over=over, progress=progress, made_by=person
+                    )
                 note(
                     f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms each"
                 )

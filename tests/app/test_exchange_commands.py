@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from app.cli import main
+from data.runs import list_runs
 from data.workspace import Workspace
 
 RUN = "debate--web--bm25"
@@ -100,6 +101,10 @@ def test_an_import_is_stored_and_replaces_nothing_else(
         assert command("runs", "import", "x.run", "--name", "imported(mine)", *there).code == 0
     listed = json.loads(command("runs", "list", "--json", "-w", "copy").out)
     assert "debate--web--imported(mine)" in {row["name"] for row in listed}
+    ran = ("run", "--dataset", "debate", "--corpus", "web", "--pipeline", "bm25(k1=2)", "-w", "copy")
+    assert command("--as", "Ana", *ran).code == 0
+    names = [m.made_by for m in list_runs(Workspace.open(tmp_path / "copy")) if m.pipeline.startswith("bm25(k1=2")]
+    assert names == ["Ana"]
     refused = command("runs", "import", "x.run", "--name", "bm25", *there)
     assert refused.code == 2
     assert "was ranked here, and is not replaced" in refused.err
