@@ -24,6 +24,12 @@ from app.deciding import word_given
 from app.session import errors_in_place, judgments, workspace
 
 LAST_HEIGHT = 72
+# Card, keys and comment are in sight together down to 1024 x 768: what is above and below them takes 23 rem.
+_FITTING = """<style>
+.stMainBlockContainer { padding: 3.5rem 2rem 1rem; }
+.st-key-pair-card, .st-key-guidelines { max-height: max(13rem, 100vh - 23rem); }
+.st-key-guidelines { overflow-y: auto; }
+</style>"""
 _LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
 
 
@@ -52,6 +58,7 @@ class Desk:
 @st.fragment
 def draw_desk(desk: Desk) -> None:
     """The card and its keys; drawn again alone, at a fixed height, so that nothing jumps."""
+    st.html(_FITTING)
     with errors_in_place():
         if st.session_state.get(_PAUSED) == desk.name:
             st.info("A break. Your pair is free for others again.", icon=":material/coffee:")
@@ -71,11 +78,14 @@ def draw_desk(desk: Desk) -> None:
         with card:
             if key is None:
                 st.success(desk.finished)
-                _undo_button(desk)
             else:
-                _pair(desk, key, told)
-            break_reminder(working_time(), float(workspace().settings["judging"]["break_minutes"]))
-            _last(desk)
+                _card(desk, key)
+        if key is None:
+            _undo_button(desk)
+        else:
+            _keys(desk, key, told)
+        break_reminder(working_time(), float(workspace().settings["judging"]["break_minutes"]))
+        _last(desk)
 
 
 def _read_before(desk: Desk, told: Guidelines) -> str | None:
@@ -89,10 +99,14 @@ def _read_before(desk: Desk, told: Guidelines) -> str | None:
     return before
 
 
-def _pair(desk: Desk, key: str, told: Guidelines) -> None:
+def _card(desk: Desk, key: str) -> None:
     record = desk.queue.record(key)
     answers_card(record) if desk.task == "prefer" else pair_card(record)
     working_time().look(key)
+
+
+def _keys(desk: Desk, key: str, told: Guidelines) -> None:
+    """Two rows below card and guidelines: what is said of the pair, and all else."""
     decision = _in_sight(desk, key)
     with st.container(horizontal=True, gap="small"):
         verdict_buttons(
@@ -109,6 +123,15 @@ def _pair(desk: Desk, key: str, told: Guidelines) -> None:
             args=(desk, key, told),
         )
         _undo_button(desk)
+    with st.container(horizontal=True, gap="small"):
+        with st.container(key="comment"):
+            st.text_input(
+                "Comment (kept with the verdict you give next)",
+                key=_comment_key(key),
+                max_chars=2000,
+                placeholder="Comment (M): kept with the verdict you give next",
+                label_visibility="collapsed",
+            )
         st.button(
             "Flag",
             icon=":material/flag:",
@@ -120,14 +143,6 @@ def _pair(desk: Desk, key: str, told: Guidelines) -> None:
         )
         st.button("Pause", icon=":material/pause:", shortcut=PAUSE, key="pause", on_click=_pause, args=(desk,))
         st.button("Guidelines", icon=":material/menu_book:", shortcut=GUIDELINES, key="guide", on_click=_turn)
-    with st.container(key="comment"):
-        st.text_input(
-            "Comment (kept with the verdict you give next)",
-            key=_comment_key(key),
-            max_chars=2000,
-            placeholder="Comment (M): kept with the verdict you give next",
-            label_visibility="collapsed",
-        )
 
 
 def _in_sight(desk: Desk, key: str) -> bool:

@@ -6,13 +6,14 @@ import streamlit as st
 
 from annotation.guidelines.versions import Guidelines, load
 from app.components.key_map import PAUSE
+from app.components.pair_card import CARD_HEIGHT
 from app.components.plain_text import escaped, without_pictures
 from app.session import judgments
 
 
 def guidelines_panel(told: Guidelines) -> None:
     """Draw them; whoever wrote them may use Markdown; HTML in it is shown as text, and no picture is fetched."""
-    with st.container(key="guidelines"):
+    with st.container(key="guidelines", height=CARD_HEIGHT, border=False):
         st.markdown(without_pictures(told.text))
         st.caption(f"Guidelines {told.version}")
 

@@ -50,9 +50,9 @@ def chosen_pairs() -> dict[str, PairRecord]:
     runs = {r.name: r for r in list_runs(workspace())}
     if not runs:
         raise BadInputError("There is no run yet.", hint="Run a pipeline on the Runs page first.")
-    left, right = st.columns([6, 1])
-    chosen = left.multiselect("Runs to judge", list(runs), default=list(runs)[:2], key="runs", bind="query-params")
-    k = right.number_input("Top k", 1, 100, 5, key="depth", bind="query-params")
+    with st.popover("Runs to judge", icon=":material/leaderboard:"):
+        chosen = st.multiselect("Runs", list(runs), default=list(runs)[:2], key="runs", bind="query-params")
+        k = st.number_input("Top k", 1, 100, 5, key="depth", bind="query-params")
     if not chosen:
         raise BadInputError("No run is chosen.", hint="Choose at least one above.")
     pairs = queue(tuple(chosen), tuple(runs[name].created for name in chosen), int(k))
@@ -80,10 +80,11 @@ def page() -> None:
         return
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         batch = chosen_batch(person)
+        pairs = chosen_pairs() if batch is None else {}
         key_list(ANNOTATE)
     if batch is None:
         done = "Every pair of these runs is judged. Choose other runs, or a larger k."
-        draw_desk(Desk("runs", person, RunsQueue(judgments(), chosen_pairs()), done, opinion=opinion))
+        draw_desk(Desk("runs", person, RunsQueue(judgments(), pairs), done, opinion=opinion))
     else:
         done = "No pair of this batch needs you now. What others have open comes back if they leave it."
         draw_desk(Desk(f"batch {batch.name}", person, BatchQueue(judgments(), batch), done, batch))
