@@ -122,9 +122,9 @@ def _with_titles(
         for rank, (passage, name) in enumerate(zip(passages, known, strict=True)):
             titles.setdefault(name, passage.title or " ".join(passage.text.split()[:8]))
             supports.setdefault(name, tuple(np.flatnonzero(labels[rank] == 1).tolist()))
-    return moves.assign(
-        title=[titles[name] for name in moves["passage"]], supports=[supports[name] for name in moves["passage"]]
-    )
+    found = moves.assign(title=[titles[name] for name in moves["passage"]])
+    found["supports"] = pd.Series([supports[name] for name in moves["passage"]], index=found.index, dtype=object)
+    return found
 
 
 def _side_by_side(

@@ -68,13 +68,13 @@ def slices(frame: pd.DataFrame) -> pd.DataFrame:
         [str(count) for count in sorted(frame["perspectives"].unique())],
         [length for length in LENGTHS if length in set(frame["length"])],
     ]
-    labels = {"stance": "Stance", "perspectives": "Perspectives", "length": "Length of the question"}
+    labels = {"stance": "Stance", "perspectives": "Perspectives", "length": "Question length"}
     kept = frame
     for column, (name, label), options in zip(columns, labels.items(), known, strict=False):
-        chosen = column.pills(label, options, selection_mode="multi", key=name, bind="query-params")
+        chosen = column.pills(label, options, selection_mode="multi", key=name, bind="query-params", wrap=True)
         if chosen:
             kept = kept[kept[name].astype(str).isin(chosen)]
-    search = columns[3].text_input("Words of the question or perspective", key="words", bind="query-params")
+    search = columns[3].text_input("Words in them", key="words", bind="query-params")
     if search:
         texts = kept["question"] + " " + kept["perspective"]
         kept = kept[texts.str.contains(search, case=False, regex=False)]

@@ -1,10 +1,11 @@
 """Holes from above, and what they come from, as charts."""
 
 import json
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from evaluation.chart_theme import CATEGORIES, NEUTRAL, SEQUENTIAL
@@ -15,7 +16,7 @@ _FEW = 40
 _LINE, _COLUMN = 24, 44
 _CELL, _GAP, _WIDE = 9, 1, 936
 _TITLED = 1
-_CUT = "\u0001"
+_CUT = "\u2063"  # seen by nobody, and allowed in XML, which SVG is
 _TOLD = ["question", "perspective", "rank"]
 PICKED: Final = "picked"
 """The name of the selection by which a cell is clicked."""
@@ -99,7 +100,7 @@ def _from_above(holes: pd.DataFrame, k: int) -> alt.Chart:
             tooltip=_told(holes),
         )
     )
-    return cast(alt.Chart, _pickable(cells, holes).properties(width=across * _CELL, height=lines * _CELL))
+    return _pickable(cells, holes).properties(width=across * _CELL, height=lines * _CELL)
 
 
 def _block_names(blocks: list[str], tall: int) -> alt.Axis:
@@ -178,7 +179,7 @@ def _colours(holes: pd.DataFrame, k: int) -> list[str]:
     return [str(colour) for colour in found]
 
 
-def _covered(ranks: np.ndarray, k: int) -> list[str]:
+def _covered(ranks: npt.NDArray[Any], k: int) -> list[str]:
     shades = SEQUENTIAL[3:8]
     places = np.clip((len(shades) * (k - ranks) / max(k - 1, 1)).astype(int), 0, len(shades) - 1)
     return [shades[place] for place in places]

@@ -5,6 +5,7 @@ from typing import Final, Literal, cast
 
 import altair as alt
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from evaluation.chart_theme import CATEGORIES, NEUTRAL, perspective_colour
@@ -14,8 +15,8 @@ OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
 _FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
 _LEAST_REACH = 0.25
 _ROW, _WIDTH = 26, 720
-_TITLE, _LABEL = 40, 220
-_DOT = 0.045
+_TITLE, _LABEL = 40, 170
+_DOT = 0.06
 RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
 
 
@@ -23,7 +24,7 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
     """How many questions have which difference (second minus first), of the `questions` of a contrast; wins of the second are
     blue, losses orange."""
     known = questions[questions["difference"].notna()]
-    values = known["difference"].to_numpy(dtype=np.float64).round(6)
+    values: npt.NDArray[np.float64] = known["difference"].to_numpy(dtype=np.float64).round(6)
     width = 0.1
     if len(np.unique(values)) > _FEW_VALUES:
         # Bins lie on either side of no difference, so that none holds both wins and losses.
@@ -83,7 +84,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
     margin = _DOT * (widest + 1)
     x = alt.X("x:Q", scale=alt.Scale(domain=[-margin, 1 + margin], nice=False, zero=False), axis=None)
     y = alt.Scale(domain=[below + 0.5, 0.5], nice=False)
-    axes = {side: _axis(shown, column, depth, side) for column, side in (("first", "left"), ("second", "right"))}
+    axes = {"first": _axis(shown, "first", depth, "left"), "second": _axis(shown, "second", depth, "right")}
     told = [alt.Tooltip("title:N", title="passage"), "first:Q", "second:Q"]
     lines = shown.dropna(subset=["first", "second"])
     step = lines["first"] - lines["second"]
@@ -101,7 +102,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
         .encode(
             x=x,
             x2="x2:Q",
-            y=alt.Y("y:Q", scale=y, axis=axes["left"]),
+            y=alt.Y("y:Q", scale=y, axis=None),
             y2="y2:Q",
             color=alt.Color("colour:N", scale=None),
             strokeDash=alt.condition("datum.below", alt.value([4, 4]), alt.value([1, 0])),
@@ -109,7 +110,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
         )
     )
     layers: list[alt.Chart] = [rules]
-    for column, other, at, side in (("first", "second", 0.0, "left"), ("second", "first", 1.0, "right")):
+    for column, other, at in (("first", "second", 0.0), ("second", "first", 1.0)):
         held = shown[shown[column] <= depth]
         ends = held.assign(x=at, y=held[column], alone=held[other].isna()).drop(columns=["supports", "passage"])
         layers.append(
@@ -117,7 +118,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
             .mark_point(size=50, opacity=1, stroke=NEUTRAL)
             .encode(
                 x=x,
-                y=alt.Y("y:Q", scale=y, axis=axes[side]),
+                y=alt.Y("y:Q", scale=y, axis=axes[column]),
                 fill=alt.condition("datum.alone", alt.value("transparent"), alt.value(NEUTRAL)),
                 tooltip=told,
             )
@@ -127,7 +128,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
         .mark_circle(size=70, opacity=1)
         .encode(
             x=x,
-            y=alt.Y("y:Q", scale=y, axis=axes["left"]),
+            y=alt.Y("y:Q", scale=y, axis=None),
             color=alt.Color("colour:N", scale=None),
             tooltip="perspective:N",
         )

@@ -66,7 +66,7 @@ def test_a_run_stands_beside_what_it_is_likely_compared_with() -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_the_same_run_under_two_label_sources() -> None:
-    living = "living--web--bm25"
+    living = "policy--pages--bm25"
     at = drawn("compare", a=living, b=living)
     assert "Both sides are the same." in texts(at)
     questions = figures(at)["MRecall@5"]["ties"]
