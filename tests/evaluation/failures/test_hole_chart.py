@@ -1,0 +1,30 @@
+"""The hole map as a file: an SVG that any program can read."""
+
+import json
+from xml.etree import ElementTree
+
+import pandas as pd
+import vl_convert
+
+from evaluation.failures.charts import hole_chart
+
+
+def test_the_hole_map_is_a_whole_svg_whatever_the_questions_say() -> None:
+    holes = pd.DataFrame(
+        {
+            "row": [0, 0, 1],
+            "question_id": ["a", "a", "b"],
+            "question": ["Are trams <good> & quiet?"] * 3,
+            "place": [1, 2, 1],
+            "perspective": ["They are.", "They are not.", "Some."],
+            "stance": ["supporting", "opposing", "none"],
+            "perspectives": [2, 2, 1],
+            "length": ["up to 8 words"] * 3,
+            "rank": [1.0, float("nan"), 7.0],
+            "hole": [False, True, True],
+            "judged": [1.0, 1.0, 1.0],
+        }
+    )
+    drawn = ElementTree.fromstring(vl_convert.vegalite_to_svg(json.dumps(hole_chart(holes, 5).to_dict())))
+    texts = [e.text for e in drawn.iter() if e.tag.endswith("text")]
+    assert texts.count("Are trams <good> & quiet?") == 2, "two questions of the same words stay two lines"
