@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app.components.contrast import keep_contrast
 from app.components.job_line import job_line
 from app.components.plain_text import escaped
 from app.roles import may, right_of_page
@@ -54,12 +55,13 @@ def main() -> None:
             )
             for name, (title, icon) in VIEWS.items()
         }
-        page = st.navigation(list(pages.values()))
+        page = st.navigation(list(pages.values()), expanded=True)
         if team:
             who_is_in()
         else:
             sign_in_box()
         enter(next(name for name, known in pages.items() if known == page))
+        keep_contrast()
         if may(role(), right_of_page("jobs")):
             job_line(pages["jobs"])
         page.run()
