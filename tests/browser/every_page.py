@@ -1,0 +1,42 @@
+"""Every page of the app with something to show, for what looks at all of them: the accessibility engine and the screenshots."""
+
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+from app.roles import PAGES
+from data.runs import list_runs, load_run
+from data.workspace import Workspace
+from tests.browser.served import go, settled, sign_in
+
+READER = "Robin"
+"""Who looks at the pages."""
+
+
+def queries(workspace: Workspace) -> dict[str, str]:
+    """What follows each page's address, by the page's name, in the order of the table of pages; a page of one thing is shown
+    with the first passage or question of the first run."""
+    run = load_run(workspace, list_runs(workspace)[0].name)
+    of_one = {
+        "passage": {"corpus": run.manifest.corpus, "id": int(run.ids[0, 0])},
+        "question": {"set": run.manifest.dataset, "question": run.question_ids[0]},
+        "search": {"q": "cars in cities"},
+    }
+    return {name: f"?{urlencode(of_one[name])}" if name in of_one else "" for name in PAGES}
+
+
+def show(page: Page, url: str, name: str, query: str) -> None:
+    """Open a page as someone who has given a name, and wait until all of it is drawn."""
+    go(page, f"{url}/{'' if name == 'explore' else name}{query}")
+    sign_in(page, READER)
+    drawn(page)
+
+
+def drawn(page: Page) -> None:
+    """Wait until what is in sight has been painted, charts too; one in a closed section is never."""
+    settled(page)
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+    page.wait_for_function(
+        "[...document.querySelectorAll('[data-testid=stVegaLiteChart]')]"
+        ".every(chart => !chart.checkVisibility() || chart.querySelector('canvas, svg'))"
+    )
