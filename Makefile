@@ -23,7 +23,7 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test test-slow install dev lint bench bench-scale screenshot constraints embedded clean
+.PHONY: app test test-slow install dev lint bench bench-scale screenshot screenshots constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
@@ -52,6 +52,9 @@ embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folde
 
 screenshot: $(DEV_STAMP) ## Make the README's picture anew
 	BERDSEYE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser -k picture
+
+screenshots: $(DEV_STAMP) screenshot ## Make the pictures of every page anew, in docs/
+	$(BIN)/python -m tests.browser.screenshots
 
 constraints: $(DEV_STAMP) ## Resolve all dependencies anew
 	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 $(addprefix --extra ,postgres cluster gguf onnx dev) --no-header --no-annotate pyproject.toml -o constraints.txt
