@@ -23,7 +23,7 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test test-slow install dev lint bench bench-scale screenshot screenshots constraints embedded clean
+.PHONY: app test test-slow install dev lint bench bench-scale notebooks screenshot screenshots constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
@@ -46,6 +46,9 @@ bench: $(DEV_STAMP) ## Speed and size, printed
 
 bench-scale: $(DEV_STAMP) ## How indexes grow; sizes from BERDSEYE_BENCH_SIZES
 	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks/bench_scale.py
+
+notebooks: $(DEV_STAMP) ## Run the notebooks and keep them with their outputs: make notebooks ONLY=1-the-loop
+	$(BIN)/python tests/notebooks/execution.py $(ONLY)
 
 embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folder
 	$(BIN)/python -m detectors.train_embedded $(DATA)
