@@ -1,5 +1,6 @@
 """Studies: the papers' tables and figures from this workspace, each stored with what made it, and starting new ones."""
 
+from functools import partial
 from typing import Any, Literal
 
 import pandas as pd
@@ -119,9 +120,8 @@ def progress() -> None:
     for job in held:
         with st.container(border=True, key=f"job-{job.folder.name}"):
             title = " ".join(job.arguments)
-            job_box(
-                job, title, doing="is under way", again=lambda job=job: resume(workspace(), job, person=started_by())
-            )  # type: ignore[misc]
+            again = partial(resume, workspace(), job, person=started_by())
+            job_box(job, title, doing="is under way", again=again)
 
 
 def page() -> None:
