@@ -18,12 +18,13 @@ _MOST, _MOST_POOLED = 32, 8
 _State = tuple[object, ...]
 
 
-def labelled(run: RunManifest, source: str, version: str = "") -> LabelledRun:
-    """The first 100 passages of a stored run with the labels of a source; nobody changes what is given.
+def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL_DEPTH) -> LabelledRun:
+    """The first `depth` passages of a stored run with the labels of a source; nobody changes what is given. A detector is asked
+    about those it has not seen, so that a small depth is drawn sooner.
 
     `version` is one of its data set, where that is not the run's own. Raises `StaleError` as `labelled_run` does.
     """
-    return _labelled(run.name, version or run.dataset, source, state(run, source, version))
+    return _labelled(run.name, version or run.dataset, source, min(depth, run.k), state(run, source, version))
 
 
 def pooled(run: RunManifest, source: str, version: str = "") -> Support:
@@ -45,10 +46,10 @@ def _written(path: Path) -> int:
 
 
 @st.cache_resource(max_entries=_MOST, show_spinner="Reading the run and its labels…")
-def _labelled(name: str, version: str, source: str, state: _State) -> LabelledRun:
+def _labelled(name: str, version: str, source: str, depth: int, state: _State) -> LabelledRun:
     del state  # part of the key: what was made anew is read anew
     run = under_version(workspace(), load_run(workspace(), name), version)
-    return labelled_run(workspace(), judgments(), run, parse_label_source(source), POOL_DEPTH)
+    return labelled_run(workspace(), judgments(), run, parse_label_source(source), depth)
 
 
 @st.cache_resource(max_entries=_MOST_POOLED, show_spinner="Pooling the labels of all runs…")

@@ -7,7 +7,6 @@ from annotation.judging_time import seconds_by_pair
 from app.labelled import labelled, state
 from app.session import judgments, workspace
 from data.runs import RunManifest, list_runs, load_run
-from evaluation.failures.attribution import POOL_DEPTH
 from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
 from evaluation.labelled_runs import LabelledRun
 from evaluation.leaderboard.board import board
@@ -28,11 +27,11 @@ def made(runs: list[RunManifest], source: str) -> Made:
     return tuple((run.name, *state(run, plain)) for run in runs)
 
 
-def systems(kept: Made, source: str) -> dict[str, list[LabelledRun]]:
-    """The labelled runs of each system (pipeline and corpus), on its data sets in their order."""
+def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:
+    """The labelled runs of each system (pipeline and corpus), on its data sets in their order, to a depth."""
     found: dict[str, list[LabelledRun]] = {}
     for run in manifests(kept):
-        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(labelled(run, source))
+        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(labelled(run, source, depth=depth))
     return found
 
 
@@ -66,7 +65,9 @@ def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
     del version  # part of the key
     held, seconds = manifests(runs), seconds_by_pair(judgments())
     plain = str(parse_label_source(source).plain)
-    return system_costs(held, {run.name: judging_minutes(labelled(run, plain).keys, seconds, k) for run in held})
+    return system_costs(
+        held, {run.name: judging_minutes(labelled(run, plain, depth=k).keys, seconds, k) for run in held}
+    )
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
@@ -80,15 +81,15 @@ def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> li
     """Scores as `score_run` gives them."""
     pooled = any(m.pooled for m in measures)
     deepest = max(m.k for m in measures)
-    if (pooled and source.corrected) or (not pooled and min(deepest, run.k) > POOL_DEPTH):
+    if pooled and source.corrected:  # which is refused
         return score_run(workspace(), judgments(), load_run(workspace(), run.name), source, measures)
     made_by, people = provenance(workspace(), run, source), None
     if pooled:
         ids = load_run(workspace(), run.name).ids[:, :deepest]
         return scores_of(measures, _pool(run, source).support(ids), None, **made_by)
     if source.corrected:
-        people = labelled(run, HUMAN).support
-    return scores_of(measures, labelled(run, str(source.plain)).support, people, **made_by)
+        people = labelled(run, HUMAN, depth=deepest).support
+    return scores_of(measures, labelled(run, str(source.plain), depth=deepest).support, people, **made_by)
 
 
 def _pool(run: RunManifest, source: LabelSource) -> Qrels:

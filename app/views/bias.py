@@ -1,6 +1,7 @@
 """Bias: whom retrieval speaks for. Its leaning, whether it follows the side that asks, shares of stances, and of places."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -17,10 +18,15 @@ from app.study_jobs import start
 from data.corpora import open_corpus
 from data.pir_tasks import kept_task
 from data.runs import RunManifest, list_runs
-from evaluation.bias.charts import LEANING_COLOURS, STANCE_SHARE_COLOURS, share_bars, sycophancy_arrows
+from evaluation.bias.charts import (
+    LEANING_COLOURS,
+    STANCE_SHARE_COLOURS,
+    perspective_colours,
+    share_dots,
+    sycophancy_arrows,
+)
 from evaluation.bias.stored import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
 from evaluation.chart_files import Chart
-from evaluation.chart_theme import CATEGORIES
 from evaluation.label_sources import HUMAN
 from evaluation.studies.charts import stacked
 from evaluation.studies.pir.bias import IN_CORPUS
@@ -28,8 +34,9 @@ from evaluation.studies.pir.places import heat_map
 from evaluation.studies.store import Stored
 from retrieval.registry import DEFAULT_PIPELINES
 
-BEGUN = ("berds sycophancy", "pir")
-"""Studies that this page begins and shows."""
+# Studies that this page begins and shows.
+BEGUN = ("berds sycophancy", "pir ")
+FEW = 12
 
 
 def stored_runs() -> list[RunManifest]:
@@ -86,7 +93,7 @@ def stances(kept: Made, source: str, k: int) -> None:
     if not cells["n"].any():
         st.info("Nothing supports any perspective here. Choose another label source, or a larger k.")
         return
-    chart = share_bars(cells[cells["n"] > 0], part="stance", colours=STANCE_SHARE_COLOURS)
+    chart = share_dots(cells[cells["n"] > 0], part="stance", colours=STANCE_SHARE_COLOURS)
     st.altair_chart(chart, key="stances")
     st.caption(
         f"Of all that the top {k} says for a perspective, the share of each stance, with 95% intervals over questions, as PIR's "
@@ -104,8 +111,8 @@ def people(beside: pd.DataFrame, of_what: str, source: str) -> None:
         st.caption("The figures above are people's already.")
     elif beside.empty:
         st.info(
-            "People have not judged the whole top k of any question yet. [Annotate](annotate) makes it so; a batch of the run, "
-            "`berdseye batch create`, orders it."
+            "People have not judged the whole top k of any question yet. Judge on the [Annotate](annotate) page, or send out a "
+            "batch of a run with `berdseye batch create`."
         )
     else:
         st.dataframe(beside.style.format(precision=1), hide_index=True, key="by-people")
@@ -115,9 +122,8 @@ def people(beside: pd.DataFrame, of_what: str, source: str) -> None:
 
 def table(frame: pd.DataFrame, name: str, chart: Chart | None) -> None:
     """The numbers of a chart, for the keyboard and to take away."""
-    st.dataframe(
-        frame.style.format(precision=2), hide_index=True, key=f"table-{name}", height=min(320, 40 + 36 * len(frame))
-    )
+    height: Literal["content", "auto"] = "content" if len(frame) <= FEW else "auto"
+    st.dataframe(frame.style.format(precision=2), hide_index=True, key=f"table-{name}", height=height, placeholder="–")
     downloads(name, frame, chart)
 
 
@@ -134,7 +140,7 @@ def sycophancy() -> None:
     if not results:
         st.info("Nothing was found out yet. Press **Start** above, or run `berdseye study berds sycophancy`.")
         return
-    result = chosen_result(results)
+    result = chosen_result(results, "sycophancy")
     k = result.settings["k"]
     arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
     st.caption(
@@ -197,7 +203,7 @@ def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
             "task files of your own."
         )
         return
-    result = chosen_result(results)
+    result = chosen_result(results, name)
     for note in table_of(result, name).notes:
         st.caption(escaped(note))
     draw(table_of(result, name).cells)
@@ -231,11 +237,10 @@ def task_shares(cells: pd.DataFrame) -> None:
     measured = cells[(cells["pipeline"] != IN_CORPUS) & cells["value"].notna()].copy()
     measured["even"] = [corpus.get((row.task, row.perspective)) for row in measured.itertuples()]
     measured["system"] = measured["pipeline"] + ", " + measured["task"]
-    names = list(dict.fromkeys(measured["perspective"]))
-    colours = {name: CATEGORIES[place % len(CATEGORIES)] for place, name in enumerate(names)}
+    colours = perspective_colours(measured["perspective"])
     columns = ["system", "perspective", "value", "low", "high", "even", "n", "published"]
     shown = measured[[c for c in columns if c in measured]]
-    chart = share_bars(shown.drop(columns="published", errors="ignore"), part="perspective", colours=colours)
+    chart = share_dots(shown.drop(columns="published", errors="ignore"), part="perspective", colours=colours)
     st.altair_chart(chart, key="task-shares")
     st.caption(
         "Of the relevant passages that queries without a perspective found, the share of each (PIR, tables 3 and 10); upright "
@@ -261,13 +266,28 @@ def places(cells: pd.DataFrame) -> None:
     table(matrix, "places", chart)
 
 
-def chosen_result(results: Sequence[Stored]) -> Stored:
-    """One of the stored results, the newest first."""
-    by_name: Mapping[str, Stored] = {result.name: result for result in results}
+def chosen_result(results: Sequence[Stored], key: str) -> Stored:
+    """One of the stored results: those by a detector's labels first, each the newest first."""
+    ordered = sorted(results, key=lambda result: result.settings.get("labels") == HUMAN)
+    by_name: Mapping[str, Stored] = {result.name: result for result in ordered}
     name = st.selectbox(
-        "Result", list(by_name), key="result", bind="query-params", format_func=lambda n: f"{by_name[n].created} · {n}"
+        "Result", list(by_name), key=key, bind="query-params", format_func=lambda name: told(by_name[name])
     )
-    return by_name[name or results[0].name]
+    return by_name[name or ordered[0].name]
+
+
+def told(result: Stored) -> str:
+    """A result by what it is of, and when it was made."""
+    settings = result.settings
+    parts = [
+        settings.get("datasets") or list(settings.get("tasks", {})),
+        settings.get("corpora"),
+        settings["pipelines"],
+    ]
+    parts.append([f"k = {settings['k']}"])
+    if "labels" in settings:
+        parts.append([f"labels from {settings['labels']}"])
+    return " · ".join(", ".join(part) for part in parts if part) + f" · {result.created[:16].replace('T', ' ')}"
 
 
 def begun_here(job: Job) -> bool:

@@ -26,9 +26,14 @@ from evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_
 from evaluation.significance import CORRECTIONS, TESTS, Test
 from evaluation.studies.charts import curves
 
-MEASURES = (*DEFAULT_MEASURES, "ToCover@20")
+MEASURES = (*DEFAULT_MEASURES, "ToCover@5")
 VIEWS = ("Standings", "By k", "Cost")
 DEEPEST = 20
+CHOICES = {
+    "datasets": ("Data sets", "dataset"),
+    "corpora": ("Corpora", "corpus"),
+    "pipelines": ("Pipelines", "pipeline"),
+}
 PRINTED = "color: #8a94a0; font-style: italic"
 NAMES_OF_COLUMNS = {"gpu_seconds": "GPU seconds", "minutes": "annotator minutes", "milliseconds": "ms a question"}
 
@@ -46,11 +51,9 @@ def fresh_runs() -> list[RunManifest]:
 def chosen_runs(runs: Sequence[RunManifest]) -> list[RunManifest]:
     """Those of the data sets, corpora and pipelines that are left in the choices; all where nothing is chosen."""
     kept = list(runs)
-    for column, (label, field) in zip(
-        st.columns(3), {"Data sets": "dataset", "Corpora": "corpus", "Pipelines": "pipeline"}.items(), strict=True
-    ):
+    for column, (key, (label, field)) in zip(st.columns(3), CHOICES.items(), strict=True):
         names = sorted({str(getattr(run, field)) for run in runs})
-        chosen = column.multiselect(label, names, key=f"{field}s", bind="query-params", placeholder="All")
+        chosen = column.multiselect(label, names, key=key, bind="query-params", placeholder="All")
         kept = [run for run in kept if not chosen or getattr(run, field) in chosen]
     return kept
 
@@ -158,6 +161,8 @@ def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
     st.altair_chart(chart, key="by-k")
     plain = parse_label_source(source).plain
     st.caption(f"Over all questions of the data sets; bands are 95% intervals; labels from **{escaped(str(plain))}**.")
+    wide = shown.pivot(index="system", columns="k", values="value").rename(columns="{:d}".format).reset_index()
+    st.dataframe(wide.style.format(precision=1), hide_index=True, key="points", placeholder="–")
     downloads(f"{measure.name}-by-k", points, chart)
 
 
@@ -167,17 +172,19 @@ def cost_view(frame: pd.DataFrame, kept: Made, measure: Measure, source: str, da
     dataset = AVERAGE if len(datasets) > 1 else datasets[0]
     both = best_first(frame[frame["dataset"] == dataset]).merge(spent, on=["corpus", "pipeline"], how="left")
     known = [name for name, column in COSTS.items() if both[column].notna().any()]
-    columns = ["corpus", "pipeline", "value", "low", "high", *COSTS.values()]
+    counted = [column for column in COSTS.values() if both[column].notna().any()]
+    columns = ["corpus", "pipeline", "value", "low", "high", *counted]
     st.dataframe(
-        both[columns].rename(columns=NAMES_OF_COLUMNS | {"value": str(measure)}).style.format(precision=1, na_rep="–"),
+        both[columns].rename(columns=NAMES_OF_COLUMNS | {"value": str(measure)}).style.format(precision=1),
         hide_index=True,
         key="costs",
+        placeholder="–",
     )
     st.caption(
         f"{measure}, {dataset}. Times are of searching alone, without indexing, on the machine that made the run; GPU seconds "
         "are those of runs that used one; tokens are of all texts by language models that a run took, kept ones too; minutes "
-        f"are those that people were timed on the pairs of its top {min(measure.k, 100)}. A dash: not known, as of runs that "
-        "were imported or made before it was counted."
+        f"are those that people were timed on the pairs of its top {min(measure.k, 100)}. What is not here was not "
+        "counted, as for runs that were imported or made before it was."
     )
     chart = None
     if known and both["value"].notna().any():
@@ -201,10 +208,8 @@ def page() -> None:
         return
     left, right = st.columns(2)
     sources = default_sources(workspace())
-    chosen = left.segmented_control(
-        "Labels from", sources, default=sources[0], required=True, key="labels", bind="query-params"
-    )
-    source = chosen or sources[0]
+    chosen = left.selectbox("Labels from", sources, key="labels", bind="query-params", accept_new_options=True)
+    source = str(parse_label_source(chosen or sources[0]))
     typed = right.text_input("Measures", " ".join(MEASURES), key="measures", bind="query-params")
     names = [str(m) for m in parse_measures(typed or "")]
     behind = parse_label_source(source).detector(workspace())

@@ -1,12 +1,12 @@
 """Whom retrieval speaks for, as pictures: the pull of the side that asks, and shares of stances."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 import altair as alt
 import pandas as pd
 
-from evaluation.chart_theme import CATEGORIES, NEUTRAL, STANCE_COLOURS
+from evaluation.chart_theme import CATEGORIES, NEUTRAL, STANCE_COLOURS, perspective_colour
 
 LEANING_COLOURS: Mapping[str, str] = {
     "only supporting": STANCE_COLOURS["supporting"],
@@ -31,8 +31,9 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
     asks has the first arrow to the right and the second to the left.
     """
     plain = cells[cells["asked"] == "question"].set_index("system")["value"]
-    arrows = cells[cells["asked"].isin(_SIDES) & cells["value"].notna()].copy()
+    arrows = cells[cells["asked"].isin(_SIDES)].copy()
     arrows["start"] = arrows["system"].map(plain.to_dict()).astype(float)
+    arrows = arrows[arrows["value"].notna() & arrows["start"].notna()]
     arrows["turn"] = (arrows["value"] >= arrows["start"]).map({True: 90, False: -90})
     scale = alt.Scale(zero=False, nice=True)
     title = "Delta of the top k: 0 as many opposing as supporting, 1 supporting alone"
@@ -44,6 +45,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
         color=alt.Color(
             "asked:N",
             title="asked by",
+            legend=alt.Legend(symbolOpacity=1),
             scale=alt.Scale(domain=list(_SIDES), range=[STANCE_COLOURS[side] for side in _SIDES]),
         ),
         tooltip=["system", "asked", "start", "value", "low", "high", "n"],
@@ -67,24 +69,33 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
     )
 
 
-def share_bars(cells: pd.DataFrame, *, part: str, colours: Mapping[str, str]) -> alt.LayerChart:
-    """Shares of one whole a `system`, side by side with their intervals, and a tick where an even hand would be (`even`).
+def perspective_colours(labels: Iterable[str]) -> dict[str, str]:
+    """A colour for each label of PIR's tasks: sides have those of their stances, others theirs in order."""
+    names = list(dict.fromkeys(labels))
+    sides = {"support": STANCE_COLOURS["supporting"], "undermine": STANCE_COLOURS["opposing"]}
+    others = [name for name in names if name not in sides]
+    return {name: sides.get(name) or perspective_colour(others.index(name)) for name in names}
+
+
+def share_dots(cells: pd.DataFrame, *, part: str, colours: Mapping[str, str]) -> alt.LayerChart:
+    """Shares of one whole a `system`, a dot with its interval each, and a tick where an even hand would be (`even`).
 
     `cells` has the columns system, `part`, value, low, high, even and n.
     """
     order = [name for name in colours if name in set(cells[part])]
     base = alt.Chart(cells[cells["value"].notna()]).encode(
         y=alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)),
-        yOffset=alt.YOffset(f"{part}:N", sort=order),
-        tooltip=list(cells.columns),
-    )
-    scale = alt.Scale(domain=[0, 100])
-    bars = base.mark_bar().encode(
-        x=alt.X("value:Q", title="percent", scale=scale),
+        yOffset=alt.YOffset(f"{part}:N", sort=order, scale=alt.Scale(domain=order)),
         color=alt.Color(
             f"{part}:N", title=None, scale=alt.Scale(domain=order, range=[colours[name] for name in order])
         ),
+        tooltip=list(cells.columns),
     )
-    lines = base.mark_rule(strokeWidth=2, color=NEUTRAL).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    ticks = base.mark_tick(thickness=3, color=NEUTRAL).encode(x=alt.X("even:Q", scale=scale))
-    return cast(alt.LayerChart, alt.layer(bars, lines, ticks).properties(height=alt.Step(_STEP), width=_WIDTH))
+    scale = alt.Scale(domain=[0, 100])
+    x = alt.X("value:Q", title="percent", scale=scale)
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="percent", scale=scale), x2="high:Q")
+    dots = base.mark_point(filled=True, size=80, opacity=1).encode(x=x)
+    ticks = base.mark_tick(thickness=3, size=12, color=NEUTRAL).encode(
+        x=alt.X("even:Q", scale=scale), color=alt.value(NEUTRAL)
+    )
+    return cast(alt.LayerChart, alt.layer(ticks, lines, dots).properties(height=alt.Step(_STEP), width=_WIDTH))

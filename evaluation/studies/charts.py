@@ -30,7 +30,8 @@ def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None
 def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: str) -> alt.LayerChart:
     """A line a colour through `value`, and its interval as a band where there is one."""
     base = alt.Chart(_plain(cells)).encode(
-        x=alt.X(f"{x}:Q", title=x_title), color=alt.Color(f"{colour}:N", title=None, sort=None)
+        x=alt.X(f"{x}:Q", title=x_title),
+        color=alt.Color(f"{colour}:N", title=None, sort=None, legend=alt.Legend(symbolOpacity=1)),
     )
     scale = alt.Scale(zero=False)
     line = base.mark_line(point=True).encode(y=alt.Y("value:Q", title=y_title, scale=scale), tooltip=_told(cells))

@@ -6,7 +6,7 @@ import pytest
 
 from data.records import Perspective, Question, Stance
 from data.workspace import Workspace
-from evaluation.bias.charts import share_bars, sycophancy_arrows
+from evaluation.bias.charts import share_dots, sycophancy_arrows
 from evaluation.bias.sides import leaning_beside_people, leaning_of, leaning_shares, stance_shares, wholly_judged
 from evaluation.bias.stored import SYCOPHANCY, by_people, location_matrices, results_of, table_of
 from evaluation.labelled_runs import LabelledRun
@@ -87,15 +87,17 @@ def test_arrows_lead_from_the_plain_question_to_the_side_that_asks() -> None:
         "supporting": (0.2, 0.6, 90), "opposing": (0.2, -0.4, -90)
     }  # fmt: skip
     nothing = sycophancy_arrows(cells(question=NAN, supporting=NAN, opposing=NAN)).to_dict()
+    one = sycophancy_arrows(cells(question=NAN)).to_dict()
+    assert not any("turn" in row for held in one["datasets"].values() for row in held), "no arrow without its beginning"
     assert not any("turn" in row for held in nothing["datasets"].values() for row in held)
 
 
-def test_share_bars_keep_the_colours_that_they_are_given() -> None:
+def test_shares_keep_the_colours_that_they_are_given() -> None:
     frame = stance_shares({"s": [RUN]}, 2)
-    chart = share_bars(
+    chart = share_dots(
         frame, part="stance", colours={"supporting": "#111111", "opposing": "#222222", "else": "#333333"}
     )
-    scale = chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]
+    scale = chart.to_dict()["layer"][1]["encoding"]["color"]["scale"]
     assert scale == {"domain": ["supporting", "opposing"], "range": ["#111111", "#222222"]}
 
 

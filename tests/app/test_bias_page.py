@@ -1,0 +1,135 @@
+"""The page Bias: what is drawn from stored runs, and from the studies that it begins."""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_pages import again, at_hand, demo, drawn, texts
+
+from annotation.judgments import Judgments, PairRecord
+from app.jobs import list_jobs
+from data.corpora import open_corpus
+from data.datasets import load_dataset
+from data.runs import load_run
+from data.workspace import Workspace
+from evaluation.bias.stored import SYCOPHANCY
+from evaluation.studies.result import StudyResult, Table
+from evaluation.studies.store import save_result
+from tests.evaluation.bias.test_bias import cells
+
+__all__ = ["at_hand", "demo"]
+VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
+
+
+@pytest.mark.usefixtures("at_hand")
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        ("Leaning", "There is no run yet. Run a pipeline on the [Runs](runs) page, or with `berdseye run`."),
+        ("Stances", "There is no run yet."),
+        ("Sycophancy", "Press **Start** above, or run `berdseye study berds sycophancy`."),
+        ("Perspective shares", "Fetch one with `berdseye dataset fetch pir-agnews`"),
+        ("Places", "run `berdseye study pir FILE --part bias --part places`"),
+    ],
+)
+def test_an_empty_workspace_is_said_with_the_next_step(view: str, said: str) -> None:
+    assert said in texts(drawn("bias", view=view))
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize(("view", "column"), [("Leaning", "leaning"), ("Stances", "stance")])
+def test_stored_runs_are_drawn_at_once(view: str, column: str) -> None:
+    at = drawn("bias", view=view, datasets="debate", k="3")
+    assert len(at.get("vega_lite_chart")) == 1
+    table = at.dataframe[0].value
+    assert {column, "value", "low", "high", "n"} <= set(table.columns)
+    assert table.groupby("system")["value"].sum().round(6).eq(100).all()
+    assert set(table["n"]) <= set(range(1, 9))
+    assert "People have not judged the whole top k" in texts(at)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_data_set_without_two_sides_is_told() -> None:
+    assert "No question here has one supporting and one opposing" in texts(drawn("bias", datasets="policy"))
+
+
+def test_people_stand_beside_where_they_judged_the_whole_top(demo: Workspace) -> None:
+    judged = Judgments.open(demo.judgments_url)
+    run, question = load_run(demo, "debate--web--bm25"), load_dataset(demo, "debate")[0]
+    passages = open_corpus(demo, "web").passages(run.ids[0, :2].tolist())
+    keys = judged.add_pairs(
+        PairRecord("debate", question.id, question.text, one.text, one.stance, "web", p.title, p.text)
+        for p in passages
+        for one in question.perspectives
+    )
+    ada = judged.sign_in("Ada")
+    for key in keys:
+        judged.judge(ada, key, "does not support", source="explore")
+    at = drawn("bias", datasets="debate", k="2")
+    beside = at.dataframe[1].value
+    beside = beside[beside["system"] == "bm25, web"]
+    assert beside.set_index("leaning")["people"].to_dict() == {
+        "only supporting": 0, "only opposing": 0, "both": 0, "neither": 100
+    }  # fmt: skip
+    assert set(beside["n"]) == {1}
+    at.selectbox(key="labels").set_value("human")
+    assert "The figures above are people's already." in texts(again(at))
+
+
+def stored(demo: Workspace, labels: str) -> Path:
+    settings = {"datasets": ("debate",), "corpora": ("web",), "pipelines": ("bm25",), "k": 5, "labels": labels}
+    return save_result(
+        demo, StudyResult(SYCOPHANCY, settings, [Table(SYCOPHANCY, "", cells(), ("corpus", "pipeline"), ("asked",))])
+    )
+
+
+def test_a_study_of_sycophancy_is_drawn_beside_people(demo: Workspace) -> None:
+    stored(demo, "embedded")
+    at = drawn("bias", view="Sycophancy")
+    assert len(at.get("vega_lite_chart")) == 1
+    assert "The same was not computed by people's labels yet." in texts(at)
+    stored(demo, "human")
+    at = drawn("bias", view="Sycophancy")
+    assert len(at.get("vega_lite_chart")) == 2
+    assert "Labels from **embedded**" in texts(at), "the newest is people's, and stands beside"
+
+
+def test_studies_of_tasks_are_drawn(demo: Workspace) -> None:
+    import pandas as pd
+
+    shares = pd.DataFrame(
+        [("t", p, s, v, v - 5, v + 5, 9, None) for p, x in (("bm25", 60.0), ("in the corpus", 50.0))
+         for s, v in (("support", x), ("undermine", 100 - x))],
+        columns=["task", "pipeline", "perspective", "value", "low", "high", "n", "published"],
+    )  # fmt: skip
+    places = pd.DataFrame(
+        [("t", "bm25", "Chad", "Chad", 75.0, 4), ("t", "bm25", "Chad", "elsewhere", 25.0, 4)],
+        columns=["task", "pipeline", "asked", "retrieved", "value", "n"],
+    )
+    tables = [
+        Table("pir_bias", "", shares, ("task", "pipeline"), ("perspective",), notes=("Of another file.",)),
+        Table("pir_places", "", places, ("task", "pipeline", "asked"), ("retrieved",)),
+    ]
+    save_result(demo, StudyResult("pir", {"tasks": {"t": "1"}, "pipelines": ["bm25"], "k": 5}, tables))
+    at = drawn("bias", view="Perspective shares")
+    table = at.dataframe[0].value
+    assert table[["perspective", "value", "even"]].to_numpy().tolist() == [["support", 60, 50], ["undermine", 40, 50]]
+    assert "Of another file." in texts(at)
+    at = drawn("bias", view="Places")
+    assert at.dataframe[0].value["share"].tolist() == [0.75, 0.25]
+    assert len(at.get("vega_lite_chart")) == 1
+
+
+def test_the_form_starts_the_study_with_what_was_chosen(demo: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[tuple[str, ...]] = []
+    monkeypatch.setattr("app.study_jobs.start_job", lambda _, arguments, **__: started.append(arguments))
+    at = drawn("bias", view="Sycophancy")
+    next(w for w in at.multiselect if w.label == "Corpora").set_value(["web"])
+    next(w for w in at.multiselect if w.label == "Data sets").set_value(["debate"])
+    next(b for b in at.button if b.label == "Start").click()
+    again(at)
+    assert json.loads(json.dumps(started)) == [
+        ["study", "berds", "sycophancy", "--dataset", "debate", "--corpus", "web", "--pipeline", "bm25",
+         "--labels", "embedded", "--k", "5"]
+    ]  # fmt: skip
+    assert list_jobs(demo) == []

@@ -1,0 +1,84 @@
+"""The page Runs as a leaderboard."""
+
+import pytest
+from test_pages import again, at_hand, demo, drawn, texts
+
+from data.corpora import open_corpus
+from data.datasets import load_dataset, save_dataset
+from data.records import Question
+from data.workspace import Workspace
+from retrieval.running import run_pipeline
+
+__all__ = ["at_hand", "demo"]
+
+
+@pytest.mark.usefixtures("demo")
+def test_systems_are_listed_best_first_with_letters() -> None:
+    at = drawn("runs", measures="Precision@5", datasets="debate")
+    table = at.dataframe[0].value
+    values = table["debate"].str.split().str[0].astype(float).tolist()
+    assert values == sorted(values, reverse=True)
+    assert table["debate"].str.fullmatch(r"[\d.]+  \[[\d.]+, [\d.]+\]  [a-z]+").all()
+    assert len(at.get("vega_lite_chart")) == 1
+    assert "Systems that share a letter in a column were not found to differ" in texts(at)
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_choice_in_the_address_leaves_the_rest_out() -> None:
+    at = drawn("runs", corpora="web", pipelines="bm25")
+    assert at.dataframe[0].value[["corpus", "pipeline"]].to_numpy().tolist() == [["web", "bm25"]]
+    at.multiselect(key="datasets").set_value(["policy"])
+    assert "average" not in again(at).dataframe[0].value.columns
+
+
+def test_printed_rows_stand_below_in_grey_where_the_data_set_is_the_published_one(demo: Workspace) -> None:
+    first = load_dataset(demo, "debate")[0]
+    save_dataset(demo, "berds-kialo-test", [Question(str(n), "", first.text, first.perspectives) for n in range(774)])
+    run_pipeline(demo, "berds-kialo-test", "web", "bm25", 5)
+    at = drawn("runs", datasets="berds-kialo-test", corpora="web")
+    table = at.dataframe[0].value
+    assert table["labels"].tolist()[0] == "embedded"
+    printed = table[table["labels"] == "BERDS, table 3"].set_index(["corpus", "pipeline"])
+    assert printed.loc[("wikipedia", "bm25"), "berds-kialo-test"] in ("10.8", "10.9")  # 10.85 is printed
+    assert len(printed) == len(table) - 1
+    assert "they were not measured here" in texts(at)
+    assert open_corpus(demo, "web").name not in {corpus for corpus, _ in printed.index}
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_measure_is_drawn_at_growing_k_and_one_that_does_not_grow_is_told() -> None:
+    at = drawn("runs", view="By k", corpora="web", measure="MRecall@5")
+    assert at.dataframe[0].value.columns.tolist()[:4] == ["system", "1", "2", "3"]
+    assert len(at.dataframe[0].value) == 2
+    at.segmented_control(key="measure").set_value("ToCover@5")
+    assert "ToCover@5 does not grow with k" in texts(again(at)).replace("\\", "")
+
+
+@pytest.mark.usefixtures("demo")
+def test_costs_stand_beside_quality() -> None:
+    at = drawn("runs", view="Cost", corpora="web")
+    table = at.dataframe[0].value
+    assert {"ms a question", "annotator minutes"} <= set(table.columns)
+    assert (table["ms a question"] > 0).all()
+    assert len(at.get("vega_lite_chart")) == 1
+
+
+@pytest.mark.usefixtures("demo")
+@pytest.mark.parametrize("labels", ["gold", "human>embedded", "corrected(embedded)"])
+def test_labels_come_from_whom_the_address_says(labels: str) -> None:
+    at = drawn("runs", labels=labels, corpora="web")
+    assert not at.error
+    assert set(at.dataframe[0].value["labels"]) == {labels}
+
+
+@pytest.mark.usefixtures("demo")
+def test_measures_of_the_pool_are_scored_too() -> None:
+    at = drawn("runs", measures="nDCG@10", corpora="web")
+    assert at.dataframe[0].value["average"].str.match(r"\d").all()
+
+
+@pytest.mark.usefixtures("demo")
+def test_people_who_judged_too_little_give_no_number_and_no_chart() -> None:
+    at = drawn("runs", labels="human", measures="MRecall@5")
+    assert "No system has enough labels here for a number." in texts(at)
+    assert not at.get("vega_lite_chart")
