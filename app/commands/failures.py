@@ -93,9 +93,17 @@ def failures(
         print_json({"counts": _records(counts), "holes": _records(rows) if run else []})
         return
     if run:
-        for hole in rows.itertuples():
-            where = "-" if hole.rank != hole.rank else f"{hole.rank:.0f}"
-            print(f"{hole.question_id}\tP{hole.place}\t{hole.reason}\t{where}\t{hole.question}\t{hole.perspective}")
+        for hole in _records(rows):
+            where = "-" if hole["rank"] != hole["rank"] else f"{hole['rank']:.0f}"
+            told = (
+                hole["question_id"],
+                f"P{hole['place']}",
+                hole["reason"],
+                where,
+                hole["question"],
+                hole["perspective"],
+            )
+            print("\t".join(map(str, told)))
     _print_table(counts)
 
 
@@ -168,13 +176,13 @@ def _side(written: str, workspace: Path | None) -> "Run":
 
 def _say_questions(found: "Contrast") -> None:
     """A line for each question that differs or is missing, and for each perspective that was lost or gained."""
-    for q in found.questions.itertuples():
-        if q.outcome != "tie":
-            told = "" if q.difference != q.difference else f"{q.first:.4f}\t{q.second:.4f}"
-            print("\t".join(part for part in (q.outcome, q.question_id, told, q.question) if part))
-    for p in found.perspectives.itertuples():
-        if p.change:
-            print(f"{p.change}\t{p.question_id}\tP{p.place} at k={found.k}\t{p.perspective}")
+    for q in _records(found.questions):
+        if q["outcome"] != "tie":
+            told = "" if q["difference"] != q["difference"] else f"{q['first']:.4f}\t{q['second']:.4f}"
+            print("\t".join(part for part in (q["outcome"], q["question_id"], told, q["question"]) if part))
+    for p in _records(found.perspectives):
+        if p["change"]:
+            print(f"{p['change']}\t{p['question_id']}\tP{p['place']} at k={found.k}\t{p['perspective']}")
 
 
 def _print_table(frame: "pd.DataFrame") -> None:
@@ -186,6 +194,6 @@ def _print_table(frame: "pd.DataFrame") -> None:
 def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
     """Rows as plain Python, for JSON."""
     return [
-        {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
+        {str(name): value.item() if hasattr(value, "item") else value for name, value in row.items()}
         for row in frame.to_dict("records")
     ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -196,14 +195,17 @@ def why(frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], s
             st.markdown(RULES)
     cells = [cell for cell in event.selection.cells if cell[0] < len(counts)]
     if not cells:
-        return holes[holes["run"].isin(own)]
+        shown: pd.DataFrame = holes[holes["run"].isin(own)]
+        return shown
     line, column = counts.iloc[cells[0][0]], str(cells[0][1])
-    one = holes[(holes["corpus"] == line["corpus"]) & (holes["pipeline"] == line["pipeline"])]
+    one: pd.DataFrame = holes[(holes["corpus"] == line["corpus"]) & (holes["pipeline"] == line["pipeline"])]
     st.markdown(
         f"Holes of {escaped(line['corpus'])} · {escaped(line['pipeline'])}"
         + (f": {column}" if column in REASONS else "")
     )
-    return one[one["reason"] == column] if column in REASONS else one
+    if column in REASONS:
+        one = one[one["reason"] == column]
+    return one
 
 
 RULES = """The first that is true of a missing perspective is its reason:
@@ -287,11 +289,12 @@ def page() -> None:
         st.caption("Choose a hole on the map or in the table to read the passages around it.")
         return
     manifest = next((r for r in pool if r.name == hole[0]), None)
-    at = np.flatnonzero([q.id == hole[1] for q in labelled(manifest, source).questions]) if manifest else []
-    if manifest is None or not len(at) or hole[2] > len(labelled(manifest, source).questions[at[0]].perspectives):
+    questions = labelled(manifest, source).questions if manifest else ()
+    at = [row for row, question in enumerate(questions) if question.id == hole[1]]
+    if manifest is None or not at or hole[2] > len(questions[at[0]].perspectives):
         st.warning("There is no such hole as the address names; choose one above.")
         return
-    hole_reader(load(manifest), int(at[0]), hole[2], source, k)
+    hole_reader(load(manifest), at[0], hole[2], source, k)
 
 
 def newest(clicked: Hole | None, chosen: Hole | None) -> Hole | None:

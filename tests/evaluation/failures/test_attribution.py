@@ -12,8 +12,10 @@ from annotation.judgments import Judgments
 from data.errors import BadInputError
 from data.runs import Run, load_run, save_run
 from data.workspace import Workspace
-from evaluation.failures.attribution import pool_ranks, reasons_of_holes
+from evaluation.failures.attribution import others_of, pool_ranks, reasons_of_holes
+from evaluation.failures.charts import PICKED, hole_chart
 from evaluation.failures.hole_map import LENGTHS, hole_map
+from evaluation.failures.reasons import REASONS, reason_counts
 from evaluation.label_sources import parse_label_source
 from evaluation.labelled_runs import labelled_run
 
@@ -113,3 +115,40 @@ def test_without_labels_nobody_can_tell(small: Workspace, run: Run, judgments: J
         "zoos 2: unjudged",
         "cars 1: unjudged",
     ]
+
+
+def test_counts_have_a_row_for_every_run_those_without_a_hole_too() -> None:
+    found = pd.DataFrame({"corpus": ["web", "web", "web"], "reason": ["below k", "flagged", "below k"]})
+    counts = reason_counts(found, ("corpus",), [("pages",), ("web",)])
+    assert counts.columns.tolist() == ["corpus", *REASONS, "holes"]
+    assert counts[["corpus", "flagged", "below k", "holes"]].to_numpy().tolist() == [
+        ["pages", 0, 0, 0],
+        ["web", 1, 2, 3],
+    ]
+    assert reason_counts(found.iloc[:0], ("corpus",), [("web",)])["holes"].tolist() == [0]
+
+
+def test_runs_that_fit_no_more_are_named_and_left_out(small: Workspace, run: Run) -> None:
+    other_run(small, run, [[0, 1], [3, 2, 1], []])
+    stale = small.runs_folder / f"{other_run(small, run, [[0], [3], []], pipeline='older').manifest.name}.json"
+    stale.write_text(stale.read_text(encoding="utf-8").replace(run.manifest.corpus_hash, "other"), encoding="utf-8")
+    fitting, left_out = others_of(small, run.manifest)
+    assert [other.manifest.pipeline for other in fitting] == ["other"]
+    assert left_out == [stale.stem]
+
+
+@pytest.mark.parametrize("copies", [1, 30])
+def test_corpora_stand_beside_each_other_in_one_map(
+    small: Workspace, run: Run, judgments: Judgments, copies: int
+) -> None:
+    """Few questions a line each, many from above: either way every perspective of every corpus has a cell of its own."""
+    put_gold(small, GOLD)
+    one = hole_map(labelled_run(small, judgments, run, parse_label_source("gold"), 3), 2)
+    many = pd.concat([one.assign(row=one["row"] + 3 * n) for n in range(copies)])
+    both = pd.concat([many.assign(corpus=corpus) for corpus in ("web", "pages")], ignore_index=True)
+    drawn = hole_chart(both, 2).to_dict()
+    [cells] = drawn["datasets"].values()
+    x, y = ("column", "line") if copies == 1 else ("x", "y")
+    assert len({(cell[x], cell[y]) for cell in cells}) == len(cells) == 2 * len(many)
+    [picked] = [param for param in drawn["params"] if param["name"] == PICKED]
+    assert picked["select"]["fields"] == ["row", "place", "corpus"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.records import Passage, Perspective, Question
@@ -144,6 +144,7 @@ def test_bins_of_differences_keep_wins_and_losses_apart() -> None:
 LABELS = st.lists(st.lists(st.sampled_from([0.0, 1.0]), min_size=4, max_size=4), min_size=1, max_size=6)
 
 
+@settings(deadline=None, max_examples=40)
 @given(LABELS, LABELS)
 def test_seen_from_the_other_side_everything_turns(first: list[list[float]], second: list[list[float]]) -> None:
     a, b = (run({f"q{n}": [row[:2], row[2:]] for n, row in enumerate(rows)}) for rows in (first, second))
