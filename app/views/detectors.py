@@ -1,6 +1,7 @@
 """Detectors: how good each is, training one from the judgments of this workspace, and adopting it."""
 
 from dataclasses import asdict
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -20,6 +21,7 @@ from detectors.registry import parse_detector
 from detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
 from evaluation.detection.improvement import ADOPTS
 
+TABS = ("Detectors", "Train a better one", "Training sets")
 KINDS = {
     "head": "A logistic head over the features of `embedded`: seconds, good from 20 judgments on",
     "crossencoder": "A cross-encoder: minutes, wants a base model and some hundred judgments",
@@ -75,6 +77,8 @@ def choose() -> None:
                 if st.button("Delete it", type="primary"):
                     discard(workspace(), trained[chosen].name)
                     st.rerun()
+    lab = urlencode({"detector": chosen})
+    st.markdown(f"[How far it can be trusted: open it in the detector lab](detector_lab?{lab})")
     if chosen in trained:
         card(trained[chosen])
 
@@ -148,8 +152,6 @@ def rules() -> tuple[str, str, str, str, bool]:
         people = sorted(frame["annotator"].unique())
         one_person = three.selectbox("Annotator", people, key="whose", disabled=rule != "one") if people else ""
         leaks = four.selectbox("A passage in two splits", MENDS, key="leaks", format_func=MEND_NAMES.__getitem__)
-        if held := list_sets(workspace()):
-            set_table(held)
     return (
         rule or "adjudicated",
         unsure or "ignored",
@@ -204,11 +206,18 @@ def _job(training: TrainingJob) -> None:
 
 def page() -> None:
     """The whole page."""
-    table()
-    choose()
-    st.subheader("A better one from the judgments of this workspace", anchor=False)
-    with errors_in_place():
+    detectors, training, sets = st.tabs(TABS, key="tab", on_change="rerun", bind="query-params")
+    with detectors:
+        table()
+        choose()
+    with training, errors_in_place():
+        st.markdown("A better one from the judgments of this workspace.")
         train_form()
+    with sets:
+        if held := list_sets(workspace()):
+            set_table(held)
+        else:
+            st.info("There is no training set yet. Improve or Train makes one; so does `berdseye training-set create`.")
     progress()
 
 

@@ -84,7 +84,7 @@ def test_the_threshold_moves_the_figures_and_is_taken_over_under_a_name(demo: Wo
 
 @pytest.mark.usefixtures("demo")
 def test_peoples_words_hold_whatever_the_threshold() -> None:
-    at = lab("Threshold", threshold="1.0", words="true", run="debate · encyclopedia · bm25")
+    at = lab("Threshold", threshold="1.0", words="true", run="debate--encyclopedia--bm25")
     assert figures(at)["Precision@5"] > "0.000", "made-up people found support among the top 5"
     at.toggle(key="words").set_value(False)
     assert figures(again(at))["Precision@5"] == "0.000"

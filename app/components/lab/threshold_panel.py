@@ -21,7 +21,7 @@ from evaluation.detection.threshold_effects import RunEffects, with_words
 from evaluation.label_sources import HUMAN
 
 _NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "accuracy": "Accuracy"}
-_POINTS = np.linspace(0, 1, 401)
+_POINTS = np.linspace(0, 1, 401, dtype=np.float64)
 
 
 def threshold_panel(found: Measured | None, detector: Detector) -> None:
@@ -77,7 +77,7 @@ def on_judged(found: Measured, threshold: float) -> None:
     with right:
         st.altair_chart(by_threshold, key="by-threshold")
         downloads(f"threshold-{found.detector.name}", curve, by_threshold)
-    best = curve.loc[curve["f1"].idxmax()]
+    best = curve.iloc[int(curve["f1"].to_numpy().argmax())]
     st.caption(
         f"The best F1 of the curve is {best['f1']:.3f}, at {best['threshold']:.4f}. A threshold that was chosen on these "
         "pairs looks better on them than it is."
@@ -158,6 +158,5 @@ def _share(value: float) -> str:
 
 def _around(curves: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """The curve as a table that the keyboard walks: a line each 0.05, and those beside the threshold."""
-    steps = np.arange(len(curves)) % 20 == 0
-    near = (curves["threshold"] - threshold).abs() <= 0.005
-    return curves[steps | near.to_numpy()]
+    near = np.abs(curves["threshold"].to_numpy() - threshold) <= 0.005
+    return curves.iloc[np.flatnonzero((np.arange(len(curves)) % 20 == 0) | near)]
