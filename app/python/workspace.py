@@ -309,6 +309,20 @@ class Workspace:
         rows = agreement_labels(self.folder, self.people, chosen, demo=demo)
         return report(rows, Choices(**choices), adjudicated(self.people)).parts[part]
 
+    def train(self, name: str, kind: str = "head", *, demo: bool = False) -> str:
+        """Train a detector on what people judged here, split by question; returns the name that `labels=` takes.
+
+        `kind` is one of `berdseye detector train`; `demo` lets the made-up annotators vote.
+        """
+        from app.commands.detectors.train import training_data
+        from detectors.training.training import DETECTOR_OF, Plan, train_detector
+
+        chosen = next((known for known in DETECTOR_OF if known == kind), None)
+        if chosen is None:
+            raise UnknownNameError("kind of training", kind, DETECTOR_OF)
+        data = training_data(self.folder, demo=demo)
+        return train_detector(self.folder, Plan(chosen, name), data, progress=self.progress).detector
+
     def study(self, name: str, *files: object, **options: object) -> StudyResult:
         """A study by the name and the options of its command, as `berdseye study NAME --help` tells them.
 

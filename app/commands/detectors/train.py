@@ -86,7 +86,7 @@ def train(
         trials=trials,
         teacher=teacher,
     )
-    data = _data(held, file, set_, demo)
+    data = training_data(held, file, set_, demo)
     more = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
         made = train_detector(held, plan, data, unlabelled=more, progress=progress)
@@ -97,7 +97,9 @@ def train(
     note(f"Use it from now on with `berdseye detector adopt '{made.detector}'`.")
 
 
-def _data(workspace: Workspace, file: Path | None, wanted: str | None, demo: bool) -> "TrainingSet":
+def training_data(
+    workspace: Workspace, file: Path | None = None, wanted: str | None = None, demo: bool = False
+) -> "TrainingSet":
     """The pairs of a file or of a training set, or a new version of the set 'judged', of what people judged here."""
     from data.labelled_pairs import file_hash, read_labelled_pairs
     from detectors.training.training_set import training_set
