@@ -168,13 +168,15 @@ def _texts(message: Any) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_shows_hostile_words_as_text(page: str) -> None:
     markdown = _markdown(_drawn(page))
-    assert not [text for text in markdown if RAW.search(text.replace(GUIDELINES_SHOWN, ""))]
+    assert not [text for text in markdown if RAW.search(OWN_LINK.sub("]", text.replace(GUIDELINES_SHOWN, "")))]
     coloured = re.sub(r":orange-background\[(.*?)(?<!\\)\]", r"\1", " ".join(markdown))
     shown = " ".join(coloured.replace("\\", "").replace(JOINER, "").split())
     for words in SHOWN.get(page, ()):
         assert words in shown, f"{words} is not on the page"
 
 
+OWN_LINK = re.compile(r"\]\(\w+\?[^()\s]*\)")
+"""The way to another page of ours: what stands in it is encoded."""
 GUIDELINES_SHOWN = GUIDELINES.replace("![", "\\![")
 """Of guidelines the Markdown is drawn, and no picture is fetched."""
 
