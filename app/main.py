@@ -22,6 +22,7 @@ VIEWS = {
     "runs": ("Runs", ":material/leaderboard:"),
     "failures": ("Failures", ":material/scatter_plot:"),
     "compare": ("Compare", ":material/compare_arrows:"),
+    "bias": ("Bias", ":material/balance:"),
     "studies": ("Studies", ":material/science:"),
     "detectors": ("Detectors", ":material/psychology:"),
     "detector_lab": ("Detector lab", ":material/biotech:"),

@@ -37,6 +37,7 @@ PAGES: dict[str, Right] = {
     "runs": "research",
     "failures": "research",
     "compare": "research",
+    "bias": "research",
     "studies": "research",
     "detectors": "train",
     "detector_lab": "train",

@@ -18,7 +18,20 @@ from app.session import judgments as shared_judgments
 from data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"
-PAGES = ("explore", "search", "passage", "question", "annotate", "agreement", "runs", "studies", "detectors", "label_studio")
+PAGES = (
+    "explore",
+    "search",
+    "passage",
+    "question",
+    "annotate",
+    "agreement",
+    "runs",
+    "bias",
+    "studies",
+    "detectors",
+    "detector_lab",
+    "label_studio",
+)
 CARS = "Should cities ban private cars from their centres?"
 
 
@@ -314,7 +327,7 @@ def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
     ]
     assert set(table["labels"]) == {"embedded"}
     assert len(table) == 2 * len(demo.corpora())
-    at.segmented_control(key="labels").set_value("human")
+    at.selectbox(key="labels").set_value("human")
     again(at)
     table = at.dataframe[0].value
     assert set(table["labels"]) == {"human"}
