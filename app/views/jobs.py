@@ -47,9 +47,8 @@ def seen(jobs: Iterable[Job]) -> list[Job]:
     return [job for job in jobs if may(role(), right_of_command(job.arguments))]
 
 
-@st.fragment(run_every=EVERY_SECONDS)
 def all_jobs() -> None:
-    """Every job, what runs first, drawn anew every two seconds."""
+    """Every job, what runs first."""
     held = seen(list_jobs(workspace()))
     running = sum(job.state == "runs" for job in held)
     if st.session_state.get("running-jobs", running) != running:
@@ -93,7 +92,7 @@ def new_job() -> None:
     told, _, example = (command.help or "").partition("Example:")
     st.caption(escaped(told.strip()))
     if example:
-        st.code(example.strip().strip("`"), language="bash")
+        st.code(example.strip().strip("`"), language=None)
     stored = [m.pipeline for m in list_runs(workspace())]
     corpora = workspace().corpora()
     if name == "index":
@@ -118,7 +117,8 @@ def page() -> None:
     st.caption("Jobs go on when this page, the browser or the app is closed, and are listed until they are dismissed.")
     with st.expander("Start something", icon=":material/add:", key="start-something"), errors_in_place():
         new_job()
-    all_jobs()
+    running = any(job.runs for job in seen(list_jobs(workspace())))
+    st.fragment(all_jobs, run_every=EVERY_SECONDS if running else None)()
 
 
 with errors_in_place():

@@ -96,7 +96,7 @@ def new_study() -> None:
     told, _, example = (commands[name].help or "").partition("Example:")
     st.caption(escaped(told.strip()))
     if example:
-        st.code(example.strip().strip("`"), language="bash")
+        st.code(example.strip().strip("`"), language=None)
     stored = [m.pipeline for m in list_runs(workspace())]
     choices = {
         "dataset": workspace().datasets(),

@@ -17,7 +17,7 @@ def queries(workspace: Workspace) -> dict[str, str]:
     """What follows each page's address, by the page's name, in the order of the table of pages; a page of one thing is shown
     with the first passage or question of the first run."""
     run = load_run(workspace, list_runs(workspace)[0].name)
-    of_one = {
+    of_one: dict[str, dict[str, str | int]] = {
         "passage": {"corpus": run.manifest.corpus, "id": int(run.ids[0, 0])},
         "question": {"set": run.manifest.dataset, "question": run.question_ids[0]},
         "search": {"q": "cars in cities"},

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
+from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page
 
 from data.workspace import Workspace
@@ -23,6 +23,7 @@ OF_STREAMLIT: Mapping[tuple[str, str], str] = {
 }
 """Findings in Streamlit's own parts that nothing here can change: the rule, a part of the element's HTML, and why."""
 THEMES = ("light", "dark")
+TRIES = 3
 
 
 def serious(page: Page) -> list[str]:
@@ -46,8 +47,13 @@ def test_no_page_has_a_serious_finding_in_either_theme(app: Served, browser: Bro
         page.evaluate(AXE_SCRIPT)
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-            page.wait_for_timeout(200)
-            if lines := serious(page):
+            lines = serious(page)
+            for _ in range(TRIES):
+                if not lines:
+                    break
+                page.wait_for_timeout(1000)  # what is being drawn anew is faded, and colours change by and by
+                lines = serious(page)
+            if lines:
                 found[f"{name}, {theme}"] = lines
     context.close()
     assert not found, "\n".join(f"{where}: {line}" for where, lines in found.items() for line in lines)
