@@ -19,6 +19,7 @@ from data.runs import list_runs
 from evaluation.label_sources import default_sources
 from retrieval.registry import DEFAULT_PIPELINES
 
+# Commands that this page starts; studies and trainings have pages of their own.
 STARTED_HERE = {
     "index": "Build an index",
     "run": "Run pipelines",
@@ -28,7 +29,7 @@ STARTED_HERE = {
     "judgments pull": "Receive judgments from Label Studio",
     "backup": "Back up the workspace",
 }
-"""Commands that this page starts; studies and trainings have pages of their own."""
+# The page where what a command made is seen, by its first word.
 PAGES_OF = {
     "study": "studies",
     "run": "runs",
@@ -38,7 +39,6 @@ PAGES_OF = {
     "label-studio": "label_studio",
     "index": "explore",
 }
-"""The page where what a command made is seen, by its first word."""
 EVERY_SECONDS = 2
 
 
