@@ -11,7 +11,7 @@ from data.workspace import Workspace
 from tests.browser.every_page import queries, show
 from tests.browser.served import Served, new_context
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SERIOUS = ("serious", "critical")
 OF_STREAMLIT: Mapping[tuple[str, str], str] = {
