@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.served import Served, go, settled
+from tests.browser.served import Served, go
 
 PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
 
