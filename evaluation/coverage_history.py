@@ -36,14 +36,14 @@ def coverage_over_time(
         covered = int((np.where(np.isnan(people), labels, people) == 1).any(axis=0).sum())
         return covered, int(run.labelled.counts[0])
 
-    def add(at: pd.Timestamp, by: str, run: QuestionRun, keys: Keys, labels: npt.NDArray[np.float64]) -> None:
+    def add(at: pd.Timestamp | None, by: str, run: QuestionRun, keys: Keys, labels: npt.NDArray[np.float64]) -> None:
         covered, count = state(run, keys, labels)
         share = covered / count if count else np.nan
         whole = float(covered >= min(count, k)) if count else np.nan
         rows.append({"at": at, "run": run.name, "covered": covered, "coverage": share, "MRecall": whole, "by": by})
 
     for top in tops:
-        add(pd.NaT, "", *top)
+        add(None, "", *top)
     ours = [{key.decode() for key in keys.ravel() if key} for _, keys, _ in tops]
     for change in people_over_time(judgments, sorted(set().union(*ours))):
         said[change.pair] = change.said

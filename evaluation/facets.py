@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-Values = Mapping[str, Sequence[Collection[str]]]
+Values = Mapping[str, Sequence[Sequence[str]]]
 """Of each facet the values of each item; an item may have several, or none."""
 
 

@@ -35,17 +35,20 @@ class QuestionRun:
     @property
     def ids(self) -> Ids:
         """int64[k], -1 pads."""
-        return self.labelled.ids[0]
+        ids: Ids = self.labelled.ids[0]
+        return ids
 
     @property
     def keys(self) -> Keys:
         """bytes[k, m]."""
-        return self.labelled.keys[0]
+        keys: Keys = self.labelled.keys[0]
+        return keys
 
     @property
     def labels(self) -> npt.NDArray[np.float64]:
         """float64[k, m] of 1, 0 and NaN (nobody said)."""
-        return self.labelled.labels[0]
+        labels: npt.NDArray[np.float64] = self.labelled.labels[0]
+        return labels
 
     def first_ranks(self) -> list[int]:
         """The first rank that covers each perspective, 0: none does."""

@@ -1,4 +1,4 @@
-"""Facets beside a list: a box to tick for each value, with how many items it would leave."""
+"""Facets above a list: a box to tick for each value, with how many items it would leave."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -8,7 +8,7 @@ import streamlit as st
 from app.components.plain_text import escaped
 from evaluation.facets import Values, facet_counts
 
-_SHOWN = 8
+_SHOWN = 12
 _BETWEEN = "|"
 
 
@@ -32,16 +32,20 @@ def chosen_facets(values: Values) -> dict[str, list[str]]:
 
 def facet_boxes(values: Values, chosen: Mapping[str, list[str]], said: Mapping[str, str]) -> None:
     """Draw them; `said` has longer names for values. Of many values the commonest and the ticked ones are shown."""
-    for facet, counts in facet_counts(values, chosen).items():
-        if not counts:
-            continue
-        st.markdown(f"**{facet.capitalize()}**")
-        shown = dict.fromkeys([*islice(counts, _SHOWN), *chosen[facet]])
-        for value in shown:
-            name = f"{value} · {said[value]}" if value in said else value
-            st.checkbox(f"{escaped(name)} ({counts[value]})", key=_key(facet, value))
-        if len(counts) > len(shown):
-            st.caption(f"and {len(counts) - len(shown)} more")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for facet, counts in facet_counts(values, chosen).items():
+            if not counts:
+                continue
+            with st.popover(facet.capitalize(), icon=":material/filter_alt:"):
+                shown = dict.fromkeys([*islice(counts, _SHOWN), *chosen[facet]])
+                for value in shown:
+                    name = f"{value} · {said[value]}" if value in said else value
+                    st.checkbox(f"{escaped(name)} ({counts[value]})", key=_key(facet, value))
+                if len(counts) > len(shown):
+                    st.caption(f"and {len(counts) - len(shown)} more")
+        for facet, ticked in chosen.items():
+            if ticked:
+                st.markdown(f":blue-badge[{facet}: {escaped(', '.join(ticked))}]")
 
 
 def _key(facet: str, value: str) -> str:

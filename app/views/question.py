@@ -46,13 +46,17 @@ def links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
     """Where to go on from here."""
     to = [
         ("Explore: read its passages and correct labels", "explore", {"set": dataset, "question": question.id}),
-        ("Perspectives: propose an edit", "perspectives", {"dataset": split_version(dataset)[0], "about": question.text}),
+        (
+            "Perspectives: propose an edit",
+            "perspectives",
+            {"dataset": split_version(dataset)[0], "about": question.text},
+        ),
         ("Search: its passages on a map", "search", {"set": dataset, "question": question.id}),
     ]
     if runs:
         to.append(("Failures of a run", "failures", {"run": runs[0].name, "words": question.text}))
     if len(runs) > 1:
-        to.append(("Compare two runs", "compare", {"first": runs[0].name, "second": runs[1].name}))
+        to.append(("Compare two runs", "compare", {"a": runs[0].name, "b": runs[1].name}))
     st.markdown(" · ".join(f"[{said}]({page}?{urlencode(query)})" for said, page, query in to))
 
 

@@ -32,19 +32,19 @@ VIEWS = ("one list", "side by side", "map", "words")
 _AT_ONCE, _WORDS = 20, 12
 
 
-def chosen_question() -> Question | None:
-    """The question whose perspectives colour what is found, if one is chosen."""
-    left, right = st.columns([1, 3])
+def chosen_question() -> tuple[Question | None, str]:
+    """The question whose perspectives colour what is found, if one is chosen, and the source of its labels."""
+    left, middle, right = st.columns([2, 4, 2])
     dataset = left.selectbox(
         "Perspectives of", [NO_QUESTION, *dataset_names(workspace())], key="set", bind="query-params"
     )
-    if dataset in (None, NO_QUESTION):
-        return None
-    questions = questions_of(str(dataset))
+    questions = {} if dataset in (None, NO_QUESTION) else questions_of(str(dataset))
     if not questions:
-        return None
+        return None, ""
+    with middle:
+        chosen = selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)
     with right:
-        return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
+        return questions[chosen], chosen_source(workspace())
 
 
 def chosen_lists() -> tuple[list[str], list[str]]:
@@ -68,13 +68,14 @@ def chosen_lists() -> tuple[list[str], list[str]]:
 
 def ask_like(item: Item) -> None:
     """Go on with passages like this one."""
-    st.session_state["like"] = f"{item.corpus}:{item.passage.id}"
+    st.query_params["like"] = f"{item.corpus}:{item.passage.id}"
     st.session_state["shown"] = _AT_ONCE
 
 
 def ask_words(text: str) -> None:
     """Go on with these words."""
-    st.session_state["q"], st.session_state["like"] = text, ""
+    st.session_state["q"] = text
+    st.query_params.pop("like", None)
 
 
 def place_of(written: str) -> tuple[str, int]:
@@ -92,7 +93,7 @@ def misspelt(text: str, corpora: Sequence[str]) -> None:
             st.markdown(f"No passage has “{escaped(word)}”." + (" Did you mean" if near else ""))
             for other in near:
                 changed = " ".join(other if w.strip(".,;:?!\"'()").lower() == word else w for w in text.split())
-                st.button(other, key=f"meant-{word}-{other}", type="tertiary", on_click=ask_words, args=(changed,))
+                st.button(other, key=f"meant-{word}-{other}", on_click=ask_words, args=(changed,))
 
 
 def cards(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
@@ -178,14 +179,14 @@ def setting_apart(
     names: dict[str, str] = {}
     if question is not None and labels is not None:
         supported = {f"P{n + 1}": {p for p in kept if labels[p, n] == 1} for n in range(labels.shape[1])}
-        groups = {PERSPECTIVE: {name: held for name, held in supported.items() if held}, **groups}
+        alone = groups.pop(PERSPECTIVE)
+        covered = {name: held for name, held in supported.items() if held}
+        groups = {PERSPECTIVE: covered if len(covered) > 1 else alone, **groups}
         names = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)}
     useful = {facet: found for facet, found in groups.items() if len(found) > 1}
     if not useful:
         st.info("All of these passages are of one kind: choose a question above, or take back a facet.")
         return
-    if PERSPECTIVE in useful:
-        useful = {PERSPECTIVE: useful.pop(PERSPECTIVE), **useful}
     by, first, second = st.columns(3)
     facet = by.selectbox("Set apart by", list(useful), key="apart", bind="query-params") or next(iter(useful))
     found = useful.get(facet, next(iter(useful.values())))
@@ -231,9 +232,9 @@ def page() -> None:
         "Search", key="q", bind="query-params", placeholder="Words, or a whole question", icon=":material/search:"
     )
     corpora, pipelines = chosen_lists()
-    question = chosen_question()
+    question, source = chosen_question()
     text = " ".join((asked or "").split()) or (question.text if question is not None else "")
-    near = st.text_input("Like passage", key="like", bind="query-params", placeholder="web:12").strip()
+    near = st.query_params.get("like", "")
     if not corpora or not (pipelines or near):
         st.info("Choose at least one corpus and one pipeline.")
         return
@@ -256,32 +257,38 @@ def page() -> None:
         return
     labels = None
     if question is not None and question.perspectives:
-        labels = labels_of_items(question, items, chosen_source(workspace()))
+        labels = labels_of_items(question, items, source)
     values = facets_of(items, labels)
     chosen = chosen_facets(values)
     kept = kept_items(values, chosen)
-    beside, main = st.columns([1, 4], gap="medium")
-    with beside:
-        said = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)} if question is not None else {}
-        facet_boxes(values, chosen, said)
-    with main:
-        view = st.segmented_control("View", VIEWS, default=VIEWS[0], required=True, key="view", bind="query-params")
+    said = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)} if question is not None else {}
+    facet_boxes(values, chosen, said)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        view = st.segmented_control(
+            "View",
+            VIEWS,
+            default=VIEWS[0],
+            required=True,
+            key="view",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
         most = f"the first {MOST}" if len(items) == MOST else str(len(items))
         st.caption(f"{len(kept)} of {most} passages")
-        if not kept:
-            st.info("Nothing is left. Take back one of the facets.")
-            return
-        match view:
-            case "side by side":
-                columns(items, kept, values, text)
-            case "map":
-                on_a_map(items, kept, values, text)
-            case "words":
-                setting_apart(items, kept, values, question, labels)
-            case _:
-                cards(items, kept, values, text)
-        rows = [{"number": p + 1, "corpus": items[p].corpus, **items[p].passage._asdict()} for p in kept]
-        downloads("search", pd.DataFrame(rows))
+    if not kept:
+        st.info("Nothing is left. Take back one of the facets.")
+        return
+    match view:
+        case "side by side":
+            columns(items, kept, values, text)
+        case "map":
+            on_a_map(items, kept, values, text)
+        case "words":
+            setting_apart(items, kept, values, question, labels)
+        case _:
+            cards(items, kept, values, text)
+    rows = [{"number": p + 1, "corpus": items[p].corpus, **items[p].passage._asdict()} for p in kept]
+    downloads("search", pd.DataFrame(rows))
 
 
 with errors_in_place():

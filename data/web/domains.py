@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -22,4 +23,4 @@ def registered_domain(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         return ""
     found = suffixes()(url)
-    return found.top_domain_under_public_suffix or found.fqdn or found.domain
+    return found.top_domain_under_public_suffix or urlsplit(url).hostname or ""

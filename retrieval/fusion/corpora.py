@@ -43,6 +43,6 @@ def fused_over_corpora(found: Mapping[tuple[str, str], Ranking], k: int, constan
     known = list(numbers)
     best = top_k(*reciprocal_rank(lists, constant), k)
     return [
-        Fused(*known[-number], float(score), ranks[known[-number]])
-        for number, score in zip(best.ids.tolist(), best.scores.tolist(), strict=True)
+        Fused(corpus, passage, float(score), ranks[corpus, passage])
+        for (corpus, passage), score in zip((known[-n] for n in best.ids.tolist()), best.scores.tolist(), strict=True)
     ]

@@ -91,6 +91,7 @@ def test_resemblance_is_the_jaccard_similarity_of_word_5_grams() -> None:
         ("https://www.news.example.co.uk/page?x=1", "example.co.uk"),
         ("http://127.0.0.1:8000/x", "127.0.0.1"),
         ("http://localhost/x", "localhost"),
+        ("https://news.example/x", "news.example"),
         ("javascript:alert(1)", ""),
         ("", ""),
     ],
