@@ -55,15 +55,15 @@ def load_dataset(workspace: Workspace, name: str) -> list[Question]:
     path = version_file(workspace, name)
     try:
         table = pq.read_table(path).select(_SCHEMA.names).combine_chunks()
-        ids, named, texts = (table.column(c).to_pylist() for c in ("id", "dataset", "text"))
+        ids, datasets, texts = (table.column(c).to_pylist() for c in ("id", "dataset", "text"))
         held = table.column("perspectives").combine_chunks()
         sizes = np.diff(held.offsets.to_numpy())
         flat = iter(zip(*(held.flatten().field(c).to_pylist() for c in Perspective._fields), strict=True))
     except (OSError, ValueError, KeyError) as error:
         raise StaleError(f"The data set cannot be read: {error}.", where=path, hint="Import it again.") from error
     return [
-        Question(*row, tuple(Perspective(*said) for said in islice(flat, size)))
-        for *row, size in zip(ids, named, texts, sizes.tolist(), strict=True)
+        Question(question, named, text, tuple(Perspective(*said) for said in islice(flat, size)))
+        for question, named, text, size in zip(ids, datasets, texts, sizes.tolist(), strict=True)
     ]
 
 
