@@ -60,13 +60,14 @@ def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> p
 
 
 @st.cache_data(max_entries=50, show_spinner="Adding up what the runs cost…")
-def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
-    """What the systems cost; minutes are of judging the pairs of the top k. `version` is that of the judgments."""
+def costs(runs: Made, source: str, k: int, depth: int, version: int) -> pd.DataFrame:
+    """What the systems cost; minutes are of judging the pairs of the top k. `depth`, at least k, is to where the runs are
+    labelled anyway; `version` is that of the judgments."""
     del version  # part of the key
     held, seconds = manifests(runs), seconds_by_pair(judgments())
     plain = str(parse_label_source(source).plain)
     return system_costs(
-        held, {run.name: judging_minutes(labelled(run, plain, depth=k).keys, seconds, k) for run in held}
+        held, {run.name: judging_minutes(labelled(run, plain, depth=depth).keys, seconds, k) for run in held}
     )
 
 

@@ -33,7 +33,7 @@ def gpu_allocations() -> int:
         return 0
     import torch
 
-    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):
+    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):  # type: ignore[no-untyped-call]
         return 0
     devices = range(torch.cuda.device_count())
     return sum(int(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0)) for device in devices)

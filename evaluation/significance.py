@@ -102,7 +102,8 @@ def _pair(a: str, b: str, differences: npt.NDArray[np.float64], test: Test, inte
         return Comparison(a, b, mean, np.nan, np.nan, n, left_out, test, np.nan, np.nan)
     if not known.any():
         return Comparison(a, b, 0.0, 0.0, 0.0, n, left_out, test, 1.0, 1.0)
-    means, low, high = np.zeros(0), np.nan, np.nan
+    means: npt.NDArray[np.float64] = np.zeros(0)
+    low, high = np.nan, np.nan
     if intervals or test == "bootstrap":
         means = resampled_means(known, _RESAMPLES, np.random.default_rng(seed))
         low, high = np.quantile(means, [_LEVEL / 2, 1 - _LEVEL / 2])

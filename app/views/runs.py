@@ -166,9 +166,11 @@ def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
     downloads(f"{measure.name}-by-k", points, chart)
 
 
-def cost_view(frame: pd.DataFrame, kept: Made, measure: Measure, source: str, datasets: Sequence[str]) -> None:
+def cost_view(
+    frame: pd.DataFrame, kept: Made, measure: Measure, depth: int, source: str, datasets: Sequence[str]
+) -> None:
     """What systems are worth beside what they cost."""
-    spent = costs(kept, source, min(measure.k, 100), judgments().version())
+    spent = costs(kept, source, min(measure.k, depth), depth, judgments().version())
     dataset = AVERAGE if len(datasets) > 1 else datasets[0]
     both = best_first(frame[frame["dataset"] == dataset]).merge(spent, on=["corpus", "pipeline"], how="left")
     known = [name for name, column in COSTS.items() if both[column].notna().any()]
@@ -183,7 +185,7 @@ def cost_view(frame: pd.DataFrame, kept: Made, measure: Measure, source: str, da
     st.caption(
         f"{measure}, {dataset}. Times are of searching alone, without indexing, on the machine that made the run; GPU seconds "
         "are those of runs that used one; tokens are of all texts by language models that a run took, kept ones too; minutes "
-        f"are those that people were timed on the pairs of its top {min(measure.k, 100)}. What is not here was not "
+        f"are those that people were timed on the pairs of its top {min(measure.k, depth)}. What is not here was not "
         "counted, as for runs that were imported or made before it was."
     )
     chart = None
@@ -225,10 +227,13 @@ def page() -> None:
     kept = made(runs, source)
     frame = standings(kept, source, " ".join(names), test, correction, judgments().version())
     frame = frame[frame["measure"] == str(measure)]
+    depth = min(max(m.k for m in parse_measures(" ".join(names))), max(run.k for run in runs))
     draw = {
         "Standings": partial(standings_view, frame, runs, measure, source),
         "By k": partial(by_k_view, kept, measure, min(DEEPEST, min(run.k for run in runs)), source),
-        "Cost": partial(cost_view, frame, kept, measure, source, list(dict.fromkeys(run.dataset for run in runs))),
+        "Cost": partial(
+            cost_view, frame, kept, measure, depth, source, list(dict.fromkeys(run.dataset for run in runs))
+        ),
     }
     draw[view or VIEWS[0]]()
 

@@ -44,13 +44,8 @@ def location_matrices(cells: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame
     for (task, pipeline), part in cells.groupby(["task", "pipeline"], sort=False):
         wide = part.pivot(index="asked", columns="retrieved", values="value").fillna(0)
         places = sorted(set(wide.columns) | set(wide.index), key=lambda place: (place not in wide.index, place))
-        long = (
-            wide.reindex(columns=places, fill_value=0)
-            .rename_axis(columns="retrieved")
-            .stack()
-            .rename("share")
-            .reset_index()
-        )
+        filled = wide.reindex(columns=places, fill_value=0).reset_index()
+        long = filled.melt(id_vars="asked", value_vars=places, var_name="retrieved", value_name="share")
         long["share"] /= 100
         found[str(task), str(pipeline)] = long.merge(
             part[["asked", "n"]].drop_duplicates().rename(columns={"n": "queries"}), on="asked"

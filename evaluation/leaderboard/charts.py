@@ -55,7 +55,11 @@ def quality_against_cost(measured: pd.DataFrame, cost: str, *, cost_title: str, 
     lines = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q")
     dots = base.mark_point(filled=True, size=90, opacity=1).encode(
         y=alt.Y("value:Q", title=title, scale=scale),
-        shape=alt.Shape("corpus:N", title=None, legend=alt.Legend(orient="bottom", columns=4)),
+        shape=alt.Shape(
+            "corpus:N",
+            title=None,
+            legend=alt.Legend(orient="bottom", columns=4, symbolFillColor=NEUTRAL, symbolStrokeColor=NEUTRAL),
+        ),
         tooltip=["system", "value", "low", "high", "n", cost],
     )
     return cast(alt.LayerChart, alt.layer(lines, dots).properties(width=_WIDTH, height=_HEIGHT))

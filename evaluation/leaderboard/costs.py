@@ -48,6 +48,8 @@ def system_costs(runs: Sequence[RunManifest], minutes: Mapping[str, float]) -> p
             for run in runs
         ]
     )
-    found = frame.groupby(["corpus", "pipeline"], sort=False).agg(lambda column: column.sum(skipna=False)).reset_index()
+    # A sum that tells where something is missing, unlike that of `groupby`.
+    parts = frame.groupby(["corpus", "pipeline"], sort=False)
+    found = parts.sum().where(parts.count().eq(parts.size(), axis=0)).reset_index()
     found["milliseconds"] /= found["questions"]
     return found[["corpus", "pipeline", *COSTS.values()]]
