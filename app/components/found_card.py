@@ -21,8 +21,8 @@ def found_card(
         badges = [f":{_COLOURS.get(word, 'gray')}-badge[people: {word}]" for word in facets.get("verdict", ())]
         badges += [f":blue-badge[{escaped(side)}]" for side in facets.get("perspective", ())]
         st.markdown(f"**{number}. [{title}]({passage_address(item.corpus, item.passage.id)})** {' '.join(badges)}")
-        ranks = ", ".join(f"{escaped(name)} {rank}" for name, rank in item.ranks.items())
-        how = f"rank {ranks}" if ranks else f"similarity {item.score:.3f}"
+        ranks = ", ".join(f"{escaped(name)} rank {rank}" for name, rank in item.ranks.items())
+        how = ranks or f"similarity {item.score:.3f}"
         address, [domain] = web_address(item.passage.url), facets.get("domain", [NO_ADDRESS])
         source = f" · [{escaped(domain)}]({address})" if address else ""
         st.caption(f"{escaped(item.corpus)} · {how}{source}")

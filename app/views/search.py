@@ -192,8 +192,10 @@ def setting_apart(
     found = useful.get(facet, next(iter(useful.values())))
     one = first.selectbox("First", list(found), key="one", bind="query-params") or next(iter(found))
     other = second.selectbox("Second", [v for v in found if v != one], key="other", bind="query-params")
-    ours, theirs = found[one] - found[str(other)], found[str(other)] - found[one]
-    if not ours or not theirs:
+    both = found[one] & found[str(other)]
+    # Passages of both tell nothing; a group that lies within the other keeps its own.
+    ours, theirs = found[one] - both or found[one], found[str(other)] - both or found[str(other)]
+    if ours == theirs:
         st.info("Every passage of one of them is one of the other too: there is nothing to tell apart.")
         return
 
@@ -212,8 +214,8 @@ def setting_apart(
     with left:
         st.altair_chart(chart, key="words-chart")
         st.caption(
-            f"{len(ours)} against {len(theirs)} passages; those of both are left out. z of the log-odds with an "
-            "informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
+            f"{len(ours)} against {len(theirs)} passages; those of both are left out where others remain. "
+            "z of the log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
         )
         downloads("search-words", words, chart)
     with right:
