@@ -15,7 +15,7 @@ from rich.progress import Progress as Bars
 from app.job_reports import report
 from data.progress import Progress
 
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+notes = Console(stderr=True, highlight=False, soft_wrap=True, force_jupyter=False)
 _LOGGED_EVERY = 60.0
 
 
