@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from app.components.addresses import passage_address, question_address
 from app.components.plain_text import escaped, highlighted
 from app.session import judgments, workspace
 from data.corpora import open_corpus
@@ -42,7 +43,10 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
     labels, perspective = labelled.labels[0][:, place - 1], question.perspectives[place - 1]
     st.subheader(escaped(question.text), anchor=False)
     st.markdown(f"**P{place}** {escaped(perspective.text)}")
-    st.markdown(f"[Open in Explore, to correct labels](explore?{_address(run, question.id, source, k)})")
+    st.markdown(
+        f"[Open in Explore, to correct labels](explore?{_address(run, question.id, source, k)}) · "
+        f"[This question in all runs]({question_address(run.manifest.dataset, question.id)})"
+    )
     first = int(labelled.first_ranks()[0, place - 1])
     shown = [*range(min(k, int((ids >= 0).sum()))), *([first - 1] if first > k else [])]
     passages = opened.passages(ids[0][shown].tolist())
@@ -51,7 +55,8 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
             st.caption(f"… the first that supports it, at rank {rank + 1}:")
         with st.container(border=True):
             said = _SAID.get(float(labels[rank]), ":orange-badge[nobody said]")
-            st.markdown(f"**{rank + 1}. {escaped(passage.title) or 'untitled'}** {said}")
+            title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(opened.name, passage.id)})"
+            st.markdown(f"**{rank + 1}. {title}** {said}")
             st.markdown(highlighted(passage.text, matched_spans(passage.text, perspective.text)))
     if not shown:
         st.info("Nothing was found for this question.")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app.components.addresses import passage_address
 from app.components.downloads import downloads
 from app.components.plain_text import escaped, highlighted
 from data.corpora import open_corpus
@@ -156,7 +157,8 @@ def _card(side: ListOf, rank: int, passage: Passage, mark: str) -> None:
     said = " ".join(f":green-badge[P{place + 1}]" for place in np.flatnonzero(labels == 1).tolist())
     unsaid = int(np.isnan(labels[: len(side.question.perspectives)]).sum())
     with st.container(border=True):
-        st.markdown(f"**{rank + 1}. {escaped(passage.title) or 'untitled'}** {mark} {said}")
+        title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(side.corpus, passage.id)})"
+        st.markdown(f"**{rank + 1}. {title}** {mark} {said}")
         if unsaid:
             st.caption(f"nobody said of {unsaid} of the perspectives")
         st.markdown(highlighted(passage.text, matched_spans(passage.text, side.question.text)))
