@@ -300,7 +300,7 @@ def page() -> None:
         downloads("differences", held.questions.drop(columns=["row_first", "row_second"]), chart)
     question = chosen_question(held)
     if question is None:
-        st.caption("Choose a question of the list to read what both rank for it.")
+        st.caption("Choose a question of the list to read what both rank for it (by keys: arrows, then Shift+Space).")
         return
     read(first, second, held, question)
 

@@ -286,7 +286,9 @@ def page() -> None:
         downloads(f"holes-{run.name}", listed.drop(columns="row"))
     hole = newest(clicked, chosen)
     if hole is None:
-        st.caption("Choose a hole on the map or in the table to read the passages around it.")
+        st.caption(
+            "Choose a hole on the map or in the table to read the passages around it (by keys: arrows, then Shift+Space)."
+        )
         return
     manifest = next((r for r in pool if r.name == hole[0]), None)
     questions = labelled(manifest, source).questions if manifest else ()

@@ -1,4 +1,4 @@
-"""Pages about runs: 3,000 questions of two perspectives, 4 runs of 50, 1.2 million labels. Processor seconds and memory, printed."""
+"""Pages about runs at 3,000 questions, 4 runs of 50 and 1.2 million labels: processor seconds and memory, printed."""
 
 import json
 import resource
