@@ -44,7 +44,7 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
     st.subheader(escaped(question.text), anchor=False)
     st.markdown(f"**P{place}** {escaped(perspective.text)}")
     st.markdown(
-        f"[Open in Explore, to correct labels](explore?{_address(run, question.id, source, k)}) · "
+        f"[Open in Explore, to correct labels](./?{_address(run, question.id, source, k)}) · "
         f"[This question in all runs]({question_address(run.manifest.dataset, question.id)})"
     )
     first = int(labelled.first_ranks()[0, place - 1])

@@ -88,7 +88,7 @@ def _addresses(first: ListOf, second: ListOf, k: int) -> str:
     pipelines = list(dict.fromkeys((first.pipeline, second.pipeline)))
     query = [("set", first.dataset), ("question", first.question.id), ("k", str(min(k, SHOWN_AT_ONCE)))]
     query += [("corpora", c) for c in corpora] + [("pipelines", p) for p in pipelines]
-    return f"[Open in Explore, to correct labels](explore?{urlencode(query)})"
+    return f"[Open in Explore, to correct labels](./?{urlencode(query)})"
 
 
 def _ranks(first: ListOf, second: ListOf, k: int) -> pd.DataFrame:

@@ -89,7 +89,7 @@ def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
         }
         st.markdown(
             f"**P{place}** {escaped(question.perspectives[place - 1].text)} — "
-            f"[read what {escaped(run.name)} ranks](explore?{urlencode(asked)})"
+            f"[read what {escaped(run.name)} ranks](./?{urlencode(asked)})"
         )
     downloads("question-first-ranks", frame.drop(columns="row"), chart)
 

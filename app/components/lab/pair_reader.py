@@ -28,7 +28,7 @@ def pair_reader(row: dict[str, Any], told: str) -> None:
             if row["dataset"] and row["question_id"]:
                 asked = {"set": row["dataset"], "question": row["question_id"]}
                 address = urlencode(asked | ({"corpora": row["corpus"]} if row["corpus"] else {}))
-                st.markdown(f"[Open the question in Explore](explore?{address})")
+                st.markdown(f"[Open the question in Explore](./?{address})")
             if address := web_address(row["url"]):
                 st.markdown(f"[Source]({address})")
 
