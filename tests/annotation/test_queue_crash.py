@@ -147,7 +147,7 @@ def held_lapse(judgments: Judgments, later: BatchQueue) -> None:
 
 @pytest.mark.timeout(60)
 def test_killed_servers_lose_no_word(database_url: str) -> None:
-    counted = crash(database_url, servers=2, people=6, pairs=60, kills=8, lines=60, seed=0)
+    counted = crash(database_url, servers=2, people=6, pairs=150, kills=8, lines=60, seed=0)
     assert counted["killed at work"] >= 8
     assert counted["words"] > 30
 

@@ -91,7 +91,7 @@ def test_unsure_and_skipped_go_as_chosen() -> None:
 @pytest.mark.usefixtures("said")
 def test_disagreed_pairs_are_listed_with_their_comments() -> None:
     at = drawn()
-    listed = table(at, "question", "passage", "comment", "Bo")
+    listed = table(at, "question", "passage", "comment", "Bo says")
     assert sorted(listed["passage"]) == ["Text 0.", "Text 1."]
     assert "why" in set(listed["comment"])
     assert any("2 of 10 pairs are disagreed" in m.value for m in at.markdown)

@@ -68,10 +68,7 @@ def play(scene: Scene, name: str, way: str, size: int) -> bool:
     ("name", "way"),
     [
         ("Berdseye killed", "push"),
-        ("Berdseye killed", "pull"),
-        ("network refused", "push"),
         ("proxy: short import", "push"),
-        ("proxy: all", "push"),
         ("proxy: all", "pull"),
         ("Label Studio killed", "push"),
     ],
