@@ -1,4 +1,5 @@
-"""Scores of runs from the labelled runs that all pages share: changing a measure, a test or a chart reads no label again."""
+"""Scores of runs from the labelled runs that all pages share, for what is shown alone: changing a test, a chart or a measure for
+another of its depth reads no label again."""
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +12,7 @@ from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
 from evaluation.labelled_runs import LabelledRun
 from evaluation.leaderboard.board import board
 from evaluation.leaderboard.costs import judging_minutes, system_costs
-from evaluation.measures import Measure, parse_measures
+from evaluation.measures import Measure, parse_measure
 from evaluation.qrels import Qrels, pooled_qrels
 from evaluation.scoring import Score, provenance, score_run, scores_of
 from evaluation.significance import Test
@@ -36,9 +37,9 @@ def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]
 
 
 @st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
-def standings(runs: Made, source: str, measures: str, test: Test, correction: str, version: int) -> pd.DataFrame:
-    """The board of some runs; `version` is that of the judgments."""
-    return board(_scores(runs, source, measures, version), test=test, correction=correction)
+def standings(runs: Made, source: str, measure: str, test: Test, correction: str, version: int) -> pd.DataFrame:
+    """The board of some runs by one measure; `version` is that of the judgments."""
+    return board(_scores(runs, source, measure, version), test=test, correction=correction)
 
 
 @st.cache_data(max_entries=50, show_spinner="Scoring the runs at growing k…")
@@ -60,21 +61,20 @@ def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> p
 
 
 @st.cache_data(max_entries=50, show_spinner="Adding up what the runs cost…")
-def costs(runs: Made, source: str, k: int, depth: int, version: int) -> pd.DataFrame:
-    """What the systems cost; minutes are of judging the pairs of the top k. `depth`, at least k, is to where the runs are
-    labelled anyway; `version` is that of the judgments."""
+def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
+    """What the systems cost; minutes are of judging the pairs of the top k. `version` is that of the judgments."""
     del version  # part of the key
     held, seconds = manifests(runs), seconds_by_pair(judgments())
     plain = str(parse_label_source(source).plain)
     return system_costs(
-        held, {run.name: judging_minutes(labelled(run, plain, depth=depth).keys, seconds, k) for run in held}
+        held, {run.name: judging_minutes(labelled(run, plain, depth=k).keys, seconds, k) for run in held}
     )
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def _scores(runs: Made, source: str, measures: str, version: int) -> list[Score]:
+def _scores(runs: Made, source: str, measure: str, version: int) -> list[Score]:
     del version  # part of the key
-    parsed = parse_measures(measures)
+    parsed = [parse_measure(measure)]
     return [score for run in manifests(runs) for score in _score(run, parse_label_source(source), parsed)]
 
 

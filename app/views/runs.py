@@ -1,7 +1,6 @@
 """Runs: the leaderboard of pipelines over corpora, each number beside the source of its labels, and what it costs."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -166,12 +165,12 @@ def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
     downloads(f"{measure.name}-by-k", points, chart)
 
 
-def cost_view(
-    frame: pd.DataFrame, kept: Made, measure: Measure, depth: int, source: str, datasets: Sequence[str]
-) -> None:
+def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, measure: Measure, source: str) -> None:
     """What systems are worth beside what they cost."""
-    spent = costs(kept, source, min(measure.k, depth), depth, judgments().version())
+    datasets = list(dict.fromkeys(run.dataset for run in runs))
     dataset = AVERAGE if len(datasets) > 1 else datasets[0]
+    k = min(measure.k, max(run.k for run in runs))
+    spent = costs(kept, source, k, judgments().version())
     both = best_first(frame[frame["dataset"] == dataset]).merge(spent, on=["corpus", "pipeline"], how="left")
     known = [name for name, column in COSTS.items() if both[column].notna().any()]
     counted = [column for column in COSTS.values() if both[column].notna().any()]
@@ -185,8 +184,8 @@ def cost_view(
     st.caption(
         f"{measure}, {dataset}. Times are of searching alone, without indexing, on the machine that made the run; GPU seconds "
         "are those of runs that used one; tokens are of all texts by language models that a run took, kept ones too; minutes "
-        f"are those that people were timed on the pairs of its top {min(measure.k, depth)}. What is not here was not "
-        "counted, as for runs that were imported or made before it was."
+        f"are those that people were timed on the pairs of its top {k}. What is not here was not counted, "
+        "as for runs that were imported or made before it was."
     )
     chart = None
     if known and both["value"].notna().any():
@@ -225,17 +224,14 @@ def page() -> None:
         test, correction = chosen_test(source)
     measure = parse_measure(shown if shown in names else names[0])
     kept = made(runs, source)
-    frame = standings(kept, source, " ".join(names), test, correction, judgments().version())
-    frame = frame[frame["measure"] == str(measure)]
-    depth = min(max(m.k for m in parse_measures(" ".join(names))), max(run.k for run in runs))
-    draw = {
-        "Standings": partial(standings_view, frame, runs, measure, source),
-        "By k": partial(by_k_view, kept, measure, min(DEEPEST, min(run.k for run in runs)), source),
-        "Cost": partial(
-            cost_view, frame, kept, measure, depth, source, list(dict.fromkeys(run.dataset for run in runs))
-        ),
-    }
-    draw[view or VIEWS[0]]()
+    if view == "By k":
+        by_k_view(kept, measure, min(DEEPEST, min(run.k for run in runs)), source)
+        return
+    frame = standings(kept, source, str(measure), test, correction, judgments().version())
+    if view == "Cost":
+        cost_view(frame, runs, kept, measure, source)
+    else:
+        standings_view(frame, runs, measure, source)
 
 
 with errors_in_place():

@@ -335,14 +335,17 @@ def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("typed", ["MRecal@5", "MRecall@0", "MRecall", ""])
-def test_a_wrong_measure_is_said_in_place(typed: str) -> None:
-    at = drawn("runs")
-    at.text_input(key="measures").set_value(typed)
-    again(at)
-    (error,) = at.error
-    assert "@5" in error.value.replace("\\", "")
-    assert not at.dataframe
+def test_a_wrong_measure_is_said_in_place_before_anything_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[tuple[object, ...]] = []
+    monkeypatch.setattr("app.run_scores.standings", lambda *asked: scored.append(asked))
+    at = drawn("runs", measures="MRecal@5")
+    for typed in ("MRecal@5", "MRecall@0", "MRecall", ""):
+        at.text_input(key="measures").set_value(typed)
+        again(at)
+        (error,) = at.error
+        assert "@5" in error.value.replace("\\", ""), typed
+        assert not at.dataframe
+        assert not scored
 
 
 def test_runs_leaves_out_what_no_longer_fits_its_corpus(demo: Workspace) -> None:
