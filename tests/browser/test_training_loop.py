@@ -9,6 +9,8 @@ from tests.browser.served import Served, go, settled
 
 def test_a_detector_is_trained_from_judgments_and_used(own_app: Served, page: Page) -> None:
     go(page, f"{own_app.url}/detectors")
+    page.get_by_role("tab", name="Train a better one").click()
+    settled(page)
     page.get_by_text("made-up annotators vote").click()
     settled(page)
     page.get_by_label("Name", exact=True).fill("mine")
