@@ -29,9 +29,11 @@ def shared_data() -> Path:
 
 
 _TOGETHER = ("annotation/label_studio", "browser", "retrieval/cluster", "app", "annotation", "data/language_models")
-"""Folders whose tests share a server or another costly thing, and so stay in one process."""
+"""Folders whose tests share a server or another costly thing, and so stay in one process; those that take longest first."""
 
 
+# First, because what shares the work out reads the groups in the same hook, and was there before this file.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where several processes share the work: the tests of a folder above run in the same one, and else those of a file."""
     root = Path(__file__).parent
@@ -39,3 +41,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(root).as_posix()
         group = next((folder for folder in _TOGETHER if place.startswith(f"{folder}/")), place)
         item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=_rank)  # a long group that begins last leaves the other processes with nothing to do
+
+
+def _rank(item: pytest.Item) -> int:
+    """The place of a test's group among those that take longest."""
+    group = next(item.iter_markers("xdist_group")).args[0]
+    return _TOGETHER.index(group) if group in _TOGETHER else len(_TOGETHER)
