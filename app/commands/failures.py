@@ -12,7 +12,8 @@ from data.errors import BadInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from data.runs import Run
+    from data.runs import Run, RunManifest
+    from data.workspace import Workspace
     from evaluation.failures.contrast import Contrast
 
 Test = Literal["t", "randomisation", "bootstrap"]
@@ -52,7 +53,7 @@ def failures(
     from annotation.judgments import Judgments
     from data.runs import Run, list_runs, load_run
     from detectors.trained import adopted_detector
-    from evaluation.failures.attribution import POOL_DEPTH, others_of, reasons_of_holes
+    from evaluation.failures.attribution import POOL_DEPTH, reasons_of_holes
     from evaluation.failures.reasons import reason_counts
     from evaluation.label_sources import parse_label_source
     from evaluation.labelled_runs import LabelledRun, labelled_run
@@ -75,9 +76,7 @@ def failures(
 
         for one in [load_run(held, name) for name in names]:
             m = one.manifest
-            others, stale = others_of(held, m)
-            if stale:
-                note(f"Not in the pool of {m.name}, since data set or corpus have changed: {', '.join(stale)}.")
+            others = others_noted(held, m)
             if m.k < k:
                 note(f"{m.name} has {m.k} passages a question, fewer than {k}.")
             pool = {other.manifest.pipeline: labelled(other).first_ranks() for other in others}
@@ -105,6 +104,16 @@ def failures(
             )
             print("\t".join(map(str, told)))
     _print_table(counts)
+
+
+def others_noted(workspace: "Workspace", run: "RunManifest") -> "list[Run]":
+    """The other runs over a run's data set and corpus; those that do not fit them any more are left out, with a note."""
+    from evaluation.failures.attribution import others_of
+
+    others, stale = others_of(workspace, run)
+    if stale:
+        note(f"Not in the pool of {run.name}, since data set or corpus have changed: {', '.join(stale)}.")
+    return others
 
 
 def compare(

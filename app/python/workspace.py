@@ -249,17 +249,15 @@ class Workspace:
         return hole_map(self.labelled(run, POOL_DEPTH, labels), k)
 
     def holes(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
-        """The perspectives that the top k miss, each with the reason (evaluation/failures/reasons.py), and who else found it."""
+        """The perspectives that the top k miss, each with the reason (evaluation/failures/reasons.py), and who else found it.
+
+        Runs whose data set or corpus have changed since are not asked, which is said on standard error.
+        """
+        from app.commands.failures import others_noted
+
         held = self._run(run)
         m, source = held.stored.manifest, self._source(labels)
-        others = [
-            n.name
-            for n in list_runs(self.folder)
-            if (n.dataset, n.corpus) == (m.dataset, m.corpus) and n.name != m.name
-        ]
-        pool = pool_ranks(
-            self.folder, self.people, [load_run(self.folder, n) for n in others], source, progress=self.progress
-        )
+        pool = pool_ranks(self.folder, self.people, others_noted(self.folder, m), source, progress=self.progress)
         return reasons_of_holes(self.people, m.dataset, self.labelled(held, POOL_DEPTH, labels), pool, k)
 
     def compare(
