@@ -226,6 +226,12 @@ class Judgments:
         with self.reading() as connection:
             return {row.pair: row.kind for row in connection.execute(query)}
 
+    def heard(self, annotator: Annotator) -> bool:
+        """Whether this annotator ever gave a word here, kept or taken back."""
+        query = select(events.c.id).where(events.c.annotator_id == annotator.id).limit(1)
+        with self.reading() as connection:
+            return connection.execute(query).first() is not None
+
     def frame(self) -> pd.DataFrame:
         """Present judgments beside their pairs, a row each: what exports and statistics start from."""
         words = (

@@ -23,6 +23,7 @@ SKIP, UNDO, FLAG, PAUSE, GUIDELINES = "x", "u", "f", "p", "g"
 EVIDENCE, COMMENT, KEYS, NAMES = "e", "m", "?", "h"
 NEXT, PREVIOUS = "j", "k"
 LEAVE = "escape"
+TOUR_START, TOUR_NEXT, TOUR_BACK, TOUR_LEAVE = "t", "n", "b", "q"
 STREAMLIT_KEYS = frozenset({"c", "r"})
 """Streamlit clears its cache with C and runs the page again with R, and gives neither away."""
 
@@ -102,12 +103,20 @@ EVIDENCE_KEYS = (
     Binding(LEAVE, "done", "passage"),
 )
 """While evidence is chosen, before the keys of the page."""
+TOUR = (
+    Binding(TOUR_START, "begin the tour"),
+    Binding(TOUR_NEXT, "the next step"),
+    Binding(TOUR_BACK, "the step before"),
+    Binding(TOUR_LEAVE, "leave the tour"),
+)
+"""Keys of the tour, which stands beside every page."""
 PAGES: dict[str, tuple[Binding, ...]] = {
     "Annotate": ANNOTATE,
     "While choosing evidence": EVIDENCE_KEYS,
     "Adjudication": ADJUDICATION,
     "Explore": EXPLORE,
     "Perspectives": PERSPECTIVES,
+    "The tour, on any page": TOUR,
 }
 _SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space"}
 

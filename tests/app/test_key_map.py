@@ -8,7 +8,7 @@ import pytest
 from streamlit.elements.lib.shortcut_utils import normalize_shortcut
 from streamlit.errors import StreamlitAPIException
 
-from app.components.key_map import EVIDENCE_KEYS, PAGES, STREAMLIT_KEYS, key_table
+from app.components.key_map import EVIDENCE_KEYS, PAGES, STREAMLIT_KEYS, TOUR, key_table
 
 APP = Path(__file__).resolve().parents[2] / "app"
 SOURCES = {path: path.read_text(encoding="utf-8") for path in APP.rglob("*.py")}
@@ -19,6 +19,12 @@ def test_no_key_of_a_page_means_two_things(page: str) -> None:
     pressed = Counter(binding.key.casefold() for binding in PAGES[page])
     assert [key for key, times in pressed.items() if times > 1] == []
     assert not STREAMLIT_KEYS & set(pressed)
+
+
+def test_the_keys_of_the_tour_are_no_other_page_s_and_all_are_buttons() -> None:
+    others = {binding.key for bindings in PAGES.values() if bindings is not TOUR for binding in bindings}
+    assert not others & {binding.key for binding in TOUR}
+    assert {binding.by for binding in TOUR} == {"button"}
 
 
 @pytest.mark.parametrize("page", PAGES)
