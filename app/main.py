@@ -2,14 +2,17 @@
 
 import streamlit as st
 
-from app.components.contrast import keep_contrast
 from app.components.job_line import job_line
+from app.components.looks import SIDEBAR, looks
 from app.components.plain_text import escaped
+from app.components.tour_card import tour
 from app.roles import may, right_of_page
 from app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
 from data.errors import BerdseyeError
 
-st.set_page_config(page_title="Berdseye", page_icon=":material/visibility:", layout="wide")
+st.set_page_config(
+    page_title="Berdseye", page_icon=":material/visibility:", layout="wide", initial_sidebar_state=SIDEBAR
+)
 
 # Not in a folder `pages`: Streamlit would run a file there without this one, for the first visitor of its address.
 VIEWS = {
@@ -61,8 +64,10 @@ def main() -> None:
             who_is_in()
         else:
             sign_in_box()
-        enter(next(name for name, known in pages.items() if known == page))
-        keep_contrast()
+        here = next(name for name, known in pages.items() if known == page)
+        enter(here)
+        looks()
+        tour(here, pages)
         if may(role(), right_of_page("jobs")):
             job_line(pages["jobs"])
         page.run()

@@ -26,7 +26,7 @@ from app.session import errors_in_place, judgments, workspace
 LAST_HEIGHT = 72
 # Card, keys and comment are in sight together down to 1024 x 768: what is above and below them takes 23 rem.
 _FITTING = """<style>
-.stMainBlockContainer { padding: 3.5rem 2rem 1rem; }
+.stMainBlockContainer { padding-bottom: 1rem; }
 .st-key-pair-card, .st-key-guidelines { max-height: max(13rem, 100vh - 23rem); }
 .st-key-guidelines { overflow-y: auto; }
 </style>"""
