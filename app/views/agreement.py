@@ -23,12 +23,13 @@ from evaluation.agreement.against_people import REFERENCES, Reference
 from evaluation.agreement.anchoring import arms_chart
 from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
-from evaluation.agreement.labels import DETECTOR, agreement_labels
+from evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels
 from evaluation.agreement.report import Choices, Report, report
 from evaluation.batch_decision import decides, deciding_batch, renew_order
 
 _TEXTS = ["question", "perspective", "title", "passage"]
 _LISTED = 200
+MORE = ("time", "slices", "guidelines", "stance", "detection_slices")
 
 
 class Asked(NamedTuple):
@@ -53,17 +54,14 @@ def labels_of(version: int, detector: str, demo: bool) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=10, show_spinner="Computing agreement…")
 def computed(version: int, asked: Asked) -> Report:
-    """The report, its tables made."""
-    gold = {pair: word == "supports" for pair, word in gold_words(judgments()).items() if word != "unsure"}
+    """The report; its tables are made when they are looked at."""
     choices = Choices(
         Rule(asked.unsure, asked.skipped),
         period=asked.period,
         reference=asked.reference,
         over_questions=asked.over_questions,
     )
-    found = report(labels_of(version, asked.detector, asked.demo), choices, gold)
-    assert found.parts
-    return found
+    return report(labels_of(version, asked.detector, asked.demo), choices, adjudicated(judgments()))
 
 
 def page() -> None:
@@ -139,10 +137,15 @@ def together(found: Report) -> None:
 
 
 def more(found: Report) -> None:
-    """Slices, time, guidelines and stances, each behind its tab."""
-    names = [name for name in ("stance", "slices", "time", "guidelines", "detection_slices") if len(found.parts[name])]
-    for tab, name in zip(st.tabs([TITLES[name] for name in names]) if names else [], names, strict=True):
+    """Time, slices, guidelines and stances, each behind its tab and computed when that is opened."""
+    tabs = st.tabs([TITLES[name] for name in MORE], key="more", on_change="rerun", bind="query-params")
+    for tab, name in zip(tabs, MORE, strict=True):
+        if not tab.open:
+            continue
         with tab:
+            if not len(found.parts[name]):
+                st.caption("Nothing here yet.")
+                continue
             if name == "time" and found.parts[name]["part"].nunique() > 1:
                 st.altair_chart(time_chart(found.parts[name]))
             table(found, name)
@@ -237,18 +240,15 @@ def exports(found: Report, asked: Asked) -> None:
     pairs = found.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
     downloads("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
     downloads("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
-    names: list[str] = [name for name in TITLES if len(found.parts[name])]
-    chosen = st.selectbox("Table", names, format_func=lambda name: TITLES[name], key="part")
-    if chosen is not None:
-        one = found.parts[chosen]
-        downloads(
-            chosen,
-            {
-                "csv": lambda: to_csv(one),
-                "parquet": lambda: to_parquet(one),
-                "tex": lambda: to_latex(one, TITLES[chosen]).encode("utf-8"),
-            },
-        )
+    chosen = st.selectbox("Table", TITLES, format_func=lambda name: TITLES[name], key="part")
+    downloads(
+        chosen,
+        {
+            "csv": lambda: to_csv(found.parts[chosen]),
+            "parquet": lambda: to_parquet(found.parts[chosen]),
+            "tex": lambda: to_latex(found.parts[chosen], TITLES[chosen]).encode("utf-8"),
+        },
+    )
     downloads("Report", {"html": lambda: to_html(found)})
     st.caption(
         "Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits; an adjudicator's "

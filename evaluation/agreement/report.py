@@ -1,6 +1,6 @@
 """Every statistic of agreement on one set of labels: tables that the page, the command and the exports share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -33,6 +33,24 @@ PARTS = (
 )
 
 
+class Parts(Mapping[str, pd.DataFrame]):
+    """Tables by name, each computed when it is first asked for, and kept."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
+        self._makers, self._made = makers, dict[str, pd.DataFrame]()
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
 @dataclass(frozen=True)
 class Choices:
     """What is chosen of a report, and said in it."""
@@ -63,22 +81,24 @@ class Report:
         return agreement_of(self.labels, self.choices.positive)
 
     @cached_property
-    def parts(self) -> dict[str, pd.DataFrame]:
-        """The tables by the names in `PARTS`."""
-        return {
-            "together": self._together(),
-            "pairs": pd.DataFrame(self.agreement.pairs),
-            "matrix": self._matrix(),
-            "slices": self._slices(),
-            "time": self._time(),
-            "guidelines": version_slices(self._of_people, self._values, positive=self.choices.positive),
-            "stance": self._stance(),
-            "detection": against_people(
-                self.labels, self.people, self.choices.reference, gold=self.gold, questions=self._questions
-            ),
-            "detection_slices": self._detection_slices(),
-            "anchoring": self._anchoring(),
-        }
+    def parts(self) -> "Parts":
+        """The tables by the names in `PARTS`, each computed when it is first asked for."""
+        return Parts(
+            {
+                "together": self._together,
+                "pairs": lambda: pd.DataFrame(self.agreement.pairs),
+                "matrix": self._matrix,
+                "slices": self._slices,
+                "time": self._time,
+                "guidelines": lambda: version_slices(self._of_people, self._values, positive=self.choices.positive),
+                "stance": self._stance,
+                "detection": lambda: against_people(
+                    self.labels, self.people, self.choices.reference, gold=self.gold, questions=self._questions
+                ),
+                "detection_slices": self._detection_slices,
+                "anchoring": self._anchoring,
+            }
+        )
 
     @property
     def said(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from annotation.adjudication import adjudicate
 from annotation.judgments import Judgments, PairRecord
 from app.session import judgments as shared_judgments
 from data.workspace import Workspace
@@ -72,6 +73,7 @@ def test_every_statistic_stands_with_its_interval_and_n() -> None:
     pairs = table(at, "a", "b", "kappa", "positive", "negative", "ac1", "pabak")
     assert set(pairs["a"]) | set(pairs["b"]) == {HOSTILE, "Bo", "detector random"}
     assert table(at, "rater", "accuracy", "f1")["rater"].tolist()[:2] == ["people", "another human"]
+    at = drawn(more="Supporting against opposing perspectives")
     assert {"people together", "Bo"} <= set(table(at, "figure", "p holm")["rater"])
 
 
@@ -117,7 +119,18 @@ def test_names_with_markup_are_shown_to_the_letter() -> None:
 def test_the_reference_and_the_period_are_chosen() -> None:
     at = drawn(reference="majority", period="day")
     assert at.selectbox(key="reference").value == "majority"
-    assert set(table(at, "part", "n labels")["slice"]) & {"day", "dataset"}
+    assert set(table(at, "part", "n labels")["slice"]) == {"day"}
+    at = drawn(reference="majority", more="By data set, corpus and stance")
+    assert {"dataset", "corpus"} <= set(table(at, "part", "n labels")["slice"])
     at.selectbox(key="reference").set_value("adjudicated")
     rows = table(again(at), "rater", "accuracy").set_index("rater")
     assert rows.loc["another human", "accuracy"] == ""
+
+
+def test_what_an_adjudicator_could_not_tell_is_no_reference(said: Judgments) -> None:
+    bo, keys = said.annotator("Bo"), {r.passage: key for key, r in said.pair_records().items()}
+    for passage, word in [("Text 0.", "supports"), ("Text 4.", "does not support"), ("Text 5.", "unsure")]:
+        adjudicate(said, bo, keys[passage], word)
+    rows = table(drawn(reference="adjudicated"), "rater", "accuracy").set_index("rater")
+    assert rows.loc["Bo", "n"] == "2"
+    assert [str(rows.loc[who, "accuracy"]).split()[0] for who in ("Bo", HOSTILE)] == ["50", "100"]

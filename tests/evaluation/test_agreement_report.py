@@ -12,7 +12,7 @@ from annotation.agreement.alignment import aligned
 from annotation.agreement.rules import Rule
 from evaluation.agreement.against_people import against_people
 from evaluation.agreement.exports import NOTES, TITLES, to_html, to_latex, write_report
-from evaluation.agreement.report import PARTS, Choices, report
+from evaluation.agreement.report import PARTS, Choices, Parts, report
 from evaluation.published import published
 
 YES, NO = "supports", "does not support"
@@ -97,6 +97,19 @@ def test_a_report_has_every_part_and_says_what_it_left_out() -> None:
     assert set(found.parts["together"]["who"]) == {"people", "people and detectors"}
     third = report(frame, Choices(Rule("a third label")))
     assert third.labels.values == (NO, YES, "unsure")
+
+
+def test_a_table_is_computed_when_it_is_asked_for_and_once() -> None:
+    made: list[str] = []
+
+    def table() -> pd.DataFrame:
+        made.append("b")
+        return pd.DataFrame({"of": ["b"]})
+
+    parts = Parts({"a": pytest.fail, "b": table})
+    assert list(parts) == ["a", "b"]
+    assert parts["b"] is parts["b"]
+    assert made == ["b"]
 
 
 def test_a_report_of_nothing_or_of_one_person_is_no_error() -> None:
