@@ -156,7 +156,7 @@ def test_killed_servers_lose_no_word(database_url: str) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_servers_killed_two_hundred_times_lose_no_word(database_url: str, seed: int) -> None:
-    counted = crash(database_url, servers=4, people=12, pairs=1500, kills=200, lines=200, seed=seed)
+    counted = crash(database_url, servers=4, people=12, pairs=6000, kills=200, lines=200, seed=seed)
     print(f"\n200 kills, 48 people in 4 processes: {counted}; 0 words lost, 0 doubled, 0 pairs over-assigned")
     assert counted["killed at work"] > 190
 
@@ -165,6 +165,6 @@ def test_servers_killed_two_hundred_times_lose_no_word(database_url: str, seed: 
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
 def test_servers_killed_on_postgresql_lose_no_word(postgres_url: str) -> None:
-    counted = crash(postgres_url, servers=4, people=12, pairs=1000, kills=100, lines=200, seed=3)
+    counted = crash(postgres_url, servers=4, people=12, pairs=3000, kills=100, lines=200, seed=3)
     print(f"\n100 kills on PostgreSQL: {counted}; 0 words lost, 0 doubled, 0 pairs over-assigned")
     assert counted["killed at work"] > 90
