@@ -2,14 +2,19 @@
 
 import json
 import os
+import re
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from test_pages import APP, again, at_hand, demo, drawn, texts
 
+from annotation.people import Identity
 from app import training_jobs
 from app.components.job_box import left
 from app.job_reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
@@ -17,6 +22,8 @@ from app.jobs import Job, dismiss_job, first_told, list_jobs, read_job, resume_j
 from data.errors import BadInputError, UnknownNameError
 from data.runs import list_runs
 from data.workspace import Workspace
+from detectors.registry import parse_detector
+from evaluation.detection.kept_throughput import kept
 from retrieval.running import run_pipeline
 
 __all__ = ["at_hand", "demo"]
@@ -220,6 +227,117 @@ def test_a_run_of_the_runs_page_is_a_job(demo: Workspace) -> None:
     assert job.arguments[-1] == "--missing"
     stop_job(job)
     assert f"Job {int(job.id)}, began" in texts(at)
+
+
+# Who may --------------------------------------------------------------------------------------------------------------
+
+ISSUER = "https://id.example.org"
+ROLES = {"ana": "annotator", "rea": "researcher", "bo": "researcher", "ada": "admin"}
+
+
+def address(who: str) -> str:
+    return f"{who}@example.org"
+
+
+@pytest.fixture
+def jobs_of_a_team(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """A team's three jobs: one of Rea's runs, another was stopped, and a backup of hers is of when she was an admin."""
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(workspace.folder))
+    st.cache_resource.clear()
+    roles = "".join(f'"{address(who)}" = "{role}"\n' for who, role in ROLES.items())
+    (workspace.folder / "berdseye.toml").write_text(
+        f'[people]\nmode = "team"\nissuer = "{ISSUER}"\nclient_id = "b"\n[people.roles]\n{roles}'
+    )
+    for number, arguments in enumerate((("run", "--k", "5"), ("study", "curves"), ("backup", "all.zip")), 1):
+        folder = invented(workspace, number, *arguments, end=None if number == 1 else End(None, 1e9)).folder
+        held = json.loads((folder / "process.json").read_text())
+        (folder / "process.json").write_text(json.dumps(held | {"pid": number, "person": address("rea")}))
+    monkeypatch.setattr("app.jobs.runs_command", lambda pid, _command: pid == 1)
+    yield workspace
+    st.cache_resource.clear()
+
+
+def jobs_page(monkeypatch: pytest.MonkeyPatch, who: str) -> AppTest:
+    """The page as one of the team sees it, by the door's word for who they are."""
+    person = Identity(ISSUER, who, who.title(), address(who))
+    monkeypatch.setattr("app.session.identity", lambda *_: person)
+    at = AppTest.from_file(str(APP / "views" / "jobs.py"), default_timeout=60)
+    at.session_state["right"] = "research"
+    return again(at)
+
+
+def offered(at: AppTest) -> set[str]:
+    return {b.key for b in at.button if b.key and re.fullmatch(r"(stop|go|forget)-\d+", b.key)}
+
+
+HERS = {"stop-0001", "go-0002", "forget-0002"}
+
+
+@pytest.mark.usefixtures("jobs_of_a_team")
+@pytest.mark.parametrize(
+    ("who", "sees", "can"),
+    [
+        ("ana", (), set()),
+        ("bo", ("run", "study"), set()),
+        ("rea", ("run", "study"), HERS),
+        ("ada", ("run", "study", "backup"), HERS | {"go-0003", "forget-0003"}),
+    ],
+)
+def test_in_a_team_a_job_is_its_starters_and_the_admins(
+    monkeypatch: pytest.MonkeyPatch, who: str, sees: tuple[str, ...], can: set[str]
+) -> None:
+    at = jobs_page(monkeypatch, who)
+    told = texts(at)
+    assert [word for word in ("run", "study", "backup") if f"**{word} " in told] == list(sees)
+    assert offered(at) == can
+    assert ("takes a researcher" in told) == (who == "ana")
+
+
+def test_in_a_team_it_is_written_down_who_stopped_it(
+    jobs_of_a_team: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended_groups: list[int] = []
+    monkeypatch.setattr("app.jobs.end_group", lambda pid, **_: ended_groups.append(pid))
+    at = jobs_page(monkeypatch, "ada")
+    at.button(key="stop-0001").click()
+    again(at)
+    end = read_job(jobs_of_a_team, "0001").end
+    assert (ended_groups, end and end.stopped_by) == ([1], address("ada"))
+    at = jobs_page(monkeypatch, "rea")
+    at.button(key="forget-0001").click()
+    again(at)
+    assert [job.id for job in list_jobs(jobs_of_a_team)] == ["0003", "0002"]
+
+
+@pytest.mark.parametrize("name", ["", "Bela"])
+def test_in_local_mode_every_job_is_everybodys(at_hand: Workspace, name: str) -> None:
+    for number, word in enumerate(("run", "backup", "detector"), 1):
+        invented(at_hand, number, word, end=End(None, 1e9))
+    assert offered(drawn("jobs", name=name)) == {f"{what}-000{n}" for what in ("go", "forget") for n in (1, 2, 3)}
+
+
+def test_what_a_thousand_pairs_cost_is_measured_from_the_lab_in_a_process_of_its_own(at_hand: Workspace) -> None:
+    at = drawn("detector_lab", part="Cost", detector="random")
+
+    def row() -> dict[str, Any]:
+        (found,) = (d.value for d in at.dataframe if "seconds per 1,000 pairs" in d.value.columns)
+        return dict(found.set_index("detector").loc["random"])
+
+    assert row()["measured"] == "not yet"
+    next(b for b in at.button if b.label == "Measure random").click()
+    again(at)
+    (job,) = list_jobs(at_hand)
+    assert next(b for b in at.button if b.label == "Measure random").disabled == job.runs
+    assert after(job).state == "done", job.said
+    again(at)
+    measured = kept(at_hand, "random", parse_detector("random").version)
+    assert measured is not None
+    assert row()["measured"] == measured.at[:10]
+    assert float(row()["seconds per 1,000 pairs"]) == pytest.approx(measured.seconds_per_1000, abs=0.01) != 0
+    assert "random" in job.said, "its log is the table of the command"
+
+
+# Time -----------------------------------------------------------------------------------------------------------------
 
 
 def test_the_time_left_is_that_of_the_speed_so_far() -> None:
