@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from app.components.perspective_mark import perspective_mark, side_badge
 from app.components.plain_text import escaped
 from data.records import Question
 from evaluation.inspection import Listing
@@ -15,9 +16,10 @@ def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> N
     columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
     rows: dict[str, list[str]] = {}
     for place, perspective in enumerate(question.perspectives):
-        stance = f" :gray-badge[{perspective.stance}]" if perspective.stance else ""
         ranks = [entry.first_ranks[place] for entry in listings]
-        rows[f"**P{place + 1}**{stance} {escaped(perspective.text)}"] = [_first(rank) for rank in ranks]
+        rows[f"{perspective_mark(place)}{side_badge(perspective)} {escaped(perspective.text)}"] = [
+            _first(rank) for rank in ranks
+        ]
     rows[f"MRecall@{k}"] = [f"{entry.mrecall:.0f}" for entry in listings]
     rows[f"Precision@{k}"] = [f"{entry.precision:.2f}" for entry in listings]
     st.table(pd.DataFrame.from_dict(rows, orient="index", columns=columns))
@@ -26,7 +28,7 @@ def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> N
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:
     """Markdown: the perspectives that no listing covers, or that all are covered somewhere."""
     missing = [
-        f"**P{place + 1}** {escaped(p.text)}"
+        f"{perspective_mark(place)} {escaped(p.text)}"
         for place, p in enumerate(question.perspectives)
         if all(entry.first_ranks[place] is None for entry in listings)
     ]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from annotation.perspective_edits.changes import Change
 from annotation.perspective_edits.judged import Attention
+from app.components.perspective_mark import perspective_mark, side_badge
 from app.components.plain_text import escaped
 from data.records import Perspective
 
-_BADGES = {"supporting": " :green-badge[supporting]", "opposing": " :orange-badge[opposing]", None: ""}
 VERBS = {
     "propose": "Add",
     "split": "Split",
@@ -20,14 +20,14 @@ VERBS = {
 
 def perspective_line(perspective: Perspective) -> str:
     """A perspective with its stance."""
-    return f"{escaped(perspective.text)}{_BADGES[perspective.stance]}"
+    return f"{escaped(perspective.text)}{side_badge(perspective)}"
 
 
 def numbered_line(number: int, perspective: Perspective, told: Attention) -> str:
     """A perspective as the list of a question shows it: number, stance, and what people have said of it."""
     said = f"{told.judgments} judgment{'' if told.judgments == 1 else 's'}"
     flags = f" :red-badge[{len(told.flags)} flag{'' if len(told.flags) == 1 else 's'}]" if told.flags else ""
-    return f"**P{number}** {perspective_line(perspective)} :gray[· {said}]{flags}"
+    return f"{perspective_mark(number - 1)} {perspective_line(perspective)} :gray[· {said}]{flags}"
 
 
 def change_lines(removed: Sequence[Perspective], added: Sequence[Perspective]) -> str:

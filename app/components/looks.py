@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from app.components.perspective_mark import CHIPS
+
 SIDEBAR = 224
 """The width of the sidebar in pixels: on a screen of 1024 the page needs the rest."""
 # Streamlit leaves 6 rem above a page and 5 beside it. The bar above, which covers what is scrolled under it, takes 3.
@@ -29,4 +31,4 @@ _FILLED = """
 
 def looks() -> None:
     """Give the page its looks."""
-    st.html(f"<style>{_ROOM}{_CHOSEN}{_FILLED}</style>")
+    st.html(f"<style>{_ROOM}{_CHOSEN}{_FILLED}{CHIPS}</style>")

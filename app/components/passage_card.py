@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app.components.addresses import passage_address
+from app.components.perspective_mark import chip_key
 from app.components.plain_text import escaped, highlighted, web_address
 from evaluation.inspection import Chip, Hit
 from retrieval.matching import matched_spans
@@ -43,7 +44,7 @@ def _chip_button(
     says = "supports" if chip.supports else "does not support"
     st.button(
         f"P{place + 1} {'yes' if chip.supports else 'no'} · {chip.detected.probability:.2f}",
-        key=f"chip-{key}-{place}",
+        key=chip_key(place, key),
         icon=":material/person:" if chip.by != "detector" else ":material/smart_toy:",
         type="primary" if chip.supports else "secondary",
         help=f"{escaped(chip.pair.perspective)} — {says} ({WHOSE[chip.by]}; detector: "

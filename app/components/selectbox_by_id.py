@@ -13,10 +13,10 @@ def selectbox_by_id(
     Streamlit's own binding would put what is shown into the address: texts that are long, change, and may be there twice.
     """
     default = first if first in ids else ids[0]
-    asked = st.query_params.get(key, default)
-    chosen = st.selectbox(
-        label, ids, index=ids.index(asked if asked in ids else default), key=key, format_func=shown, help=help
-    )
+    if st.session_state.get(key) not in ids:
+        asked = st.query_params.get(key, default)
+        st.session_state[key] = asked if asked in ids else default
+    chosen = st.selectbox(label, ids, key=key, format_func=shown, help=help)
     found = chosen if chosen in ids else default
     if found != default:
         st.query_params[key] = found

@@ -164,11 +164,11 @@ def _toolbar(count: int) -> None:
         st.button("Previous", icon=":material/arrow_upward:", shortcut=PREVIOUS, on_click=move, args=(-1, count))
         st.button("Next", icon=":material/arrow_downward:", shortcut=NEXT, on_click=move, args=(1, count))
         st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
+        key_list(EXPLORE)
         if can_judge:
-            st.markdown("Keys **1**–**9** flip a perspective of the passage in focus.")
+            st.markdown("**1**–**9** flip a label of the passage in focus.")
         else:
             st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
-        key_list(EXPLORE)
         st.markdown(escaped(st.session_state.get("last_action", "")))
     keyboard(EXPLORE)
 
@@ -215,7 +215,7 @@ def page() -> None:
             if st.button(
                 "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
             ):
-                about = {"dataset": question.dataset, "about": question.text}
+                about = {"dataset": question.dataset, "question": question.id}
                 st.switch_page("views/perspectives.py", query_params=about)
             if may(role(), right_of_page("question")) and st.button(
                 "This question in all runs", icon=":material/help:", type="tertiary", key="in-all-runs"

@@ -12,6 +12,7 @@ from app.components.edit_list import decided_edits, open_edits
 from app.components.key_map import EDITS, PERSPECTIVES
 from app.components.keyboard import key_list, keyboard
 from app.components.plain_text import escaped
+from app.components.selectbox_by_id import selectbox_by_id
 from app.components.version_measures import version_measures
 from app.roles import check, may
 from app.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
@@ -36,20 +37,13 @@ def chosen_question(found: Replayed) -> Question:
     questions = {q.id: q for q in found.questions}
     if not questions:
         raise BadInputError("This data set has no question.", hint="Choose another.")
-    chosen = st.selectbox(
-        "Question",
-        list(questions),
-        key="about",
-        bind="query-params",
-        format_func=lambda i: questions[i].text if i in questions else str(i),
-    )
-    return questions.get(chosen or "", found.questions[0])
+    return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
 
 
 def move(ids: list[str], step: int) -> None:
     """Go to another question."""
-    at = ids.index(st.session_state["about"]) if st.session_state.get("about") in ids else 0
-    st.session_state["about"] = ids[(at + step) % len(ids)]
+    at = ids.index(st.session_state["question"]) if st.session_state.get("question") in ids else 0
+    st.session_state["question"] = ids[(at + step) % len(ids)]
 
 
 def perspectives(question: Question) -> None:

@@ -9,6 +9,7 @@ from annotation.perspective_edits.judged import attention
 from annotation.perspective_edits.log import EditLog
 from app.components.downloads import downloads
 from app.components.edit_lines import VERBS, edit_lines, numbered_line
+from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
 from app.questions import questions_of
@@ -49,7 +50,7 @@ def links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
         (
             "Perspectives: propose an edit",
             "perspectives",
-            {"dataset": split_version(dataset)[0], "about": question.text},
+            {"dataset": split_version(dataset)[0], "question": question.id},
         ),
         ("Search: its passages on a map", "search", {"set": dataset, "question": question.id}),
     ]
@@ -88,7 +89,7 @@ def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
             "pipelines": run.run.pipeline,
         }
         st.markdown(
-            f"**P{place}** {escaped(question.perspectives[place - 1].text)} — "
+            f"{perspective_mark(place - 1)} {escaped(question.perspectives[place - 1].text)}: "
             f"[read what {escaped(run.name)} ranks](./?{urlencode(asked)})"
         )
     downloads("question-first-ranks", frame.drop(columns="row"), chart)

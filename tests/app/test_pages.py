@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from annotation.batches import Item, Plan, create_batch
 from annotation.judgments import Judgments, PairRecord
 from annotation.label_studio.purpose import write_purpose
+from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import JOINER, escaped
 from app.jobs import list_jobs, stop_job
 from app.session import judgments as shared_judgments
@@ -186,7 +187,7 @@ def test_explore_compares_pipelines_side_by_side() -> None:
 def test_a_flipped_chip_counts_at_once_and_undo_takes_it_back(demo: Workspace) -> None:
     at = drawn("explore", name="Ada", corpora="encyclopedia")
     before, table = chips(at), at.table[0].value
-    at.button(key="chip-encyclopedia-bm25-1-0").click()
+    at.button(key="chip-of0-encyclopedia-bm25-1-0").click()
     again(at)
     after = chips(at)
     assert after[1:] == before[1:]
@@ -228,9 +229,9 @@ def test_an_own_question_with_perspectives_is_checked_against_them(demo: Workspa
     again(at)
     rows = [r.replace("\\", "") for r in at.table[0].value.index]
     assert rows[:3] == [
-        "**P1** :gray-badge[supporting] Uniforms help.",
-        "**P2** :gray-badge[opposing] Uniforms harm.",
-        "**P3** They are *old*.",
+        f"{perspective_mark(0)} :blue-badge[supporting] Uniforms help.",
+        f"{perspective_mark(1)} :orange-badge[opposing] Uniforms harm.",
+        f"{perspective_mark(2)} They are *old*.",
     ]
     assert len(chips(at)) == 3 * 5 * len(demo.corpora())
 

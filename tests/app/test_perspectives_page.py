@@ -11,6 +11,7 @@ from annotation.judgments import Judgments, PairRecord
 from annotation.people import Identity
 from annotation.perspective_edits.changes import Change
 from annotation.perspective_edits.log import EditLog
+from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import JOINER
 from app.roles import right_of_page
 from app.session import judgments as shared_judgments
@@ -77,8 +78,8 @@ def now_of(held: Judgments, workspace: Workspace) -> tuple[Perspective, ...]:
 
 
 def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
-    assert "P1 Cars harm cities." in texts(at).replace("**", "")
+    at = drawn("Ana", dataset="made", question="cars")
+    assert f"{perspective_mark(0)} Cars harm cities.".replace("**", "") in texts(at).replace("**", "")
     write(at, "- Shops need cars.")
     assert "Edit 1 is proposed." in texts(at)
     assert now_of(held, workspace) == (CARS, TRAMS)
@@ -96,7 +97,7 @@ def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments
 
 
 def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
+    at = drawn("Ana", dataset="made", question="cars")
     press(at, "Merge")
     at.multiselect[0].set_value([CARS.text, TRAMS.text])
     write(at, "+ Streets are for people.")
@@ -121,7 +122,7 @@ def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) 
 
 
 def test_a_stance_is_taken_away_by_a_sign(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
+    at = drawn("Ana", dataset="made", question="cars")
     press(at, "Reword")
     next(s for s in at.selectbox if s.label == "Perspective").set_value(CARS.text)
     write(at, f"= {CARS.text}")
@@ -169,7 +170,7 @@ def test_in_a_team_each_role_finds_what_it_may(
 
 
 def test_a_form_that_says_too_little_is_told_and_keeps_what_was_typed(held: Judgments, workspace: Workspace) -> None:
-    at = drawn("Ana", dataset="made", about="Should cities ban cars?")
+    at = drawn("Ana", dataset="made", question="cars")
     press(at, "Merge")
     write(at, "Both.")
     assert "Merging names two perspectives or more" in texts(at)
@@ -183,7 +184,7 @@ def test_judgments_and_flags_stand_beside_and_hostile_text_is_text(held: Judgmen
     [key] = held.add_pairs([record])
     held.judge(bo, key, "supports", source="annotate")
     held.flag(bo, key, source="annotate", comment=HOSTILE)
-    at = drawn("Ana", dataset="made", about=f"Should zoos exist? {HOSTILE}")
+    at = drawn("Ana", dataset="made", question="zoos")
     assert "1 judgment" in texts(at)
     assert "1 flag" in texts(at)
     assert f"Bo: {HOSTILE}" in texts(at)
@@ -193,7 +194,7 @@ def test_judgments_and_flags_stand_beside_and_hostile_text_is_text(held: Judgmen
 def test_without_a_name_one_only_reads(held: Judgments, workspace: Workspace) -> None:
     log = EditLog(workspace, held, "made")
     log.propose(held.sign_in("Bo"), "cars", Change.of("drop", [CARS], []))
-    at = drawn("", dataset="made", about="Should cities ban cars?")
+    at = drawn("", dataset="made", question="cars")
     assert "Enter your name in the sidebar to propose an edit." in texts(at)
     assert "Edit 1" in texts(at)
     assert not [b for b in at.button if b.label in ("Accept", "Reject", "Send the proposal")]
@@ -201,7 +202,7 @@ def test_without_a_name_one_only_reads(held: Judgments, workspace: Workspace) ->
 
 def test_keys_go_through_the_questions_and_an_unknown_one_is_the_first(held: Judgments) -> None:
     assert held.annotators() == []
-    at = drawn("Ana", dataset="made", about="nowhere")
+    at = drawn("Ana", dataset="made", question="nowhere")
     assert at.header[0].value == "Should cities ban cars\\?"
     press(at, "Next")
     assert "Should zoos exist" in at.header[0].value
