@@ -1,5 +1,6 @@
 """What all pages share: the workspace, the judgments, who is signed in and what they may."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,12 +13,15 @@ from sqlalchemy import event
 from annotation.judgments import Annotator, Judgments
 from annotation.people import person_of
 from app.components.door import door
+from app.components.kept_name import keep_name, kept_name
 from app.components.plain_text import escaped
 from app.oidc import identity
 from app.roles import check, right_of_page
 from data.errors import BerdseyeError
 from data.people import PeopleSettings, Role
 from data.workspace import Workspace
+
+_NAME_AT, _CAME_IN = "name_at", "came_in"
 
 
 def workspace() -> Workspace:
@@ -145,14 +149,21 @@ def who_is_in() -> None:
 
 def sign_in_box() -> None:
     """Name entry in the sidebar. A known name goes on with that person's judgments, and is told so."""
-    person = annotator()
+    person = annotator() or _who_came_in()
+    said_at = st.session_state.get(_NAME_AT)
     if person is not None:
         with st.sidebar.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/person: **{escaped(person.name)}**")
+            if said_at is not None:
+                keep_name(_workspace(), person.name, said_at)
             if st.button("Change", type="tertiary", key="sign_out"):
                 st.session_state.pop("annotator")
+                st.session_state[_NAME_AT] = time.time()
                 st.rerun()
         return
+    if said_at is not None:
+        with st.sidebar:
+            keep_name(_workspace(), "", said_at)
     known = [a.name for a in judgments().annotators() if not a.demo]
     name = st.sidebar.selectbox(
         "Your name",
@@ -168,12 +179,25 @@ def sign_in_box() -> None:
             _sign_in(name, returning=name.strip().casefold() in {k.casefold() for k in known})
 
 
+def _who_came_in() -> Annotator | None:
+    """Whose name the browser has kept, as a session begins: what it sent then says nothing of what was done since."""
+    if _CAME_IN in st.session_state:
+        return None
+    st.session_state[_CAME_IN] = True
+    name = kept_name(_workspace())
+    found = next((a for a in judgments().annotators() if a.name == name and not a.demo), None) if name else None
+    if found is not None:
+        st.session_state["annotator"] = found
+    return found
+
+
 def _sign_in(name: str, *, returning: bool) -> None:
     person = judgments().sign_in(name)
     if person.demo:
         st.sidebar.warning("This name belongs to a made-up annotator of the demo. Choose another.")
         return
     st.session_state["annotator"] = person
+    st.session_state[_NAME_AT] = time.time()
     if returning:
         st.toast(f"Welcome back, {escaped(person.name)}: your earlier judgments are here.")
     st.rerun()

@@ -134,9 +134,35 @@ def test_a_correction_that_is_shown_outlives_the_server(own_app: Served, page: P
     own_app.restart()
     page.reload()
     settled(page)
+    page.get_by_test_id("stSidebar").get_by_role("button", name="Change").click()
     sign_in(page, "cleo", shown="Cleo")
     expect(chips(page).first).to_contain_text(flipped(label))
     expect(page.locator('[class*="st-key-chip-"]').get_by_text("person").first).to_be_attached()
+
+
+def test_a_link_into_a_new_tab_finds_the_person_signed_in(app: Served, page: Page) -> None:
+    """Also with a name that no cookie can hold as it is; a name that was given up is not there again."""
+    name = "Zoë; Ünal=1, <b>x</b>"
+    visit(page, f"{app.url}/search?q=cars", name)
+    with page.context.expect_page() as opened:
+        page.get_by_test_id("stMain").locator('a[href^="passage?"]').first.click()
+    other = opened.value
+    settled(other)
+    who = other.get_by_test_id("stSidebar").locator("strong")
+    expect(who).to_have_text(name)
+    other.get_by_test_id("stSidebar").get_by_role("button", name="Change").click()
+    expect(other.get_by_test_id("stSidebar").get_by_role("combobox")).to_be_visible()
+    settled(other)
+    other.reload()
+    settled(other)
+    expect(other.get_by_test_id("stSidebar").get_by_role("combobox")).to_be_visible()
+    sign_in(other, "Zed")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
+    settled(page)
+    expect(page.get_by_test_id("stSidebar").locator("strong")).to_have_text(name)
+    other.reload()
+    settled(other)
+    expect(who).to_have_text("Zed", use_inner_text=True)
 
 
 def test_the_first_visitor_of_any_address_finds_the_name_entry(own_app: Served, page: Page) -> None:
