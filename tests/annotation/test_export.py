@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -44,6 +45,19 @@ def test_formulas_become_text_in_csv_and_stay_themselves_elsewhere(formula: str)
     assert frame["comment"][0] == formula
     assert pd.read_parquet(io.BytesIO(to_parquet(frame)))["comment"].tolist() == [formula, "plain"]
     assert json.loads(to_jsonl(frame).splitlines()[0]) == {"comment": formula, "n": -1}
+
+
+def test_the_readme_names_every_sign_that_is_made_harmless() -> None:
+    """And no other: each named one is."""
+    page = (Path(__file__).parents[2] / "annotation" / "README.md").read_text(encoding="utf-8")
+    told = page.partition("## CSV\n")[2]
+    spelled = {"a tab": "\t", "a carriage return": "\r", "line feed": "\n"}
+    signs = set(re.findall(r"`(.)`", told)) | {
+        sign for name, sign in spelled.items() if name in told.replace("\n", " ")
+    }
+    texts = [f"{chr(code)}x" for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+    written = [cell for (cell,) in cells(to_csv(pd.DataFrame({"text": texts})))[1:]]
+    assert {text[0] for text, cell in zip(texts, written, strict=True) if cell != text} == signs
 
 
 @settings(deadline=None)

@@ -3,6 +3,7 @@
 import getpass
 import json
 import os
+import re
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -19,12 +20,13 @@ from app.cli import cli
 from app.components.command_form import leaf_commands
 from app.jobs import start_job
 from app.oidc import SignInError, auth_secrets, identity, provider_trouble
-from app.roles import COMMANDS, MAY, PAGES, RefusedError, check, right_of_command, right_of_page
+from app.roles import COMMANDS, MAY, PAGES, RefusedError, Right, check, right_of_command, right_of_page
 from data.errors import BadInputError, UnavailableError, UnknownNameError
 from data.people import ROLES, PeopleSettings
 from data.workspace import Workspace
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
+README = VIEWS.with_name("README.md").read_text(encoding="utf-8")
 ISSUER = "https://id.example.org"
 PEOPLE = PeopleSettings("team", ISSUER, "b", roles={"@example.org": "annotator", "ada@example.org": "admin"})
 CLAIMS = {
@@ -59,6 +61,22 @@ def test_every_page_and_every_command_has_a_right() -> None:
     assert right_of_command(("batch", "create")) == "send out"
     assert right_of_command(("batch", "export")) == "analyse"
     assert (right_of_command(("new",)), right_of_page("new")) == ("administer", "administer")
+
+
+def test_the_readme_tells_each_role_what_it_may_and_sees_beyond_the_one_before() -> None:
+    told = {
+        role: ({right.strip() for right in rights.split(",")}, {page.strip().casefold() for page in pages.split(",")})
+        for role, rights, pages in re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", README, re.MULTILINE)
+        if role in ROLES
+    }
+    assert tuple(told) == ROLES
+    before: frozenset[Right] = frozenset()
+    for role in ROLES:
+        more = MAY[role] - before
+        pages = {name.replace("_", " ") for name, right in PAGES.items() if right in more}
+        assert told[role][0] == more
+        assert told[role][1] == pages or (role == "admin" and not pages)
+        before = MAY[role]
 
 
 @pytest.fixture
