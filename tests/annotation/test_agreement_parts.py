@@ -1,18 +1,25 @@
 """Alignment, stored labels, slices, time, guideline versions and stances."""
 
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_pairs import long_form, record
+from sqlalchemy import select
 
+from annotation.adjudication import adjudicate
 from annotation.agreement.alignment import aligned
 from annotation.agreement.patterns import drawn, drawn_over_groups, patterns
 from annotation.agreement.slices import item_slices, over_time, version_slices
 from annotation.agreement.stance import EVERYONE, LENIENT, StanceDifference, stance_differences
 from annotation.agreement.stored import stored_labels
-from annotation.judgments import Judgments
+from annotation.judgments import Annotator, Judgments
+from annotation.schema import events
 from data.errors import BadInputError
 
 SUPPORTS, AGAINST = "supports", "does not support"
@@ -59,41 +66,77 @@ def test_patterns_and_their_resamples_keep_the_number_of_items(rows: list[list[i
 
 # Stored labels --------------------------------------------------------------------------------------------------------
 
-STEPS = st.lists(
-    st.tuples(
-        st.integers(0, 1), st.integers(0, 2), st.sampled_from(["supports", "unsure", "skip", "withdraw", "undo"])
-    ),
-    max_size=14,
-)
+ACTS = ("supports", "unsure", "sent", "skip", "withdraw", "flag", "decide", "undo")
+STEPS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2), st.sampled_from(ACTS)), max_size=14)
 
 
-@settings(deadline=None, max_examples=25)
+def act(judgments: Judgments, person: Annotator, pair: str, what: str) -> None:
+    """What one person does with one pair."""
+    if what == "undo":
+        judgments.undo(person)
+    elif what == "skip":
+        judgments.skip(person, pair, source="annotate")
+    elif what == "withdraw":
+        judgments.withdraw(person, pair, source="annotate")
+    elif what == "flag":
+        judgments.flag(person, pair, source="annotate")
+    elif what == "decide":
+        adjudicate(judgments, person, pair, "does not support")
+    elif what == "sent":
+        judgments.judge(person, pair, "does not support", source="label-studio")
+    else:
+        judgments.judge(person, pair, "supports" if what == "supports" else "unsure", source="annotate")
+
+
+def standing(log: list[dict[str, Any]]) -> dict[tuple[int, str], str]:
+    """What each person says of each pair, read from the log from its first event to its last: of the words that were not undone
+    the last stands, unless it takes back what was said."""
+    undone = {event["target"] for event in log if event["kind"] == "undo"}
+    said: dict[tuple[int, str], str] = {}
+    for event in log:
+        place = (event["annotator_id"], event["pair"])
+        if event["id"] in undone:
+            continue
+        if event["kind"] == "withdraw":
+            said.pop(place, None)
+        elif event["kind"] in ("judge", "skip"):
+            said[place] = event["verdict"] or "skipped"
+    return said
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judgments]:
+    """One log for all examples: each has people and pairs of its own."""
+    held = Judgments.open(f"sqlite:///{tmp_path_factory.mktemp('log') / 'judgments.db'}")
+    yield held
+    held.engine.dispose()
+
+
+NUMBERS = itertools.count()
+
+
+@settings(deadline=None, max_examples=60)
 @given(STEPS)
+@example([(0, 0, "supports"), (0, 0, "unsure"), (0, 0, "undo")])
+@example([(0, 0, "supports"), (0, 0, "withdraw"), (0, 0, "undo"), (1, 0, "skip"), (1, 0, "decide"), (1, 0, "undo")])
 def test_stored_labels_are_what_the_log_holds_to_be_present(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int, str]]
+    shared: Judgments, steps: list[tuple[int, int, str]]
 ) -> None:
-    judgments = Judgments.open(f"sqlite:///{tmp_path_factory.mktemp('log') / 'judgments.db'}")
-    people = [judgments.sign_in(name) for name in ("Ana", "Bo")]
-    keys = judgments.add_pairs([record(n) for n in range(3)])
-    for who, pair, act in steps:
-        if act == "undo":
-            judgments.undo(people[who])
-        elif act == "skip":
-            judgments.skip(people[who], keys[pair], source="annotate")
-        elif act == "withdraw":
-            judgments.withdraw(people[who], keys[pair], source="annotate")
-        else:
-            judgments.judge(people[who], keys[pair], "supports" if act == "supports" else "unsure", source="annotate")
-    labels = stored_labels(judgments)
-    judged = labels[labels["label"] != "skipped"]
-    found = set(judged[["item", "annotator", "label"]].itertuples(index=False, name=None))
-    assert found == {(j.pair, j.annotator.name, j.verdict) for j in judgments.present()}
-    skipped = {
-        (key, person.name) for person in people for key, kind in judgments.touched(person).items() if kind == "skip"
-    }
-    put_aside = labels.loc[labels["label"] == "skipped", ["item", "annotator"]]
-    assert set(put_aside.itertuples(index=False, name=None)) == skipped
-    judgments.engine.dispose()
+    number = next(NUMBERS)
+    people = [shared.sign_in(f"{name} {number}") for name in ("Ana", "Bo")]
+    keys = shared.add_pairs([record(3 * number + n) for n in range(3)])
+    for who, pair, what in steps:
+        act(shared, people[who], keys[pair], what)
+    with shared.reading() as connection:
+        log = [dict(row) for row in connection.execute(select(events).order_by(events.c.id)).mappings()]
+    name_of = {person.id: person.name for person in shared.annotators()}
+    said = {(pair, name_of[who], word) for (who, pair), word in standing(log).items()}
+    labels = stored_labels(shared)
+    found = list(labels[["item", "annotator", "label"]].itertuples(index=False, name=None))
+    assert len(found) == len(said)
+    assert set(found) == said
+    words = {word for word in said if word[2] != "skipped"}
+    assert {(j.pair, j.annotator.name, j.verdict) for j in shared.present()} == words
 
 
 def test_made_up_people_can_be_left_out(judgments: Judgments) -> None:
