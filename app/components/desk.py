@@ -27,7 +27,9 @@ LAST_HEIGHT = 72
 # Card, keys and comment are in sight together down to 1024 x 768: what is above and below them takes 23 rem.
 _FITTING = """<style>
 .stMainBlockContainer { padding-bottom: 1rem; }
-.st-key-pair-card, .st-key-guidelines { max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem)); }
+.st-key-pair-card, .st-key-guidelines, :has(> .st-key-pair-card), :has(> .st-key-guidelines) {
+  max-height: max(13rem, 100vh - 23rem - var(--tour-height, 0rem));
+}
 .st-key-guidelines { overflow-y: auto; }
 </style>"""
 _LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"

@@ -13,16 +13,20 @@ from app.tour import DEMO, MISSING, PARAMETER, Step, lacks, step_at, steps_of
 _MOUNT = st.components.v2.component(
     "berdseye_tour", js=(files("app.components") / "tour_card.js").read_text(encoding="utf-8")
 )
-_STEP, _LEFT, _GOING, _PAGES, _JUDGED = "tour_step", "tour_left", "tour_going", "tour_pages", "tour_judged"
-# The desk, and whatever else fits itself to the window, takes off what the card takes, which is the same for each step.
+_STEP, _LEFT, _GOING, _JUDGED = "tour_step", "tour_left", "tour_going", "tour_judged"
+# The bar has one height for all steps, and takes room instead of lying over the page; the desk, which fits itself to the window,
+# is as much lower.
 _FITTING = """<style>
-:root { --tour-height: 8.5rem; }
-.stMain { scroll-padding-bottom: var(--tour-height); }
-[data-testid="stBottomBlockContainer"] { height: var(--tour-height); padding-top: 0.25rem; padding-bottom: 0.75rem; }
-.st-key-tour { height: calc(var(--tour-height) - 1rem); overflow-y: auto; }
-.st-key-tour-title { flex: 1 1 12rem; min-width: 0; }
-@media (max-width: 1200px) { :root { --tour-height: 9.75rem; } }
+:root { --tour-height: 6.75rem; }
+@media (max-width: 1200px) { :root { --tour-height: 8.5rem; } }
 @media (max-width: 760px) { :root { --tour-height: 15rem; } }
+.stMain { scroll-padding-bottom: var(--tour-height); }
+[data-testid="stBottomBlockContainer"] {
+  height: var(--tour-height); padding: 0.5rem 2rem; overflow-y: auto;
+  background-color: rgb(42 120 184 / 0.08); border-top: 2px solid rgb(42 120 184 / 0.6);
+}
+.st-key-tour button { min-height: 2rem; }
+.st-key-tour-text p { font-size: 0.9375rem; line-height: 1.5; }
 </style>"""
 
 
@@ -38,14 +42,13 @@ def tour(here: str, pages: Mapping[str, StreamlitPage]) -> None:
 
 
 def _step(here: str, steps: Sequence[Step], pages: Mapping[str, StreamlitPage]) -> Step | None:
-    """The step to show; a button that was pressed leads to its page, as it was left."""
+    """The step to show; a button that was pressed leads to its page."""
     state = st.session_state
     going = state.pop(_GOING, None)
     if going is not None:
         state[_STEP] = going.name
         if going.page != here:
-            kept = {**state.get(_PAGES, {}).get(going.page, {}), PARAMETER: going.name}
-            st.switch_page(pages[going.page], query_params=kept)
+            st.switch_page(pages[going.page], query_params={PARAMETER: going.name})
     elif state.get(_LEFT):
         st.query_params.pop(PARAMETER, None)
         return None
@@ -63,15 +66,11 @@ def _go(step: Step, here: str) -> None:
     st.session_state[_GOING] = step
     if step.page == here:
         st.query_params[PARAMETER] = step.name
-    else:
-        left = {name: st.query_params.get_all(name) for name in st.query_params if name != PARAMETER}
-        st.session_state.setdefault(_PAGES, {})[here] = left
 
 
 def _leave() -> None:
     """End the tour; it is not offered again to this session."""
-    for name in (_STEP, _PAGES):
-        st.session_state.pop(name, None)
+    st.session_state.pop(_STEP, None)
     st.session_state[_LEFT] = True
     st.query_params.pop(PARAMETER, None)
 
@@ -80,7 +79,7 @@ def _way_in(here: str, first: Step, *, running: bool) -> None:
     """The button in the sidebar: of one size, whether it offers itself to someone new or only stands there."""
     offered = not running and _new_here()
     st.sidebar.button(
-        "New here? Two-minute tour" if offered else "Tour",
+        "New here? Tour" if offered else "Tour",
         icon=":material/explore:",
         type="secondary" if offered else "tertiary",
         shortcut=TOUR_START,
@@ -111,13 +110,12 @@ def _card(step: Step, steps: Sequence[Step], here: str, pages: Mapping[str, Stre
     at = steps.index(step)
     place = f"{at + 1} of {len(steps)}"
     st.html(_FITTING)
-    with st.bottom, st.container(border=True, key="tour", gap=None):
+    with st.bottom, st.container(key="tour", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.container(key="tour-title"):
                 st.markdown(f":blue-badge[{place}] **{step.title}**")
             st.button(
                 "Back",
-                icon=":material/arrow_back:",
                 shortcut=TOUR_BACK,
                 key="tour-back",
                 disabled=at == 0,
@@ -125,7 +123,7 @@ def _card(step: Step, steps: Sequence[Step], here: str, pages: Mapping[str, Stre
                 args=(steps[at - 1], here),
             )
             _onward(step, steps[at + 1 :], here, pages)
-            st.button("Leave", icon=":material/close:", shortcut=TOUR_LEAVE, key="tour-leave", on_click=_leave)
+            st.button("Leave", type="tertiary", shortcut=TOUR_LEAVE, key="tour-leave", on_click=_leave)
         with st.container(key="tour-text"):
             st.markdown(told(step))
         _MOUNT(data={"label": f"Tour, step {place}"}, key="tour-region")
@@ -138,7 +136,6 @@ def _onward(step: Step, rest: Sequence[Step], here: str, pages: Mapping[str, Str
     going = step if aside else rest[0] if rest else None
     st.button(
         label,
-        icon=":material/arrow_forward:" if going else ":material/check:",
         type="primary",
         shortcut=TOUR_NEXT,
         key="tour-next",
