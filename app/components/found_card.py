@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from app.components.addresses import passage_address
+from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import escaped, highlighted, web_address
 from app.searching import NO_ADDRESS, Item
 from retrieval.matching import matched_spans
@@ -13,13 +14,20 @@ _COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange
 
 
 def found_card(
-    item: Item, number: int, query: str, facets: Mapping[str, Sequence[str]], key: str, more: Callable[[Item], None]
+    item: Item,
+    number: int,
+    query: str,
+    facets: Mapping[str, Sequence[str]],
+    supported: Sequence[int],
+    key: str,
+    more: Callable[[Item], None],
 ) -> None:
-    """Draw one; `facets` are its values of each facet, `more` is called for more like it."""
+    """Draw one; `facets` are its values of each facet, `supported` the perspectives (from 0) that it supports, `more` is called
+    for more like it."""
     with st.container(border=True):
         title = escaped(item.passage.title) or "untitled"
         badges = [f":{_COLOURS.get(word, 'gray')}-badge[people: {word}]" for word in facets.get("verdict", ())]
-        badges += [f":blue-badge[{escaped(side)}]" for side in facets.get("perspective", ())]
+        badges += [perspective_mark(place) for place in supported]
         st.markdown(f"**{number}. [{title}]({passage_address(item.corpus, item.passage.id)})** {' '.join(badges)}")
         ranks = ", ".join(f"{escaped(name)} rank {rank}" for name, rank in item.ranks.items())
         how = ranks or f"similarity {item.score:.3f}"

@@ -5,7 +5,12 @@ const typing = (event) =>
     (element) => element.matches?.("textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])"),
   );
 
+let shown;
+
 export default function ({ data }) {
+  if (data.cards && shown !== undefined && shown !== data.place)
+    document.querySelectorAll(data.cards)[data.place]?.scrollIntoView({ block: "nearest" });
+  shown = data.place;
   const pressed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event)) {

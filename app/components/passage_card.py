@@ -12,6 +12,8 @@ from retrieval.matching import matched_spans
 
 WHOSE = {"adjudicator": "an adjudicator's word", "you": "your word", "people": "people's word", "detector": "detector"}
 KEYED_PERSPECTIVES = 9
+CARDS = '[class*="st-key-focus-"], [class*="st-key-card-"]'
+"""All cards of a page, in a browser's words."""
 
 
 def passage_card(

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from annotation.adjudication import Dispute, adjudicate, disputes, take_back
-from annotation.batches import list_batches
+from annotation.batches import Batch, list_batches
 from annotation.judgments import Annotator
 from app.components.key_map import ADJUDICATION, NEXT, PREVIOUS, UNDO
 from app.components.keyboard import key_list, keyboard
 from app.components.pair_card import answers_card, judged_card
+from app.components.selectbox_by_id import selectbox_by_id
 from app.components.verdict_buttons import choices_of, verdict_buttons
 from app.components.votes import trail_table, votes
 from app.session import annotator, errors_in_place, judgments
@@ -33,12 +34,10 @@ def undo(person: Annotator) -> None:
 
 
 def chosen(found: list[Dispute]) -> Dispute:
-    """The dispute of the widget; the one just undone, else the first, until one is chosen."""
+    """The dispute of the widget, which stands in the address; the one just undone, else the first, until one is chosen."""
     texts = {d.key: d.record.question if d.task == "prefer" else d.record.perspective for d in found}
     titles = {d.key: f"{'✓ ' if d.decision else ''}{texts[d.key][:90]}" for d in found}
-    if st.session_state.get("dispute") not in titles:
-        st.session_state["dispute"] = found[0].key
-    key = st.selectbox("Pair", list(titles), format_func=lambda k: titles[k], key="dispute")
+    key = selectbox_by_id("Pair", list(titles), "dispute", titles.__getitem__)
     return next(d for d in found if d.key == key)
 
 
@@ -71,6 +70,23 @@ def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
         )
 
 
+def nothing_left(batch: Batch | None, *, unsure: bool, decided: bool) -> None:
+    """Say why there is nothing to decide, and what to do next."""
+    settled = 0 if decided else len(disputes(judgments(), batch, unsure=unsure, decided=True))
+    if settled:
+        pairs = "one pair is" if settled == 1 else f"{settled} pairs are"
+        st.success(
+            f"Nobody disagrees here any more: {pairs} decided. Turn on “With decided” to read them again.",
+            icon=":material/check:",
+        )
+        return
+    st.info(
+        "Nobody disagrees here. A pair comes here when two people judge it differently: `berdseye batch create … --per-pair 2` "
+        "sends the same pairs to several people, who judge them on Annotate. Made-up annotators of the demo do not count.",
+        icon=":material/gavel:",
+    )
+
+
 def undo_button(person: Annotator) -> None:
     """The button that takes back a decision."""
     st.button("Undo", icon=":material/undo:", shortcut=UNDO, key="undo", on_click=undo, args=(person,))
@@ -87,14 +103,16 @@ def page() -> None:
     name = left.selectbox("Judgments of", [*batches, EVERYTHING], key="of", bind="query-params")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(key="hide-names", width="content"):
-            hidden = st.toggle("Hide names", value=True, key="hidden")
-        unsure = st.toggle("Unsure counts", key="unsure", help="Someone unsure differs from someone sure.")
-        decided = st.toggle("With decided", key="with_decided")
+            hidden = st.toggle("Hide names", value=True, key="hidden", bind="query-params")
+        unsure = st.toggle(
+            "Unsure counts", key="unsure", bind="query-params", help="Someone unsure differs from someone sure."
+        )
+        decided = st.toggle("With decided", key="with_decided", bind="query-params")
         key_list(ADJUDICATION)
     found = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
     keyboard(ADJUDICATION)
     if not found:
-        st.success("Nobody disagrees here, or all of it is decided.")
+        nothing_left(batches.get(name), unsure=unsure, decided=decided)
         if st.session_state.get("decided"):
             undo_button(person)
         return

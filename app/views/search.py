@@ -1,6 +1,7 @@
 """Search: free text over all corpora, narrowed by facets, on a map, and by the words that set groups of passages apart."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +23,7 @@ from data.records import Question
 from evaluation.chart_theme import CATEGORIES, perspective_colour
 from evaluation.contrasting_words import contrasting_words, most_telling, words_chart
 from evaluation.facets import Values, kept_items
-from evaluation.passage_map import METHODS, PICKED, map_chart, mapped
+from evaluation.passage_map import METHODS, PICKED, Method, map_chart, mapped
 from retrieval.encoders.registry import open_encoder
 from retrieval.lexical.spelling import unknown_words
 from retrieval.registry import DEFAULT_PIPELINES
@@ -30,6 +31,7 @@ from retrieval.registry import DEFAULT_PIPELINES
 NO_QUESTION = "no question"
 VIEWS = ("one list", "side by side", "map", "words")
 _AT_ONCE, _WORDS = 20, 12
+_TABLE_HEIGHT, _READER_HEIGHT = 220, 330
 
 
 def chosen_question() -> tuple[Question | None, str]:
@@ -96,39 +98,66 @@ def misspelt(text: str, corpora: Sequence[str]) -> None:
                 st.button(other, key=f"meant-{word}-{other}", on_click=ask_words, args=(changed,))
 
 
-def cards(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
+class Found(NamedTuple):
+    """What was found for a query, the places of it that the facets keep, and what is known of each."""
+
+    items: Sequence[Item]
+    kept: Sequence[int]
+    values: Values
+    labels: Labels | None
+    query: str
+
+    def card(self, place: int, number: int, key: str) -> None:
+        """Draw the one at `place`."""
+        own = {facet: list(of[place]) for facet, of in self.values.items()}
+        supported = [] if self.labels is None else [n for n, said in enumerate(self.labels[place]) if said == 1]
+        found_card(self.items[place], number, self.query, own, supported, key, ask_like)
+
+
+def cards(found: Found) -> None:
     """What was found as one list, some at a time."""
-    shown = int(st.session_state.setdefault("shown", _AT_ONCE))
+    kept, shown = found.kept, int(st.session_state.setdefault("shown", _AT_ONCE))
     for place in kept[:shown]:
-        own = {facet: list(of[place]) for facet, of in values.items()}
-        found_card(items[place], place + 1, query, own, str(place), ask_like)
+        found.card(place, place + 1, str(place))
     if len(kept) > shown and st.button(f"{min(_AT_ONCE, len(kept) - shown)} more", key="more"):
         st.session_state["shown"] = shown + _AT_ONCE
         st.rerun()
 
 
-def columns(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
+def columns(found: Found) -> None:
     """The lists of each corpus and pipeline beside each other, each in its own order."""
+    items, kept = found.items, found.kept
     lists = dict.fromkeys((items[place].corpus, name) for place in kept for name in items[place].ranks)
     if not lists:
-        cards(items, kept, values, query)
+        cards(found)
         return
     for (corpus, pipeline), column in zip(lists, st.columns(len(lists)), strict=True):
         own = [p for p in kept if items[p].corpus == corpus and pipeline in items[p].ranks]
         with column:
             st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
             for place in sorted(own, key=lambda p: items[p].ranks[pipeline])[:_AT_ONCE]:
-                facets = {facet: list(of[place]) for facet, of in values.items()}
-                number = items[place].ranks[pipeline]
-                found_card(items[place], number, query, facets, f"{corpus}-{pipeline}-{place}", ask_like)
+                found.card(place, items[place].ranks[pipeline], f"{corpus}-{pipeline}-{place}")
 
 
-def on_a_map(items: Sequence[Item], kept: Sequence[int], values: Values, query: str) -> None:
-    """The passages as points, coloured by perspective (or corpus); a table beside it that the keyboard walks."""
+def way_to_draw() -> Method:
+    """How passages become points, of the widget."""
     method = st.segmented_control(
-        "Drawn by", METHODS, default=METHODS[0], required=True, key="drawn-by", bind="query-params"
+        "Drawn by",
+        METHODS,
+        default=METHODS[0],
+        required=True,
+        key="drawn-by",
+        bind="query-params",
+        label_visibility="collapsed",
     )
-    points = mapped(open_encoder("static").encode_passages([items[p].passage for p in kept]), method or METHODS[0])
+    return method or METHODS[0]
+
+
+def on_a_map(found: Found, method: Method) -> None:
+    """The passages as points, coloured by perspective (or corpus); beside it a table that the keyboard walks, and the passage
+    that is chosen."""
+    items, kept, values = found.items, found.kept, found.values
+    points = mapped(open_encoder("static").encode_passages([items[p].passage for p in kept]), method)
     by = PERSPECTIVE if PERSPECTIVE in values else "corpus"
     frame = pd.DataFrame(
         {
@@ -153,25 +182,28 @@ def on_a_map(items: Sequence[Item], kept: Sequence[int], values: Values, query: 
             on_select="rerun",
             selection_mode="single-row",
             key="map-table",
-            height=520,
+            height=_TABLE_HEIGHT,
         )
     picked = event.selection.get(PICKED, [])
     rows = table.selection.rows
     if rows:
-        chosen = kept[rows[0]]
+        chosen: int | None = kept[rows[0]]
     elif picked and int(picked[0]["number"]) - 1 in kept:
         chosen = int(picked[0]["number"]) - 1
     else:
-        st.caption("Choose a point, or a row of the table, to read the passage. Near one another: alike in content.")
-        return
-    own = {facet: list(of[chosen]) for facet, of in values.items()}
-    found_card(items[chosen], chosen + 1, query, own, f"map-{chosen}", ask_like)
+        chosen = None
+    with right, st.container(height=_READER_HEIGHT, border=False):
+        if chosen is None:
+            st.caption(
+                "Choose a point, or a row of the table, to read the passage. Near one another: alike in content."
+            )
+        else:
+            found.card(chosen, chosen + 1, f"map-{chosen}")
 
 
-def setting_apart(
-    items: Sequence[Item], kept: Sequence[int], values: Values, question: Question | None, labels: Labels | None
-) -> None:
+def setting_apart(listed: Found, question: Question | None) -> None:
     """The words that set the passages of two perspectives (or corpora, domains …) apart."""
+    items, kept, values, labels = listed.items, listed.kept, listed.values, listed.labels
     groups = {
         facet: {v: {p for p in kept if v in of[p]} for v in sorted({v for p in kept for v in of[p]})}
         for facet, of in values.items()
@@ -231,7 +263,12 @@ def setting_apart(
 def page() -> None:
     """The whole page."""
     asked = st.text_input(
-        "Search", key="q", bind="query-params", placeholder="Words, or a whole question", icon=":material/search:"
+        "Search",
+        key="q",
+        bind="query-params",
+        placeholder="Words, or a whole question",
+        icon=":material/search:",
+        label_visibility="collapsed",
     )
     corpora, pipelines = chosen_lists()
     question, source = chosen_question()
@@ -275,20 +312,22 @@ def page() -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
+        method = way_to_draw() if view == "map" else METHODS[0]
         most = f"the first {MOST}" if len(items) == MOST else str(len(items))
         st.caption(f"{len(kept)} of {most} passages")
     if not kept:
         st.info("Nothing is left. Take back one of the facets.")
         return
+    found = Found(items, kept, values, labels, text)
     match view:
         case "side by side":
-            columns(items, kept, values, text)
+            columns(found)
         case "map":
-            on_a_map(items, kept, values, text)
+            on_a_map(found, method)
         case "words":
-            setting_apart(items, kept, values, question, labels)
+            setting_apart(found, question)
         case _:
-            cards(items, kept, values, text)
+            cards(found)
     rows = [{"number": p + 1, "corpus": items[p].corpus, **items[p].passage._asdict()} for p in kept]
     downloads("search", pd.DataFrame(rows))
 
