@@ -1,6 +1,7 @@
 """The first-run tour: its steps in their order, and which of them someone is at. Two minutes, on the real pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from annotation.batches import list_batches
@@ -16,7 +17,7 @@ PARAMETER = "tour"
 
 class Step(NamedTuple):
     """A step: its name in the address, the page it leads to (a file of app/views), what to do there and why, in Markdown; what
-    the page must have to show it, and whether it takes a name."""
+    there must be to show it, whether it takes a name, and the page's choices that have something to show on the demo."""
 
     name: str
     page: str
@@ -24,6 +25,7 @@ class Step(NamedTuple):
     text: str
     needs: Need
     named: bool = False
+    on_demo: Mapping[str, str] = MappingProxyType({})
 
 
 STEPS = (
@@ -40,9 +42,8 @@ STEPS = (
         "correct",
         "explore",
         "Correct a label with one key",
-        "The buttons below a passage say which perspectives it supports, and how sure the detector is. Where **P1** is wrong, "
-        "press `1`; `J` and `K` go to other passages, `U` takes it back. Your word comes before the detector's at once, and "
-        "moves the measures above.",
+        "The buttons below a passage say which perspectives it supports. Where **P1** is wrong, press `1`; `J` and `K` go to "
+        "other passages, `U` takes it back. Your word comes before the detector's at once, and moves the measures above.",
         "corpus",
         named=True,
     ),
@@ -50,9 +51,9 @@ STEPS = (
         "judge",
         "annotate",
         "Judge pairs, one at a time",
-        "Does the passage support the perspective? `1` yes, `2` no, `3` unsure, `X` skips, `U` takes back, and `?` shows all "
-        "keys. You are told what the detector says only afterwards, so it cannot sway you: agreement, training and honest "
-        "measures rest on these words.",
+        "Does the passage support the perspective? `1` yes, `2` no, `3` unsure; `U` takes back, `?` shows all keys. The "
+        "detector's opinion comes after yours, so it cannot sway you: agreement, training and honest measures rest on these "
+        "words.",
         "pairs",
         named=True,
     ),
@@ -87,10 +88,10 @@ STEPS = (
         "holes",
         "failures",
         "Find out why it failed",
-        "From above, every hole is a perspective that no passage of the top k supports. **Why** counts the reasons: found too "
-        "far down, found by another pipeline alone, in no one's pool, or the detector and people differ. Choose one to read the "
-        "passages around it.",
+        "A hole on the map is a perspective that no passage of the **Run**'s top k supports. **Why** counts the reasons: too far "
+        "down, found by another pipeline alone, by none, or the detector and people differ. Choose a hole to read around it.",
         "run",
+        on_demo={"run": "debate--pages--bm25"},
     ),
     Step(
         "exchange",

@@ -9,6 +9,7 @@ from streamlit.navigation.page import StreamlitPage
 from app.components.key_map import TOUR_BACK, TOUR_LEAVE, TOUR_NEXT, TOUR_START
 from app.session import annotator, judgments, role, workspace
 from app.tour import DEMO, MISSING, PARAMETER, Step, lacks, step_at, steps_of
+from data.demo.marker import is_demo
 
 _MOUNT = st.components.v2.component(
     "berdseye_tour", js=(files("app.components") / "tour_card.js").read_text(encoding="utf-8")
@@ -48,7 +49,8 @@ def _step(here: str, steps: Sequence[Step], pages: Mapping[str, StreamlitPage]) 
     if going is not None:
         state[_STEP] = going.name
         if going.page != here:
-            st.switch_page(pages[going.page], query_params={PARAMETER: going.name})
+            shown = going.on_demo if is_demo(workspace().folder) else {}
+            st.switch_page(pages[going.page], query_params={**shown, PARAMETER: going.name})
     elif state.get(_LEFT):
         st.query_params.pop(PARAMETER, None)
         return None
@@ -79,15 +81,14 @@ def _way_in(here: str, first: Step, *, running: bool) -> None:
     """The button in the sidebar: of one size, whether it offers itself to someone new or only stands there."""
     offered = not running and _new_here()
     st.sidebar.button(
-        "New here? Tour" if offered else "Tour",
+        "Two-minute tour" if offered else "Tour",
         icon=":material/explore:",
         type="secondary" if offered else "tertiary",
         shortcut=TOUR_START,
         key="tour-start",
-        width="stretch",
         on_click=_go,
         args=(first, here),
-        help="What to do on each page, and why.",
+        help="New here? What to do on each page, and why.",
     )
 
 
