@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from detectors.base_rate import BASE_RATE
 from detectors.protocol import Floats
@@ -14,6 +13,7 @@ Doubles = npt.NDArray[np.float64]
 Truth = npt.NDArray[np.bool_]
 
 RESAMPLES = 500
+_FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision", "ece")
 _BINS = 10
 
 
@@ -52,29 +52,20 @@ def quality(
     """Figures of `probabilities` float32[n] against `truth` bool[n]; `questions` [n] are what intervals are drawn over."""
     scores = probabilities.astype(np.float64)
     chosen = scores >= threshold
-    known: dict[str, Callable[[Doubles], float]] = {
-        "accuracy": lambda w: float(np.average(chosen == truth, weights=w)),
-        "precision": lambda w: precision_recall_f1(truth, chosen, w)[0],
-        "recall": lambda w: precision_recall_f1(truth, chosen, w)[1],
-        "f1": lambda w: precision_recall_f1(truth, chosen, w)[2],
-        "auroc": lambda w: auroc(truth, scores, w),
-        "average_precision": lambda w: _average_precision(truth, scores, w),
-        "ece": lambda w: calibration_error(truth, scores, w),
-    }
     n = len(truth)
     if n == 0:
-        return Quality(0, 0, np.nan, threshold=threshold, intervals={}, **dict.fromkeys(known, np.nan))
+        return Quality(0, 0, np.nan, threshold=threshold, intervals={}, **dict.fromkeys(_FIGURES, np.nan))
     drawn_over = (
         np.arange(n) if questions is None else np.unique(np.array(questions, dtype=str), return_inverse=True)[1]
     )
-    ones = np.ones(n)
+    figures = _figures(truth, scores, chosen)
     return Quality(
         n=n,
         positives=int(truth.sum()),
         pct_positive=100.0 * float(chosen.mean()),
         threshold=threshold,
-        intervals=intervals(known, drawn_over, resamples=resamples, seed=seed),
-        **{name: figure(ones) for name, figure in known.items()},
+        intervals=_spans(figures, drawn_over, resamples, seed),
+        **figures(np.ones(n)),
     )
 
 
@@ -89,39 +80,52 @@ def intervals(
 
     A statistic that most draws leave undefined gets (nan, nan).
     """
-    names, place = np.unique(groups, return_inverse=True)
-    rng = np.random.default_rng(seed)
-    drawn: dict[str, list[float]] = {name: [] for name in statistics}
-    for _ in range(resamples):
-        times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
-        weights = times[place].astype(np.float64)
-        if weights.any():
-            for name, statistic in statistics.items():
-                drawn[name].append(statistic(weights))
-    return {name: _percentiles(np.array(values)) for name, values in drawn.items()}
+    return _spans(lambda w: {name: of(w) for name, of in statistics.items()}, groups, resamples, seed)
 
 
 def precision_recall_f1(truth: Truth, chosen: Truth, weights: Doubles) -> tuple[float, float, float]:
     """Weighted precision, recall and F1; 0 where nothing is chosen or nothing is true."""
-    hits = float(weights[truth & chosen].sum())
-    precision = hits / max(float(weights[chosen].sum()), 1e-12)
-    recall = hits / max(float(weights[truth].sum()), 1e-12)
-    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
+    return _ratios(*(float(weights[rows].sum()) for rows in (truth & chosen, chosen, truth)))
+
+
+class Ranked:
+    """Pairs of truth bool[n] and scores float64[n], sorted once for all weights float64[n] that figures are asked under."""
+
+    def __init__(self, truth: Truth, scores: Doubles) -> None:
+        distinct, self._place = np.unique(-scores, return_inverse=True)
+        self._truth, self._size = truth.astype(np.float64), len(distinct)
+
+    def auroc(self, weights: Doubles) -> float:
+        """The chance that a supporting pair scores above another, ties counting half; nan where a label is missing."""
+        true, false = self._by_score(weights)
+        pairs = true.sum() * false.sum()
+        return float(((np.cumsum(true) - true / 2) * false).sum() / pairs) if pairs else float("nan")
+
+    def average_precision(self, weights: Doubles) -> float:
+        """The mean precision at the scores of the supporting pairs, not interpolated; nan where there is none."""
+        true, false = self._by_score(weights)
+        hits, called = np.cumsum(true), np.cumsum(true + false)
+        if not hits[-1]:
+            return float("nan")
+        return float((true * hits / np.where(called > 0, called, 1)).sum() / hits[-1])
+
+    def _by_score(self, weights: Doubles) -> tuple[Doubles, Doubles]:
+        """The weight of the supporting and of the other pairs at each score, the highest first."""
+        true = weights * self._truth
+        return self._summed(true), self._summed(weights - true)
+
+    def _summed(self, weights: Doubles) -> Doubles:
+        return np.bincount(self._place, weights, self._size).astype(np.float64, copy=False)
 
 
 def auroc(truth: Truth, scores: Doubles, weights: Doubles | None = None) -> float:
-    """The chance that a supporting pair scores above another, ties counting half; nan where a label is missing."""
-    weights = np.ones(len(truth)) if weights is None else weights
-    if not (weights[truth].any() and weights[~truth].any()):
-        return float("nan")
-    return float(roc_auc_score(truth, scores, sample_weight=weights))
+    """As `Ranked.auroc`, for one set of weights."""
+    return Ranked(truth, scores).auroc(np.ones(len(truth)) if weights is None else weights)
 
 
 def calibration_error(truth: Truth, scores: Doubles, weights: Doubles) -> float:
     """Expected calibration error: mean gap of P and the share that is true, over ten bins of equal width (Naeini 2015)."""
-    bins = np.minimum((scores * _BINS).astype(np.int64), _BINS - 1)
-    said, true = (np.bincount(bins, weights * values, _BINS) for values in (scores, truth.astype(np.float64)))
-    return float(np.abs(said - true).sum() / weights.sum())
+    return _gap(_bins(scores), scores - truth, weights)
 
 
 def rate_weights(truth: Truth, weights: Doubles | None = None) -> Doubles:
@@ -147,8 +151,54 @@ def best_threshold(truth: Truth, scores: Floats, weights: Doubles | None = None)
     return float(np.floor(float(ranked[int(np.argmax(np.where(ends, f1, -1.0)))]) * 1e4) / 1e4)
 
 
-def _average_precision(truth: Truth, scores: Doubles, weights: Doubles) -> float:
-    return float(average_precision_score(truth, scores, sample_weight=weights)) if weights[truth].any() else np.nan
+def _figures(truth: Truth, scores: Doubles, chosen: Truth) -> Callable[[Doubles], dict[str, float]]:
+    """The figures of `_FIGURES` under weights float64[n]; nothing that weights do not change is computed twice."""
+    ranked, bins, off = Ranked(truth, scores), _bins(scores), scores - truth
+    sums = np.stack([truth & chosen, chosen, truth, truth == chosen]).astype(np.float64)
+
+    def under(weights: Doubles) -> dict[str, float]:
+        # Not a product of matrices: BLAS's threads wait for each other where cores are shared.
+        hits, called, true, right = (sums * weights).sum(axis=1).tolist()
+        precision, recall, f1 = _ratios(hits, called, true)
+        return {
+            "accuracy": right / float(weights.sum()),
+            "precision": precision,
+            "recall": recall,
+            "f1": f1,
+            "auroc": ranked.auroc(weights),
+            "average_precision": ranked.average_precision(weights),
+            "ece": _gap(bins, off, weights),
+        }
+
+    return under
+
+
+def _ratios(hits: float, called: float, true: float) -> tuple[float, float, float]:
+    precision, recall = hits / max(called, 1e-12), hits / max(true, 1e-12)
+    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
+
+
+def _bins(scores: Doubles) -> npt.NDArray[np.int64]:
+    return np.minimum((scores * _BINS).astype(np.int64), _BINS - 1)
+
+
+def _gap(bins: npt.NDArray[np.int64], off: Doubles, weights: Doubles) -> float:
+    """The mean distance of probabilities from truth in each bin; `off` is by how much each is."""
+    return float(np.abs(np.bincount(bins, weights * off, _BINS)).sum() / weights.sum())
+
+
+def _spans(
+    figures: Callable[[Doubles], Mapping[str, float]], groups: npt.NDArray[np.int64], resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """As `intervals`, of figures that are computed together."""
+    names, place = np.unique(groups, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    drawn: list[Mapping[str, float]] = []
+    for _ in range(resamples):
+        times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
+        drawn.append(figures(times[place].astype(np.float64)))
+    known = drawn[0] if drawn else figures(np.ones(len(place)))
+    return {name: _percentiles(np.array([one[name] for one in drawn])) for name in known}
 
 
 def _percentiles(values: Doubles) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from data.progress import Progress, silent
 from data.splits import same_question
 from detectors.labelling import predict_all
 from detectors.protocol import Detector, Floats
-from detectors.quality import Doubles, Truth, intervals, precision_recall_f1
+from detectors.quality import Doubles, Ranked, Truth, intervals, precision_recall_f1
 from evaluation.significance import compare
 
 Adopt = Literal["if-better", "always", "never"]
@@ -157,22 +157,9 @@ def _figures(truth: Truth, scores: Doubles, threshold: float) -> dict[str, Figur
     chosen = scores >= threshold
     return {
         "f1": lambda w: precision_recall_f1(truth, chosen, w)[2],
-        "auroc": _auroc(truth, scores),
+        "auroc": Ranked(truth, scores).auroc,
         "accuracy": lambda w: float(np.average(chosen == truth, weights=w)),
     }
-
-
-def _auroc(truth: Truth, scores: Doubles) -> Figure:
-    """As `detectors.quality.auroc`, sorted once for all draws: a thousandth of the time."""
-    rank = np.unique(scores, return_inverse=True)[1]
-
-    def figure(weights: Doubles) -> float:
-        positive, negative = np.bincount(rank, weights * truth), np.bincount(rank, weights * ~truth)
-        all_of_both = positive.sum() * negative.sum()
-        below = np.cumsum(negative) - negative / 2
-        return float(positive @ below / all_of_both) if all_of_both else math.nan
-
-    return figure
 
 
 def _difference(after: Figure, before: Figure) -> Figure:
