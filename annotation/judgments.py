@@ -22,7 +22,7 @@ from annotation.frames import frame_of
 from annotation.schema import annotators, events, pairs, present
 from data.errors import BadInputError, UnknownNameError
 from data.passages import clean
-from data.records import Stance, pair_key
+from data.records import Passage, Perspective, Question, Stance, pair_key
 
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
@@ -54,6 +54,14 @@ class PairRecord:
     title: str
     passage: str
     url: str = ""
+
+    @classmethod
+    def of(cls, question: Question, perspective: Perspective, corpus: str, passage: Passage) -> "PairRecord":
+        """The pair of a passage of a corpus and a perspective of a question."""
+        return cls(
+            question.dataset, question.id, question.text, perspective.text, perspective.stance,
+            corpus, passage.title, passage.text, passage.url,
+        )  # fmt: skip
 
     @property
     def key(self) -> str:

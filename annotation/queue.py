@@ -18,18 +18,7 @@ def pairs_of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> dict[str
         held = run_pairs(workspace, run, questions, k)
         for (number, rank, place), pair in zip(held.places.tolist(), held.pairs, strict=True):
             question, passage = questions[number], held.passages[int(run.ids[number, rank])]
-            perspective = question.perspectives[place]
-            record = PairRecord(
-                question.dataset,
-                question.id,
-                question.text,
-                perspective.text,
-                perspective.stance,
-                run.manifest.corpus,
-                passage.title,
-                passage.text,
-                passage.url,
-            )
+            record = PairRecord.of(question, question.perspectives[place], run.manifest.corpus, passage)
             found.setdefault((run.manifest.dataset, number, rank, place), {})[pair.key] = record
     ordered: dict[str, PairRecord] = {}
     for place in sorted(found):

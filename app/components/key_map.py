@@ -66,6 +66,17 @@ EXPLORE = (
     _KEYS,
     _LEAVE,
 )
+FAILURES = (
+    Binding("1", "supports"),
+    Binding("2", "does not support"),
+    Binding("3", "unsure"),
+    Binding(NEXT, "the next passage"),
+    Binding(PREVIOUS, "the passage before"),
+    _UNDO,
+    _KEYS,
+    _LEAVE,
+)
+"""Around the hole that is chosen."""
 EDITS = {
     "propose": "1",
     "split": "2",
@@ -115,6 +126,7 @@ PAGES: dict[str, tuple[Binding, ...]] = {
     "While choosing evidence": EVIDENCE_KEYS,
     "Adjudication": ADJUDICATION,
     "Explore": EXPLORE,
+    "Failures": FAILURES,
     "Perspectives": PERSPECTIVES,
     "The tour, on any page": TOUR,
 }

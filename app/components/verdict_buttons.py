@@ -45,17 +45,27 @@ def choices_of(task: Task, *, decision: bool = False) -> tuple[Choice, ...]:
     )
 
 
-def verdict_buttons(pair: str, choices: tuple[Choice, ...], give: Callable[[str, str], None]) -> None:
-    """A button for each choice; `give` is called with the pair and the verdict.
+def verdict_buttons(
+    pair: str,
+    choices: tuple[Choice, ...],
+    give: Callable[[str, str], None],
+    *,
+    at: str = "",
+    keys: bool = True,
+    given: str = "",
+) -> None:
+    """A button for each choice, the one that was `given` marked; `give` is called with the pair and the verdict.
 
-    They are this pair's own: a key that was pressed before the next pair was seen says nothing about that one.
+    They are this pair's own: a key that was pressed before the next pair was seen says nothing about that one. Where a pair is
+    there twice, `at` tells its buttons apart; of several pairs in sight, one has the `keys`.
     """
     for key, choice in zip(VERDICTS, choices, strict=True):
         st.button(
             choice.label,
             icon=choice.icon,
-            shortcut=key,
-            key=f"give-{key}-{pair}",
+            shortcut=key if keys else None,
+            key=f"give-{key}-{pair}{at}",
+            type="primary" if choice.verdict == given else "secondary",
             on_click=give,
             args=(pair, choice.verdict),
         )

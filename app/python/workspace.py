@@ -371,12 +371,8 @@ class Workspace:
                 f"Question '{asked}' has perspectives 1 to {len(question.perspectives)}.",
                 hint=f"{place} is none of them.",
             )
-        perspective = question.perspectives[int(place) - 1]
         [found] = self.passages(str(corpus), [passage])
-        return PairRecord(
-            question.dataset, question.id, question.text, perspective.text, perspective.stance, str(corpus), found.title,
-            found.text, found.url,
-        )  # fmt: skip
+        return PairRecord.of(question, question.perspectives[int(place) - 1], str(corpus), found)
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

@@ -5,14 +5,14 @@ from functools import partial
 
 import streamlit as st
 
-from annotation.judgments import PairRecord, Verdict
 from app.components.coverage_table import coverage_table, missing_line
 from app.components.detector_line import detector_line
 from app.components.key_map import EXPLORE, NEXT, PREVIOUS, UNDO
 from app.components.keyboard import key_list, keyboard
-from app.components.passage_card import passage_card
+from app.components.passage_card import CARDS, passage_card
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
+from app.corrections import LAST, correct, undo
 from app.pipelines import pipeline_of
 from app.rankings import hits
 from app.roles import may, right_of_page
@@ -99,37 +99,8 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
 
 def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
     """Say the opposite of what the chip says; on disk before the page is drawn again."""
-    person = annotator()
-    if person is None:
-        return
-    stance = next((p.stance for p in question.perspectives if p.text == chip.pair.perspective), None)
-    record = PairRecord(
-        question.dataset,
-        question.id,
-        question.text,
-        chip.pair.perspective,
-        stance,
-        corpus,
-        hit.passage.title,
-        hit.passage.text,
-        hit.passage.url,
-    )
-    judgments().add_pairs([record])
-    verdict: Verdict = "does not support" if chip.supports else "supports"
-    judgments().judge(person, chip.key, verdict, source="explore", shown=True)
-    st.session_state["last_action"] = f"P{_place(question, chip)} of “{hit.passage.title}”: {verdict}"
-
-
-def _place(question: Question, chip: Chip) -> int:
-    return [p.text for p in question.perspectives].index(chip.pair.perspective) + 1
-
-
-def undo() -> None:
-    """Take back the last correction."""
-    person = annotator()
-    if person is not None:
-        undone = judgments().undo(person)
-        st.session_state["last_action"] = "Undone." if undone else "There is nothing to undo."
+    place = [p.text for p in question.perspectives].index(chip.pair.perspective) + 1
+    correct(question, place, corpus, hit.passage, "does not support" if chip.supports else "supports")
 
 
 def move(step: int, count: int) -> None:
@@ -165,12 +136,12 @@ def _toolbar(count: int) -> None:
         st.button("Next", icon=":material/arrow_downward:", shortcut=NEXT, on_click=move, args=(1, count))
         st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
         key_list(EXPLORE)
-        if can_judge:
+        if last := st.session_state.get(LAST):
+            st.markdown(escaped(last))
+        elif can_judge:
             st.markdown("**1**–**9** flip a label of the passage in focus.")
         else:
             st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
-        st.markdown(escaped(st.session_state.get("last_action", "")))
-    keyboard(EXPLORE)
 
 
 def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
@@ -196,6 +167,7 @@ def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[st
                         flip=partial(flip, question, corpus),
                     )
                     number += 1
+    keyboard(EXPLORE, cards=CARDS, place=focus)
 
 
 def page() -> None:

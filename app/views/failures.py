@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from app.components.downloads import downloads
-from app.components.hole_reader import hole_reader
+from app.components.hole_reader import ANCHOR, hole_reader
+from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import escaped
 from app.labelled import labelled
 from app.run_choice import chosen_run, chosen_source
@@ -61,19 +62,20 @@ def fitting(runs: Sequence[RunManifest], source: str) -> list[RunManifest]:
 
 def slices(frame: pd.DataFrame) -> pd.DataFrame:
     """The part of a hole map that the widgets leave; what they say is in the address."""
-    columns = st.columns(4)
     known: list[list[str]] = [
         sorted(frame["stance"].unique()),
         [str(count) for count in sorted(frame["perspectives"].unique())],
         [length for length in LENGTHS if length in set(frame["length"])],
     ]
     labels = {"stance": "Stance", "perspectives": "Perspectives", "length": "Question length"}
+    telling = [(*named, options) for named, options in zip(labels.items(), known, strict=True) if len(options) > 1]
+    columns = st.columns(len(telling) + 1)
     kept = frame
-    for column, (name, label), options in zip(columns, labels.items(), known, strict=False):
+    for column, (name, label, options) in zip(columns, telling, strict=False):
         chosen = column.pills(label, options, selection_mode="multi", key=name, bind="query-params", wrap=True)
         if chosen:
             kept = kept[kept[name].astype(str).isin(chosen)]
-    search = columns[3].text_input("Words in them", key="words", bind="query-params")
+    search = columns[-1].text_input("Words in them", key="words", bind="query-params")
     if search:
         texts = kept["question"] + " " + kept["perspective"]
         kept = kept[texts.str.contains(search, case=False, regex=False)]
@@ -123,8 +125,10 @@ def figures(frame: pd.DataFrame, k: int) -> None:
 
 def view_from_above(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
     """The map; the perspective that was clicked, if any."""
-    said = " ".join(f'<span style="color:{colour}">■</span> {text}' for text, colour in legend(k))
-    st.html(f'<div style="font-size:0.85rem" aria-hidden="true">{said}</div>')
+    said = "".join(f'<span><span style="color:{colour}">■</span> {text}</span>' for text, colour in legend(k))
+    st.html(
+        f'<div style="font-size:0.875rem; display:flex; flex-wrap:wrap; gap:0 1.25rem" aria-hidden="true">{said}</div>'
+    )
     chart = hole_chart(frame if frame["corpus"].nunique() > 1 else frame.drop(columns="corpus"), k)
     event = st.altair_chart(
         chart,
@@ -150,9 +154,9 @@ def hole_at(frame: pd.DataFrame, place: int) -> Hole:
     return (str(row["run"]), str(row["question_id"]), int(row["place"]))
 
 
-def holes_table(frame: pd.DataFrame, k: int) -> Hole | None:
-    """The holes as a table that the keyboard walks; the one that is chosen, if any."""
-    shown = frame[["corpus", "pipeline", "question", "place", "perspective", "stance", "rank", "reason", "elsewhere",
+def holes_table(frame: pd.DataFrame, k: int) -> tuple[int, Hole] | None:
+    """The holes as a table that the keyboard walks; the line that is chosen, if any, with its hole."""
+    shown = frame[["corpus", "pipeline", "question", "place", "perspective", "reason", "rank", "stance", "elsewhere",
                    "found_by"]]  # fmt: skip
     shown = shown.drop(columns=[name for name in ("corpus", "pipeline") if frame[name].nunique() < 2])
     event = st.dataframe(
@@ -164,9 +168,14 @@ def holes_table(frame: pd.DataFrame, k: int) -> Hole | None:
         selection_mode="single-row",
         key="holes",
         height=min(300, 38 + 36 * max(len(frame), 1)),
+        column_config={
+            "question": st.column_config.TextColumn(width=200),
+            "P": st.column_config.NumberColumn(width=40),
+            "perspective": st.column_config.TextColumn(width=260),
+        },
     )
     rows = [row for row in event.selection.rows if row < len(frame)]
-    return hole_at(frame, rows[0]) if rows else None
+    return (rows[0], hole_at(frame, rows[0])) if rows else None
 
 
 def why(frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], source: str, k: int) -> pd.DataFrame:
@@ -186,8 +195,10 @@ def why(frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], s
     st.altair_chart(bars, key="reasons", alt="How many holes each reason has, a bar a run; the table has the counts.")
     counts = reason_counts(holes, ("corpus", "pipeline"), [(run.corpus, run.pipeline) for run in counted])
     st.caption("Choose a count to see its holes alone.")
+    # Reasons that no hole has would push the others out of sight; the file has them all.
+    counted_ones = counts[[name for name in counts if name not in REASONS or counts[name].any()]]
     event = st.dataframe(
-        counts, hide_index=True, on_select="rerun", selection_mode="single-cell", key="counts", height="content"
+        counted_ones, hide_index=True, on_select="rerun", selection_mode="single-cell", key="counts", height="content"
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         downloads("reasons", counts, bars)
@@ -275,6 +286,7 @@ def page() -> None:
     )
     ordered = in_order(kept, order or next(iter(ORDERS)), k)
     clicked = view_from_above(ordered, k, run.name)
+    below_the_map = st.container()
     st.subheader("Why", anchor=False)
     reasons = why(ordered, shown, pool, source, k)
     chosen = None
@@ -286,8 +298,8 @@ def page() -> None:
         downloads(f"holes-{run.name}", listed.drop(columns="row"))
     hole = newest(clicked, chosen)
     if hole is None:
-        st.caption(
-            "Choose a hole on the map or in the table to read the passages around it (by keys: arrows, then Shift+Space)."
+        below_the_map.markdown(
+            "Choose a hole on the map, or in the table below (by keys: arrows, then Shift+Space), to read the passages around it."
         )
         return
     manifest = next((r for r in pool if r.name == hole[0]), None)
@@ -296,15 +308,23 @@ def page() -> None:
     if manifest is None or not at or hole[2] > len(questions[at[0]].perspectives):
         st.warning("There is no such hole as the address names; choose one above.")
         return
+    question = questions[at[0]]
+    below_the_map.markdown(
+        f"{perspective_mark(hole[2] - 1)} of *{escaped(question.text)}*: [the passages around it](#{ANCHOR})"
+    )
     hole_reader(load(manifest), at[0], hole[2], source, k)
 
 
-def newest(clicked: Hole | None, chosen: Hole | None) -> Hole | None:
-    """Of a click on the map, a row of the table and what the address names, the one that changed last; the address keeps it."""
+def newest(clicked: Hole | None, chosen: tuple[int, Hole] | None) -> Hole | None:
+    """Of a click on the map, a line of the table and what the address names, the one that changed last; the address keeps it.
+
+    A line that became another hole's, since a word filled the one before, was not chosen anew.
+    """
+    line, of_line = chosen or (None, None)
     before = st.session_state.get("hole-places", (None, None))
-    st.session_state["hole-places"] = (clicked, chosen)
-    for now, then in ((chosen, before[1]), (clicked, before[0])):
-        if now is not None and now != then:
+    st.session_state["hole-places"] = (clicked, line)
+    for now, anew in ((of_line, line != before[1]), (clicked, clicked != before[0])):
+        if now is not None and anew:
             st.query_params.update({"of": now[0], "question": now[1], "place": str(now[2])})
             return now
     asked = st.query_params

@@ -5,6 +5,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
+from annotation.adjudication import adjudicate
+from app.session import judgments as shared_judgments
 from data.corpora import open_corpus
 from data.datasets import save_dataset
 from data.records import Question
@@ -50,6 +52,70 @@ def test_slices_and_the_hole_are_read_from_the_address() -> None:
     for part in ("question=car-free-centres", "corpora=pages", "pipelines=bm25", "k=5", "detector=embedded"):
         assert part in address
     assert "There is no such hole" in texts(drawn("failures", run=PAGES, question="gone", place="1"))
+
+
+CARS = {"run": PAGES, "of": PAGES, "question": "car-free-centres", "place": "1"}
+
+
+def give(at: AppTest, label: str) -> AppTest:
+    """Press the first button of this label."""
+    next(b for b in at.button if b.label == label).click()
+    return again(at)
+
+
+def holes_within(at: AppTest) -> int:
+    return int(next(m.value for m in at.metric if m.label == "Holes within 5"))
+
+
+@pytest.mark.usefixtures("demo")
+def test_who_has_no_name_reads_and_corrects_nothing() -> None:
+    at = drawn("failures", **CARS)
+    assert "Enter your name in the sidebar to correct labels." in texts(at)
+    assert not [b for b in at.button if b.label in ("Supports", "Undo")]
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_word_on_a_passage_fills_the_hole_is_kept_and_is_taken_back() -> None:
+    at = drawn("failures", name="Robin", labels="human>embedded", **CARS)
+    before, listed = holes_within(at), table(at, "holes")
+    corrected = give(at, "Supports")
+    assert holes_within(corrected) == before - 1
+    assert corrected.query_params["place"] == "1", "the passages stay in sight though the hole is gone"
+    [word] = [j for j in shared_judgments().present() if j.annotator.name == "Robin"]
+    record = shared_judgments().pair_records([word.pair])[word.pair]
+    assert (word.verdict, record.question_id, record.corpus) == ("supports", "car-free-centres", "pages")
+    assert [b.label for b in corrected.button if b.proto.type == "primary"] == ["Supports"]
+    back = give(corrected, "Undo")
+    assert (holes_within(back), str(table(back, "holes"))) == (before, str(listed))
+    assert not [j for j in shared_judgments().present() if j.annotator.name == "Robin"]
+
+
+@pytest.mark.usefixtures("demo")
+def test_by_a_detector_s_labels_a_word_changes_the_reason_alone_until_people_count() -> None:
+    at = drawn("failures", name="Robin", **CARS)
+    before = holes_within(at)
+    corrected = give(at, "Supports")
+    assert holes_within(corrected) == before
+    [hole] = [h for h in table(corrected, "holes") if h["reason"] == "detector against people"]
+    assert (hole["P"], hole["question"]) == (1, "Should cities ban private cars from their centres?")
+    counted = give(corrected, "Count people's words first")
+    assert counted.selectbox(key="labels").value == "human>embedded"
+    assert holes_within(counted) == before - 1
+
+
+@pytest.mark.usefixtures("demo")
+def test_the_focus_moves_through_the_passages_and_a_decision_is_not_up_for_correction() -> None:
+    at = drawn("failures", name="Robin", **CARS)
+    assert sum("[in focus]" in m.value for m in at.markdown) == 1
+    shown = len([b for b in at.button if b.label == "Supports"])
+    assert "1. " in next(m.value for m in at.markdown if "[in focus]" in m.value)
+    assert "2. " in next(m.value for m in give(at, "Next").markdown if "[in focus]" in m.value)
+    words = give(at, "Supports")
+    [word] = [j for j in shared_judgments().present() if j.annotator.name == "Robin"]
+    adjudicate(shared_judgments(), shared_judgments().annotator("Robin"), word.pair, "does not support")
+    decided = again(words)
+    assert "an adjudicator decided: **does not support**" in texts(decided)
+    assert len([b for b in decided.button if b.label == "Supports"]) == shown - 1
 
 
 @pytest.mark.usefixtures("demo")
