@@ -1,12 +1,18 @@
 """Charts as files, drawn here: nothing is fetched."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import altair as alt
 
+from data.errors import BadInputError
+
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
 _SHARPNESS = 2.0
+# Vega makes functions of its expressions.
+_INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:
@@ -21,6 +27,22 @@ def png(chart: Chart | dict[str, Any]) -> bytes:
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(_specified(chart), scale=_SHARPNESS))
+
+
+def html(chart: Chart) -> bytes:
+    """A page with the chart as one moves about in it: what draws it is inside, and the browser is told to load nothing."""
+    page: str = chart.to_html(inline=True, embed_options={"actions": False})
+    return page.replace(
+        "<head>", f'<head>\n  <meta http-equiv="Content-Security-Policy" content="{_INSIDE}">', 1
+    ).encode()
+
+
+def drawer(path: Path) -> Callable[[Chart], bytes]:
+    """What makes the file that a name asks for; raises `BadInputError` for an ending that has none."""
+    known: dict[str, Callable[[Chart], bytes]] = {".svg": svg, ".png": png, ".html": html}
+    if path.suffix.lower() not in known:
+        raise BadInputError(f"Cannot draw into '{path.suffix}' files.", where=path, hint=f"Use {', '.join(known)}.")
+    return known[path.suffix.lower()]
 
 
 def _specified(chart: Chart | dict[str, Any]) -> str:

@@ -1,15 +1,12 @@
 """`detector learning-curve`: what corrections are worth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
 from app.console import counting, note, print_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def register(group: typer.Typer) -> None:
@@ -23,7 +20,7 @@ def learning_curve(
     batch: Annotated[int, typer.Option(help="Corrections between two trainings.", min=1)] = 50,
     rounds: Annotated[int, typer.Option(help="How many batches.", min=1)] = 20,
     seeds: Annotated[int, typer.Option(help="How often it is tried, each time with other questions.", min=1)] = 3,
-    chart: Annotated[Path | None, typer.Option(help="Also draw it, into an .html file.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="Also draw it, into an .svg, .png or .html file.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -34,15 +31,20 @@ def learning_curve(
 
     Example: `berdseye detector learning-curve judged.tsv --rounds 10`
     """
+    from app.components.charts import worth_of_corrections
+    from data.atomic import write_bytes
+    from evaluation.chart_files import drawer
     from evaluation.detection.learning_curve import FIGURES, GAIN, corrections_for_gain
     from evaluation.detection.learning_curve import learning_curve as measured
     from evaluation.detection.readable import readable
 
+    draw = None if chart is None else drawer(chart)  # a name that cannot be is said before an hour's work
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
         curve = measured(chosen, file, batch=batch, rounds=rounds, seeds=seeds, progress=progress)
-    if chart is not None:
-        _draw(curve, chart)
+    if chart is not None and draw is not None:
+        write_bytes(chart, draw(worth_of_corrections(curve)))
+        note(f"Drawn: {chart}")
     needed = {figure: dict(corrections_for_gain(curve, figure)) for figure in FIGURES}
     if json:
         print_json({"curve": curve.to_dict("records"), "corrections_for_10_points": needed})
@@ -51,11 +53,3 @@ def learning_curve(
     for figure, by_strategy in needed.items():
         said = ", ".join(f"{strategy} {count or 'never'}" for strategy, count in by_strategy.items())
         print(f"Corrections for {100 * GAIN:.0f} points of {figure.upper()}: {said}.")
-
-
-def _draw(curve: "pd.DataFrame", path: Path) -> None:
-    from app.components.charts import worth_of_corrections
-    from data.atomic import write_bytes
-
-    write_bytes(path, worth_of_corrections(curve).to_html().encode())
-    note(f"Drawn: {path}")
