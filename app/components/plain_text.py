@@ -27,7 +27,7 @@ def highlighted(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts: list[str] = []
     end = 0
     for start, stop in spans:
-        parts += [escaped(text[end:start]), f":orange-background[{escaped(text[start:stop])}]"]
+        parts += [escaped(text[end:start]), f":yellow-background[{escaped(text[start:stop])}]"]
         end = stop
     return "".join([*parts, escaped(text[end:])])
 

@@ -14,6 +14,10 @@ from app.components.votes import trail_table, votes
 from app.session import annotator, errors_in_place, judgments
 
 EVERYTHING = "all judgments"
+# Card and keys are in sight together down to 1024 x 768: what is above and below them takes 23 rem.
+_FITTING = (
+    "<style>:has(> .st-key-dispute-card), .st-key-dispute-card { max-height: max(13rem, 100vh - 23rem); }</style>"
+)
 
 
 def decide(person: Annotator, dispute: Dispute, verdict: str) -> None:
@@ -46,6 +50,15 @@ def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
     with st.container(horizontal=True, gap="small"):
         verdict_buttons(dispute.key, choices_of(dispute.task), lambda _, verdict: decide(person, dispute, verdict))
         undo_button(person)
+    with st.container(horizontal=True, gap="small"):
+        with st.container(key="comment"):
+            st.text_input(
+                "Reason (kept with the decision)",
+                key=f"decision-{dispute.key}",
+                max_chars=2000,
+                placeholder="Reason (M): kept with the decision",
+                label_visibility="collapsed",
+            )
         place = [d.key for d in found].index(dispute.key)
         for name, key, icon, to in (
             ("Previous", PREVIOUS, ":material/arrow_upward:", place - 1),
@@ -60,14 +73,6 @@ def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
                 on_click=st.session_state.__setitem__,
                 args=("dispute", found[max(0, min(to, len(found) - 1))].key),
             )
-    with st.container(key="comment"):
-        st.text_input(
-            "Reason (kept with the decision)",
-            key=f"decision-{dispute.key}",
-            max_chars=2000,
-            placeholder="Reason (M): kept with the decision",
-            label_visibility="collapsed",
-        )
 
 
 def nothing_left(batch: Batch | None, *, unsure: bool, decided: bool) -> None:
@@ -109,8 +114,9 @@ def page() -> None:
         )
         decided = st.toggle("With decided", key="with_decided", bind="query-params")
         key_list(ADJUDICATION)
-    found = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
-    keyboard(ADJUDICATION)
+        found = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
+        if found:
+            st.caption(f"{sum(d.decision is None for d in found)} to decide")
     if not found:
         nothing_left(batches.get(name), unsure=unsure, decided=decided)
         if st.session_state.get("decided"):
@@ -118,17 +124,18 @@ def page() -> None:
         return
     with right:
         dispute = chosen(found)
-    st.caption(f"{sum(d.decision is None for d in found)} pairs to decide")
+    st.html(_FITTING)
     card, side = st.columns([3, 2])
     with card:
         if dispute.task == "prefer":
             answers_card(dispute.record)
         else:
             judged_card(dispute.record, [span for vote in dispute.votes for span in vote.evidence])
-        keys(person, dispute, found)
     with side:
         votes(dispute, hidden=hidden)
         trail_table(dispute, hidden=hidden)
+    keys(person, dispute, found)
+    keyboard(ADJUDICATION)
 
 
 with errors_in_place():

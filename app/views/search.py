@@ -177,7 +177,7 @@ def on_a_map(found: Found, method: Method) -> None:
         downloads("search-map", frame, chart)
     with right:
         table = st.dataframe(
-            frame[["number", "title", "group", "corpus"]],
+            frame[["number", "group", "title", "corpus"]],
             hide_index=True,
             on_select="rerun",
             selection_mode="single-row",

@@ -207,14 +207,14 @@ def disputed(held: Judgments) -> Judgments:
 
 def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
     at = drawn("adjudication", "Judge")
-    assert "2 pairs to decide" in texts(at)
+    assert "2 to decide" in texts(at)
     shown = texts(at)
     assert "Person A" in shown
     assert "Ana" not in shown
     assert "Bo" not in shown
     next(t for t in at.text_input).set_value("because")
     press(at, "Supports")
-    assert "1 pairs to decide" in texts(at)
+    assert "1 to decide" in texts(at)
     press(at, "Unsure")
     assert "Nobody disagrees here" in texts(at)
     keys = [item.record.key for item in items(2, HOSTILE)]

@@ -169,7 +169,7 @@ def _texts(message: Any) -> list[str]:
 def test_every_page_shows_hostile_words_as_text(page: str) -> None:
     markdown = _markdown(_drawn(page))
     assert not [text for text in markdown if RAW.search(OWN_LINK.sub("]", text.replace(GUIDELINES_SHOWN, "")))]
-    coloured = re.sub(r":orange-background\[(.*?)(?<!\\)\]", r"\1", " ".join(markdown))
+    coloured = re.sub(r":yellow-background\[(.*?)(?<!\\)\]", r"\1", " ".join(markdown))
     shown = " ".join(coloured.replace("\\", "").replace(JOINER, "").split())
     for words in SHOWN.get(page, ()):
         assert words in shown, f"{words} is not on the page"

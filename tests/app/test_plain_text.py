@@ -105,12 +105,12 @@ def test_anything_else_is_no_address(address: str) -> None:
 def test_highlighted_spans_stand_on_colour_and_the_rest_as_it_was() -> None:
     text = "Cars *and* buses [x]."
     assert highlighted(text, [(0, 4), (11, 16)]) == (
-        r":orange-background[Cars] \*and\* :orange-background[buses] \[x\]\."
+        r":yellow-background[Cars] \*and\* :yellow-background[buses] \[x\]\."
     )
 
 
 def test_a_span_with_brackets_does_not_end_the_colour_early() -> None:
-    assert highlighted("a]b", [(0, 3)]) == r":orange-background[a\]b]"
+    assert highlighted("a]b", [(0, 3)]) == r":yellow-background[a\]b]"
 
 
 def test_without_spans_it_is_the_escaped_text() -> None:
@@ -123,7 +123,7 @@ def test_highlighting_loses_nothing(text: str, data: st.DataObject) -> None:
     stop = data.draw(st.integers(start + 1, len(text)))
     markdown = highlighted(text, [(start, stop)])
     before, coloured, after = escaped(text[:start]), escaped(text[start:stop]), escaped(text[stop:])
-    assert markdown == f"{before}:orange-background[{coloured}]{after}"
+    assert markdown == f"{before}:yellow-background[{coloured}]{after}"
     assert words(shown(before + coloured + after)) == words(text)
 
 
