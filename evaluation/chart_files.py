@@ -31,7 +31,7 @@ def png(chart: Chart | dict[str, Any]) -> bytes:
 
 def html(chart: Chart) -> bytes:
     """A page with the chart as one moves about in it: what draws it is inside, and the browser is told to load nothing."""
-    page: str = chart.to_html(inline=True, embed_options={"actions": False})
+    page: str = chart.to_html(inline=True, embed_options={"actions": False}, json_kwds={"cls": _Inert})
     return page.replace(
         "<head>", f'<head>\n  <meta http-equiv="Content-Security-Policy" content="{_INSIDE}">', 1
     ).encode()
@@ -43,6 +43,13 @@ def drawer(path: Path) -> Callable[[Chart], bytes]:
     if path.suffix.lower() not in known:
         raise BadInputError(f"Cannot draw into '{path.suffix}' files.", where=path, hint=f"Use {', '.join(known)}.")
     return known[path.suffix.lower()]
+
+
+class _Inert(json.JSONEncoder):
+    """JSON that ends no script, whatever the texts in it say."""
+
+    def encode(self, o: object) -> str:
+        return super().encode(o).replace("<", "\\u003c")
 
 
 def _specified(chart: Chart | dict[str, Any]) -> str:
