@@ -156,6 +156,7 @@ def test_names_are_canonical() -> None:
         ("MRecall(5)@5", BadInputError, "Write it like MRecall@5"),
         ("MRecall@5>Precision@5", UnknownNameError, "Unknown measure"),
         ("PD(gpt2)", BadInputError, r"measure of answers.*study debateqa .*--measures 'PD\(gpt2\)'"),
+        ("DA(api(gpt-4o))", BadInputError, r"measure of answers.*study debateqa .*--measures 'DA\(api\(gpt-4o\)\)'"),
         ("pRecall@5", BadInputError, "a ranking for each perspective .*study pir.*Coverage@k"),
         ("p-Recall@5", BadInputError, "a ranking for each perspective"),
         ("MRecall@", BadInputError, "cannot be read after"),
