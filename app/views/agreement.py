@@ -1,8 +1,9 @@
 """Agreement: how far people agree with each other and with the detector, where they do not, and the exports."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -15,7 +16,9 @@ from annotation.export import to_csv, to_jsonl, to_parquet
 from annotation.training_data import training_data
 from app.components.charts import counts_as_colours
 from app.components.detector_line import detector_line
+from app.components.downloads import downloads
 from app.components.plain_text import escaped
+from app.components.selectbox_by_id import selectbox_by_id
 from app.session import errors_in_place, judgments, workspace
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector, detector_names
@@ -115,25 +118,21 @@ def together(found: Report) -> None:
     """Everyone together, and each two."""
     parts, pairs = found.parts, found.parts["pairs"]
     st.subheader("Everyone together", anchor=False)
-    left, right = st.columns(2)
     if parts["together"]["value"].notna().any():
-        left.altair_chart(coefficients_chart(parts["together"]))
-    with right:
-        table(found, "together")
+        charted("agreement-together", coefficients_chart(parts["together"]), parts["together"])
+    table(found, "together")
     st.subheader("Each two, Cohen's kappa with its 95% interval", anchor=False)
     known = pairs[pairs["n"] > 0] if len(pairs) else pairs
     if not len(known) or not known["cohen_kappa"].notna().any():
         st.info("No two annotators have judged the same pairs yet.")
         return
-    left, right = st.columns([3, 2])
-    with left:
-        st.altair_chart(pairs_chart(known))
-    with right:
+    charted("agreement-pairs", pairs_chart(known), known)
+    with st.expander("As a table", icon=":material/table:"):
         st.dataframe(known.rename(columns={"cohen_kappa": "kappa"}).round(3), hide_index=True)
         st.caption(NOTES["pairs"])
     if len(found.labels.raters) > 2:
-        with st.expander("As a matrix"):
-            st.altair_chart(matrix_chart(known, list(found.labels.raters)), width="content")
+        with st.expander("As a matrix", icon=":material/grid_on:"):
+            charted("agreement-matrix", matrix_chart(known, list(found.labels.raters)), known, width="content")
 
 
 def more(found: Report) -> None:
@@ -147,7 +146,7 @@ def more(found: Report) -> None:
                 st.caption("Nothing here yet.")
                 continue
             if name == "time" and found.parts[name]["part"].nunique() > 1:
-                st.altair_chart(time_chart(found.parts[name]))
+                charted("agreement-time", time_chart(found.parts[name]), found.parts[name])
             table(found, name)
 
 
@@ -156,7 +155,7 @@ def anchored(found: Report) -> None:
     if not len(found.parts["anchoring"]):
         return
     st.subheader("Does seeing the detector's label change what people say?", anchor=False)
-    st.altair_chart(arms_chart(found.parts["anchoring"]))
+    charted("agreement-anchoring", arms_chart(found.parts["anchoring"]), found.parts["anchoring"])
     table(found, "anchoring")
 
 
@@ -181,6 +180,18 @@ def decisions() -> None:
             st.markdown(f"**{escaped(name)}**: {escaped(standing(judgments().version(), name))}")
 
 
+def charted(
+    name: str,
+    chart: alt.Chart | alt.LayerChart,
+    frame: pd.DataFrame,
+    *,
+    width: Literal["stretch", "content"] = "stretch",
+) -> None:
+    """A chart with the buttons that take it and its data away."""
+    st.altair_chart(chart, key=name, width=width)
+    downloads(name, frame, chart)
+
+
 def table(found: Report, name: str) -> None:
     """A table of the report as people read it."""
     st.dataframe(shown(found.parts[name]), hide_index=True, key=f"part-{name}")
@@ -195,15 +206,12 @@ def disagreements(found: Report) -> None:
     )
     if not shared:
         return
-    chosen = st.selectbox(
-        "Two annotators", [(p.a, p.b) for p in shared], format_func=lambda p: f"{p[0]} and {p[1]}", key="two"
-    )
-    if chosen is None:
-        return
-    a, b = chosen
-    left, right = st.columns([1, 2])
+    named = {f"{p.a} and {p.b}": (p.a, p.b) for p in shared}
+    a, b = named[selectbox_by_id("Two annotators", list(named), "two", str)]
+    left, right = st.columns([2, 3])
     with left:
-        st.altair_chart(counts_as_colours(confusion(found.rows, a, b, found.labels.values)))
+        counted = confusion(found.rows, a, b, found.labels.values)
+        charted("agreement-confusion", counts_as_colours(counted), counted.reset_index())
     two = found.labels.of_raters((a, b))
     both = (two.codes >= 0).all(axis=1)
     differ = both & (two.codes[:, 0] != two.codes[:, 1])
@@ -224,7 +232,7 @@ def disagreements(found: Report) -> None:
             st.caption(f"The first {_LISTED} of them:")
         # Somebody may be called as another column is.
         columns = [f"{a} says", f"{b} says", *_TEXTS, "comment"]
-        st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, height=320)
+        st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True)
 
 
 def exports(found: Report, asked: Asked) -> None:
@@ -238,43 +246,39 @@ def exports(found: Report, asked: Asked) -> None:
         return training_data(judgments().frame(), include_demo=False, adjudicated=gold_words(judgments()))
 
     pairs = found.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
-    downloads("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
-    downloads("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
-    chosen = st.selectbox("Table", TITLES, format_func=lambda name: TITLES[name], key="part")
-    downloads(
-        chosen,
-        {
-            "csv": lambda: to_csv(found.parts[chosen]),
-            "parquet": lambda: to_parquet(found.parts[chosen]),
-            "tex": lambda: to_latex(found.parts[chosen], TITLES[chosen]).encode("utf-8"),
-        },
-    )
-    downloads("Report", {"html": lambda: to_html(found)})
+    with st.container(horizontal=True):
+        files("Report", {"html": lambda: to_html(found)})
+        files("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
+        files("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox("Table", TITLES, format_func=lambda name: TITLES[name], key="part", width=380)
+        files(
+            chosen,
+            {
+                "csv": lambda: to_csv(found.parts[chosen]),
+                "parquet": lambda: to_parquet(found.parts[chosen]),
+                "tex": lambda: to_latex(found.parts[chosen], TITLES[chosen]).encode("utf-8"),
+            },
+        )
     st.caption(
         "Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits; an adjudicator's "
         "word comes before the majority's, and made-up annotators have none."
     )
-    downloads(
-        "Training data",
-        {
-            "jsonl": lambda: to_jsonl(learned()),
-            "parquet": lambda: to_parquet(learned()),
-        },
-    )
-
-
-def downloads(name: str, contents: dict[str, Callable[[], bytes]]) -> None:
-    """A button for each ending."""
     with st.container(horizontal=True):
-        for ending, content in contents.items():
-            st.download_button(
-                f"{name}.{ending}",
-                content,
-                f"{name.lower().replace(' ', '_')}.{ending}",
-                key=f"{name}-{ending}",
-                on_click="ignore",
-                icon=":material/download:",
-            )
+        files("Training data", {"jsonl": lambda: to_jsonl(learned()), "parquet": lambda: to_parquet(learned())})
+
+
+def files(name: str, contents: dict[str, Callable[[], bytes]]) -> None:
+    """A button for each ending."""
+    for ending, content in contents.items():
+        st.download_button(
+            f"{name}.{ending}",
+            content,
+            f"{name.lower().replace(' ', '_')}.{ending}",
+            key=f"{name}-{ending}",
+            on_click="ignore",
+            icon=":material/download:",
+        )
 
 
 with errors_in_place():

@@ -15,7 +15,7 @@ def coefficients_chart(table: pd.DataFrame) -> alt.LayerChart:
     known = table[table["value"].notna()]
     colour = next(name for name in ("who", "part", "statistic") if name in table.columns)
     base = alt.Chart(known).encode(
-        y=alt.Y("statistic:N", title=None, sort=None, axis=alt.Axis(labelLimit=180)),
+        y=alt.Y("statistic:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
         yOffset=alt.YOffset(f"{colour}:N", sort=None),
         color=alt.Color(f"{colour}:N", title=None, sort=None, legend=alt.Legend(orient="bottom")),
     )
@@ -36,7 +36,7 @@ def matrix_chart(pairs: pd.DataFrame, raters: list[str]) -> alt.LayerChart:
     """Cohen's kappa of all pairs as a matrix of colours, with the number in each cell where there are 15 raters or fewer."""
     both = pd.concat([pairs, pairs.rename(columns={"a": "b", "b": "a"})])[["a", "b", "cohen_kappa", "n"]]
     base = alt.Chart(both[both["cohen_kappa"].notna()]).encode(
-        x=alt.X("b:N", title=None, sort=raters, axis=alt.Axis(labelLimit=120, labelAngle=-40)),
+        x=alt.X("b:N", title=None, sort=raters, axis=alt.Axis(labelLimit=120, labelAngle=-40, labelOverlap=False)),
         y=alt.Y("a:N", title=None, sort=raters, axis=alt.Axis(labelLimit=200)),
         tooltip=["a:N", "b:N", alt.Tooltip("cohen_kappa:Q", format=".3f"), "n:Q"],
     )
