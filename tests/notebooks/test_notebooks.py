@@ -8,8 +8,11 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
+import typer.main
 from nbclient.exceptions import CellExecutionError
 
+from app.cli import cli
+from app.components.command_form import leaf_commands
 from data.workspace import Workspace
 from tests.notebooks.execution import FOLDER, executed, notebooks, shape
 
@@ -70,6 +73,22 @@ def test_notebooks_are_kept_whole_and_say_nothing_of_the_machine(path: Path) -> 
     assert drawings
     assert all(ElementTree.fromstring(svg).tag.endswith("svg") for svg in drawings)
     assert re.findall(r"(?:/home|/root|/tmp|/work|/Users)/\S*|0x[0-9a-f]{6,}", path.read_text(encoding="utf-8")) == []
+
+
+def test_commands_that_are_told_of_are_commands_with_these_options() -> None:
+    known = {" ".join(words): command for words, command in leaf_commands(typer.main.get_command(cli)).items()}
+    told = [
+        written.split()
+        for path in PATHS
+        for cell in nbformat.read(path, as_version=4).cells
+        for written in re.findall(r"`?berdseye ([a-z][^`']*?)[`']", cell.source)
+    ]
+    assert len(told) >= 6
+    for words in told:
+        name = next((" ".join(words[:n]) for n in (3, 2, 1) if " ".join(words[:n]) in known), None)
+        assert name is not None, words
+        options = {word for word in words if word.startswith("--")}
+        assert options <= {option for parameter in known[name].params for option in parameter.opts}, words
 
 
 def test_the_list_names_them_all() -> None:
