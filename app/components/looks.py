@@ -29,8 +29,12 @@ _FILLED = """
 }
 [data-testid^="stBaseButton-primary"]:not(:disabled):hover { background-color: #184f7f; border-color: #184f7f; }
 """
+# Streamlit fades small print as a whole; of the links in it too little is left to read.
+_SMALL_PRINT = """
+[data-testid="stCaptionContainer"] { opacity: 1; color: color-mix(in srgb, currentColor 62%, transparent); }
+"""
 
 
 def looks() -> None:
     """Give the page its looks."""
-    st.html(f"<style>{_ROOM}{_CHOSEN}{_FILLED}{CHIPS}</style>")
+    st.html(f"<style>{_ROOM}{_CHOSEN}{_SMALL_PRINT}{_FILLED}{CHIPS}</style>")

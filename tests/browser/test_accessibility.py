@@ -1,17 +1,18 @@
 """Every page on the demo, in both themes, before an accessibility engine: axe-core finds nothing serious in what is ours."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page
 
+from app.roles import PAGES
 from data.workspace import Workspace
 from tests.browser.every_page import queries, show
 from tests.browser.served import Served, new_context
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 SERIOUS = ("serious", "critical")
 OF_STREAMLIT: Mapping[tuple[str, str], str] = {
@@ -26,6 +27,14 @@ THEMES = ("light", "dark")
 TRIES = 3
 
 
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of a fresh visitor, whatever its scripts say: other tests ask that."""
+    context = new_context(browser)
+    yield context.new_page()
+    context.close()
+
+
 def serious(page: Page) -> list[str]:
     """What axe-core finds on a page as it stands, an element a line; axe-core must have been loaded into it."""
     found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
@@ -38,22 +47,30 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def test_no_page_has_a_serious_finding_in_either_theme(app: Served, browser: Browser) -> None:
-    context = new_context(browser)
-    page = context.new_page()
-    found: dict[str, list[str]] = {}
-    for name, query in queries(Workspace.open(app.workspace)).items():
-        show(page, app.url, name, query)
-        page.evaluate(AXE_SCRIPT)
-        for theme in THEMES:
-            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+def findings(page: Page, app: Served, name: str, themes: Iterable[str]) -> list[str]:
+    """What is found on a page of this name in the themes."""
+    show(page, app.url, name, queries(Workspace.open(app.workspace))[name])
+    page.evaluate(AXE_SCRIPT)
+    found = []
+    for theme in themes:
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        lines = serious(page)
+        for _ in range(TRIES):
+            if not lines:
+                break
+            page.wait_for_timeout(1000)  # what is being drawn anew is faded, and colours change by and by
             lines = serious(page)
-            for _ in range(TRIES):
-                if not lines:
-                    break
-                page.wait_for_timeout(1000)  # what is being drawn anew is faded, and colours change by and by
-                lines = serious(page)
-            if lines:
-                found[f"{name}, {theme}"] = lines
-    context.close()
-    assert not found, "\n".join(f"{where}: {line}" for where, lines in found.items() for line in lines)
+        found += [f"{theme}: {line}" for line in lines]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_serious_finding_in_either_theme(app: Served, page: Page, name: str) -> None:
+    found = findings(page, app, name, THEMES)
+    assert not found, "\n".join(found)
+
+
+def test_explore_has_no_serious_finding_in_the_light(app: Served, page: Page) -> None:
+    found = findings(page, app, "explore", THEMES[:1])
+    assert not found, "\n".join(found)
