@@ -28,6 +28,7 @@ _FITTING = """<style>
 }
 .st-key-tour button { min-height: 2rem; }
 .st-key-tour-text p { font-size: 0.9375rem; line-height: 1.5; }
+.st-key-tour-text code { white-space: nowrap; }
 </style>"""
 
 
