@@ -157,7 +157,7 @@ def test_a_link_into_a_new_tab_finds_the_person_signed_in(app: Served, page: Pag
     settled(other)
     expect(other.get_by_test_id("stSidebar").get_by_role("combobox")).to_be_visible()
     sign_in(other, "Zed")
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Jobs").click()
     settled(page)
     expect(page.get_by_test_id("stSidebar").locator("strong")).to_have_text(name)
     other.reload()
