@@ -1,17 +1,21 @@
 """Runs with their labels, read once for all pages and sessions."""
 
+from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
+import numpy as np
 import streamlit as st
 
+from app.questions import questions_of
 from app.session import judgments, workspace
 from data.dataset_names import version_file
 from data.runs import RunManifest, load_run
 from evaluation.dataset_versions import under_version
 from evaluation.failures.attribution import POOL_DEPTH
 from evaluation.failures.sides import pooled_support
-from evaluation.label_sources import label_versions, parse_label_source
-from evaluation.labelled_runs import LabelledRun, labelled_run
+from evaluation.label_sources import LabelSource, label_versions, parse_label_source
+from evaluation.labelled_runs import LabelledRun, keyed_run, with_labels
 from evaluation.support import Support
 
 _MOST, _MOST_POOLED = 32, 8
@@ -24,7 +28,48 @@ def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL
 
     `version` is one of its data set, where that is not the run's own. Raises `StaleError` as `labelled_run` does.
     """
-    return _labelled(run.name, version or run.dataset, source, min(depth, run.k), state(run, source, version))
+    parsed, depth = parse_label_source(source), min(depth, run.k)
+    if parsed.corrected or len(parsed.parts) == 1 or not parsed.asks_detector:
+        return _part(run, parsed, version, depth)
+    # Kept apart, since people's words change with every judgment and a detector's do not.
+    said = _part(run, LabelSource(parsed.parts[:-1]), version, depth)
+    found = _part(run, LabelSource(parsed.parts[-1:]), version, depth)
+    return replace(found, labels=np.where(np.isnan(said.labels), found.labels, said.labels))
+
+
+def _part(run: RunManifest, source: LabelSource, version: str, depth: int) -> LabelledRun:
+    return _deepest(run.name, version or run.dataset, str(source), state(run, str(source), version)).to(depth)
+
+
+class _Deepest:
+    """A stored run with the labels of a source, as deep as anybody looked."""
+
+    def __init__(self, name: str, version: str, source: LabelSource) -> None:
+        self._name, self._version, self._source = name, version, source
+        self._reading = Lock()
+        self._held: LabelledRun | None = None
+        self._known = 0
+
+    def to(self, depth: int) -> LabelledRun:
+        """Its first passages; what was read once is not read again."""
+        with self._reading:
+            if self._held is None or self._known < depth:
+                with st.spinner("Reading the run and its labels…"):
+                    self._held = self._read(depth)
+            return self._held.top(depth)
+
+    def _read(self, depth: int) -> LabelledRun:
+        run = load_run(workspace(), self._name)
+        if self._version != run.manifest.dataset:
+            run = under_version(workspace(), run, self._version)
+        questions = list(questions_of(self._version).values())
+        keyed = keyed_run(workspace(), run, questions, depth, deeper=True)
+        held = with_labels(workspace(), judgments(), keyed, self._source, ask=False)
+        self._known = held.labelled_depth if self._source.asks_detector else held.ids.shape[1]
+        if self._known < depth:
+            held = with_labels(workspace(), judgments(), keyed.top(depth), self._source)
+            self._known = depth
+        return held
 
 
 def pooled(run: RunManifest, source: str, version: str = "") -> Support:
@@ -45,11 +90,10 @@ def _written(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-@st.cache_resource(max_entries=_MOST, show_spinner="Reading the run and its labels…")
-def _labelled(name: str, version: str, source: str, depth: int, state: _State) -> LabelledRun:
+@st.cache_resource(max_entries=_MOST, show_spinner=False)
+def _deepest(name: str, version: str, source: str, state: _State) -> _Deepest:
     del state  # part of the key: what was made anew is read anew
-    run = under_version(workspace(), load_run(workspace(), name), version)
-    return labelled_run(workspace(), judgments(), run, parse_label_source(source), depth)
+    return _Deepest(name, version, parse_label_source(source))
 
 
 @st.cache_resource(max_entries=_MOST_POOLED, show_spinner="Pooling the labels of all runs…")

@@ -18,10 +18,12 @@ Keys = npt.NDArray[np.bytes_]
 _WIDTH = "S32"
 
 
-def run_keys(workspace: Workspace, run: Run, questions: Sequence[Question], k: int) -> tuple[Corpus, Keys]:
+def run_keys(
+    workspace: Workspace, run: Run, questions: Sequence[Question], k: int, *, deeper: bool = False
+) -> tuple[Corpus, Keys]:
     """The corpus of a run, and the key of each pair of its top k, bytes[n_questions, k, m_max]; b"" where there is no pair.
 
-    Raises `StaleError` as `fitting_corpus` does.
+    `deeper`: with those below k that are kept already. Raises `StaleError` as `fitting_corpus` does.
     """
     corpus = fitting_corpus(workspace, run, questions)
     k = min(k, run.ids.shape[1])
@@ -31,7 +33,7 @@ def run_keys(workspace: Workspace, run: Run, questions: Sequence[Question], k: i
     if kept is None or kept.shape[1] < k:
         kept = keys_of(corpus, run.ids[:, :k], questions)
         _write(path, made_of, kept)
-    return corpus, kept[:, :k]
+    return corpus, kept if deeper else kept[:, :k]
 
 
 def keys_of(corpus: Corpus, ids: Ids, questions: Sequence[Question]) -> Keys:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data.atomic import write_json, write_parquet
@@ -115,12 +116,14 @@ def load_run(workspace: Workspace, name: str) -> Run:
     if not path.exists():
         raise UnknownNameError("run", name, [p.stem for p in workspace.runs_folder.glob("*.json")])
     manifest, question_ids = _manifest(path)
-    place = {question: i for i, question in enumerate(question_ids)}
     ids = np.full((len(question_ids), manifest.k), -1, dtype=np.int64)
     scores = np.zeros((len(question_ids), manifest.k), dtype=np.float32)
     try:
         table = pq.read_table(path.with_suffix(".parquet"))
-        rows = np.array([place[q] for q in table["question"].to_pylist()], dtype=np.int64)
+        places = pc.index_in(table["question"], value_set=pa.array(question_ids, pa.string()))
+        if places.null_count:
+            raise LookupError("it ranks for questions that its manifest does not name")
+        rows = places.to_numpy()
         ranks = table["rank"].to_numpy() - 1
         ids[rows, ranks] = table["passage"].to_numpy()
         scores[rows, ranks] = table["score"].to_numpy()

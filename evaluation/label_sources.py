@@ -52,10 +52,14 @@ class LabelSource:
         """Of a corrected source its detector; of others themselves."""
         return LabelSource(self.parts)
 
+    @property
+    def asks_detector(self) -> bool:
+        """Whether the last of the sources is a detector, which gives every pair a label."""
+        return self.parts[-1] not in _NO_DETECTORS
+
     def detector(self, workspace: Workspace) -> Detector | None:
         """The detector among the sources, if there is one."""
-        last = self.parts[-1]
-        return None if last in _NO_DETECTORS else parse_detector(last, workspace)
+        return parse_detector(self.parts[-1], workspace) if self.asks_detector else None
 
 
 def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:
@@ -134,9 +138,13 @@ def labels_by_key(
     texts: Callable[[Sequence[int]], Sequence[Pair]],
     *,
     first: int | None = None,
+    ask: bool = True,
     progress: Progress = silent,
 ) -> npt.NDArray[np.float64]:
-    """The same for pairs known by their keys; `texts` gives those at some places, for a detector that has not seen them."""
+    """The same for pairs known by their keys; `texts` gives those at some places, for a detector that has not seen them.
+
+    Without `ask` it is not asked about those, which have no label of it then.
+    """
     if source.corrected:
         raise BadInputError(
             f"'{source}' corrects means and labels no pair.", hint=f"Take {source.plain} or {HUMAN}>{source.plain}."
@@ -162,7 +170,11 @@ def labels_by_key(
             )
         else:
             detector = parse_detector(part, workspace)
-            chances = label_keys(store, detector, keys, texts, progress=progress)
-            values = (chances >= detector.threshold).astype(np.float64)
+            chances = (
+                label_keys(store, detector, keys, texts, progress=progress)
+                if ask
+                else store.get(detector.name, keys, detector.version)
+            )
+            values = np.where(np.isnan(chances), np.nan, chances >= detector.threshold)
         found = np.where(np.isnan(found), values, found) if len(keys) else found
     return found

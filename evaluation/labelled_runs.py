@@ -49,6 +49,30 @@ class LabelledRun:
         width = self.labels.shape[2]
         return np.where(np.arange(width) < self.counts[:, None], ranks, -1).astype(np.int64)
 
+    def top(self, k: int) -> "LabelledRun":
+        """Its first k passages."""
+        return LabelledRun(self.questions, self.ids[:, :k], self.keys[:, :k], self.labels[:, :k])
+
+    @property
+    def labelled_depth(self) -> int:
+        """How many passages from the first on have all of their labels."""
+        lacking = (np.isnan(self.labels) & (self.keys != b"")).any(axis=(0, 2))
+        return int(lacking.argmax()) if lacking.any() else len(lacking)
+
+
+@dataclass(frozen=True)
+class KeyedRun:
+    """A ranking before anybody is asked for labels: `ids` and `keys` as in `LabelledRun`."""
+
+    corpus: Corpus
+    questions: Sequence[Question]
+    ids: Ids
+    keys: Keys
+
+    def top(self, k: int) -> "KeyedRun":
+        """Its first k passages."""
+        return KeyedRun(self.corpus, self.questions, self.ids[:, :k], self.keys[:, :k])
+
 
 def labelled_run(
     workspace: Workspace,
@@ -63,9 +87,8 @@ def labelled_run(
 
     Raises `StaleError` where the run does not fit its data set or corpus any more, `BadInputError` for a corrected source.
     """
-    questions = load_dataset(workspace, run.manifest.dataset)
-    corpus, keys = run_keys(workspace, run, questions, k)
-    return _labelled(workspace, judgments, source, questions, corpus, run.ids[:, :k], keys, progress)
+    keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
+    return with_labels(workspace, judgments, keyed, source, progress=progress)
 
 
 def labelled_ranking(
@@ -79,26 +102,36 @@ def labelled_ranking(
     progress: Progress = silent,
 ) -> LabelledRun:
     """The same for a ranking `ids` int64[n_questions, k] that is no stored run."""
-    keys = keys_of(corpus, ids, questions)
-    return _labelled(workspace, judgments, source, questions, corpus, ids, keys, progress)
+    keyed = KeyedRun(corpus, questions, ids, keys_of(corpus, ids, questions))
+    return with_labels(workspace, judgments, keyed, source, progress=progress)
 
 
-def _labelled(
+def keyed_run(
+    workspace: Workspace, run: Run, questions: Sequence[Question], k: int, *, deeper: bool = False
+) -> KeyedRun:
+    """The top k of a stored run on these questions, those of its data set; with what lies below where `deeper` and the keys of
+    that are kept already. Raises `StaleError` where the run does not fit its data set or corpus any more."""
+    corpus, keys = run_keys(workspace, run, questions, k, deeper=deeper)
+    return KeyedRun(corpus, questions, run.ids[:, : keys.shape[1]], keys)
+
+
+def with_labels(
     workspace: Workspace,
     judgments: Judgments,
+    keyed: KeyedRun,
     source: LabelSource,
-    questions: Sequence[Question],
-    corpus: Corpus,
-    ids: Ids,
-    keys: Keys,
-    progress: Progress,
+    *,
+    ask: bool = True,
+    progress: Progress = silent,
 ) -> LabelledRun:
+    """Its labels by a source; without `ask`, pairs that a detector has not seen have none."""
+    questions, ids, keys = keyed.questions, keyed.ids, keyed.keys
     places = np.argwhere(keys != b"")
 
     def texts(asked: Sequence[int]) -> list[Pair]:
         rows = places[list(asked)]
         wanted = ids[rows[:, 0], rows[:, 1]].tolist()
-        found = dict(zip(wanted, corpus.passages(wanted), strict=True))
+        found = dict(zip(wanted, keyed.corpus.passages(wanted), strict=True))
         return [
             Pair(found[i].text, questions[row].perspectives[place].text, found[i].title)
             for i, (row, _, place) in zip(wanted, rows.tolist(), strict=True)
@@ -106,5 +139,5 @@ def _labelled(
 
     labels: Doubles = np.full(keys.shape, np.nan)
     asked = keys[tuple(places.T)].astype(str).tolist()
-    labels[tuple(places.T)] = labels_by_key(workspace, judgments, source, asked, texts, progress=progress)
+    labels[tuple(places.T)] = labels_by_key(workspace, judgments, source, asked, texts, ask=ask, progress=progress)
     return LabelledRun(questions, ids, keys, labels)

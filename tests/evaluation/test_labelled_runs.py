@@ -15,7 +15,7 @@ from data.run_pairs import run_pairs
 from data.runs import Run
 from data.workspace import Workspace
 from evaluation.label_sources import labels_of, parse_label_source
-from evaluation.labelled_runs import LabelledRun, labelled_run
+from evaluation.labelled_runs import LabelledRun, keyed_run, labelled_run, with_labels
 
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 1, 1): False, (0, 1, 2): True, (1, 0, 3): False, (1, 0, 2): True}
 
@@ -97,3 +97,29 @@ def test_a_run_made_anew_has_its_own_keys(tmp_path: Path) -> None:
     (target / kept.name).write_bytes(kept.read_bytes())
     _, after = run_keys(other_workspace, other, QUESTIONS, 3)
     np.testing.assert_array_equal(after[0], before[0, ::-1])
+
+
+def test_without_asking_a_detector_only_what_it_was_asked_before_has_a_label(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    source = parse_label_source("gold>embedded")
+    put_gold(small, {(0, 0, 2): True})
+    top = labelled(small, judgments, run, "embedded", k=1)
+    keyed = keyed_run(small, run, load_dataset(small, DATASET), 3)
+    found = with_labels(small, judgments, keyed, source, ask=False)
+    assert found.labelled_depth == 1
+    assert np.isnan(found.labels[0, 1, 1])
+    assert found.labels[0, 2, 0] == 1, "gold"
+    np.testing.assert_array_equal(found.top(1).labels, top.labels)
+    whole = with_labels(small, judgments, keyed, source)
+    assert whole.labelled_depth == 3
+    np.testing.assert_array_equal(whole.labels, labelled(small, judgments, run, "gold>embedded").labels)
+
+
+def test_a_keyed_run_is_as_deep_as_keys_are_kept(small: Workspace, run: Run) -> None:
+    questions = load_dataset(small, DATASET)
+    assert keyed_run(small, run, questions, 1, deeper=True).keys.shape[1] == 1
+    keyed_run(small, run, questions, 3)
+    deep = keyed_run(small, run, questions, 1, deeper=True)
+    assert deep.keys.shape[1] == deep.ids.shape[1] == 3
+    assert deep.top(2).keys.shape[1] == keyed_run(small, run, questions, 2).ids.shape[1] == 2
