@@ -226,17 +226,21 @@ def page() -> None:
     fit = [run for run in runs if run.corpus_hash == corpus.manifest.hash]
     places = ranked(corpus.name, passage.id, tuple((run.name, run.created) for run in fit))
     questions = asked_questions(places)
-    parts = st.tabs(["Runs", "Labels", "Judgments", "Neighbours", "Same text"])
-    with parts[0]:
-        in_runs(places, questions, len(runs) - len(fit))
-    with parts[1]:
-        labels(passage, questions)
-    with parts[2]:
-        words(passage)
-    with parts[3], errors_in_place():
-        near(corpus, passage)
-    with parts[4]:
-        elsewhere(corpus, passage)
+    names = ["Runs", "Labels", "Judgments", "Neighbours", "Same text"]
+    tabs = st.tabs(names, key="part", on_change="rerun", bind="query-params")
+    part = next(n for n, tab in enumerate(tabs) if tab.open)
+    with tabs[part], errors_in_place():
+        match names[part]:
+            case "Runs":
+                in_runs(places, questions, len(runs) - len(fit))
+            case "Labels":
+                labels(passage, questions)
+            case "Judgments":
+                words(passage)
+            case "Neighbours":
+                near(corpus, passage)
+            case _:
+                elsewhere(corpus, passage)
 
 
 with errors_in_place():

@@ -46,7 +46,7 @@ def chosen_question() -> Question:
 def links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
     """Where to go on from here."""
     to = [
-        ("Explore: read its passages and correct labels", "explore", {"set": dataset, "question": question.id}),
+        ("Explore: read its passages and correct labels", "./", {"set": dataset, "question": question.id}),
         (
             "Perspectives: propose an edit",
             "perspectives",
@@ -57,7 +57,7 @@ def links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
     if runs:
         to.append(("Failures of a run", "failures", {"run": runs[0].name, "words": question.text}))
     if len(runs) > 1:
-        to.append(("Compare two runs", "compare", {"a": runs[0].name, "b": runs[1].name}))
+        to.append(("Compare two runs", "compare", {"a": runs[0].name, "b": runs[1].name, "question": question.id}))
     st.markdown(" · ".join(f"[{said}]({page}?{urlencode(query)})" for said, page, query in to))
 
 
@@ -191,17 +191,22 @@ def page() -> None:
         st.warning(f"Left out, since their corpora have changed: {names}. Run these pipelines again.")
     if not runs:
         st.info("No run has this question. Run a pipeline on the Runs page.")
-    parts = st.tabs(["Runs", "Over time", "Judgments", "Edits"])
-    if runs and question.perspectives:
-        with parts[0]:
-            holes(question, runs, k)
-            measures(runs, k)
-        with parts[1], errors_in_place():
-            over_time(question, runs, source, k)
-    with parts[2]:
-        said(runs)
-    with parts[3]:
-        edits(question, dataset)
+    parts = ["Runs", "Over time", "Judgments", "Edits"]
+    tabs = st.tabs(parts, key="part", on_change="rerun", bind="query-params")
+    part = next(n for n, tab in enumerate(tabs) if tab.open)
+    with tabs[part], errors_in_place():
+        match parts[part]:
+            case "Runs" | "Over time" if not (runs and question.perspectives):
+                st.caption("What runs cover of its perspectives will be seen here.")
+            case "Runs":
+                holes(question, runs, k)
+                measures(runs, k)
+            case "Over time":
+                over_time(question, runs, source, k)
+            case "Judgments":
+                said(runs)
+            case _:
+                edits(question, dataset)
 
 
 with errors_in_place():

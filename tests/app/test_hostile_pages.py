@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
@@ -29,6 +30,11 @@ from retrieval.running import run_pipeline
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
 PAGES = sorted(path.stem for path in VIEWS.glob("*.py"))
+PARTS = [
+    *(f"question?part={part}" for part in ("Over time", "Judgments", "Edits")),
+    *(f"passage?id=0&part={part}" for part in ("Runs", "Labels", "Judgments", "Neighbours", "Same text")),
+]
+"""Tabs of pages that are drawn when they are opened."""
 ATTACK = (
     "<b>x</b> **y** [l](https://evil.example/a) ![p](http://evil.example/p) eve@evil.example www.evil.example "
     "https://evil.example $z$ :red[w] `c` =1+1"
@@ -47,6 +53,9 @@ SHOWN = {
     "perspectives": (QUESTION, PERSPECTIVE, COMMENT, REASON, NAMES[2]),
     "adjudication": (QUESTION, PERSPECTIVE, TITLE, PASSAGE, COMMENT),
     "agreement": (NAMES[2],),
+    "question": (QUESTION, PERSPECTIVE),
+    "question?part=Edits": (REASON, NAMES[2]),
+    "passage?id=0&part=Runs": (TITLE, PASSAGE),
 }
 """What must be seen on a page."""
 PLAIN = {
@@ -126,8 +135,11 @@ def _edited(workspace: Workspace, held: Judgments, people: list[Annotator]) -> N
     make_version(log, NAMES[2])
 
 
-def _drawn(page: str) -> AppTest:
+def _drawn(address: str) -> AppTest:
+    page, _, query = address.partition("?")
     at = AppTest.from_file(str(VIEWS / f"{page}.py"), default_timeout=60)
+    for name, value in parse_qsl(query):
+        at.query_params[name] = value
     at.session_state["annotator"] = shared_judgments().sign_in("Reader")
     at.query_params["of"] = "all judgments"
     at.run()
@@ -165,7 +177,7 @@ def _texts(message: Any) -> list[str]:
 
 
 @pytest.mark.usefixtures("held")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *PARTS])
 def test_every_page_shows_hostile_words_as_text(page: str) -> None:
     markdown = _markdown(_drawn(page))
     assert not [text for text in markdown if RAW.search(OWN_LINK.sub("]", text.replace(GUIDELINES_SHOWN, "")))]
@@ -175,7 +187,7 @@ def test_every_page_shows_hostile_words_as_text(page: str) -> None:
         assert words in shown, f"{words} is not on the page"
 
 
-OWN_LINK = re.compile(r"\]\(\w+\?[^()\s]*\)")
+OWN_LINK = re.compile(r"\]\((?:\./|\w+)\?[^()\s]*\)")
 """The way to another page of ours: what stands in it is encoded."""
 GUIDELINES_SHOWN = GUIDELINES.replace("![", "\\![")
 """Of guidelines the Markdown is drawn, and no picture is fetched."""

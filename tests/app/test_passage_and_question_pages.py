@@ -39,12 +39,15 @@ def test_everything_known_of_a_passage_stands_on_its_page(demo: Workspace) -> No
     held = Judgments.open(demo.judgments_url)
     [key] = held.add_pairs([record])
     held.judge(held.sign_in("Ana"), key, "supports", source="annotate", comment="=clear")
-    at = drawn("passage", corpus="web", id=str(best))
-    shown = texts(at)
-    assert passage.title in shown
-    assert passage.source_id in shown
-    assert not at.error, texts(at)
-    by_columns = {next(iter(d.value.columns)): d.value for d in at.dataframe}
+    by_columns = {}
+    for part in ("Runs", "Labels", "Judgments", "Neighbours"):
+        at = drawn("passage", corpus="web", id=str(best), part=part)
+        shown = texts(at)
+        assert passage.title in shown
+        assert passage.source_id in shown
+        assert not at.error, texts(at)
+        [table] = at.dataframe
+        by_columns[next(iter(table.value.columns))] = table.value
     assert by_columns["rank"]["rank"].is_monotonic_increasing
     assert set(by_columns["rank"]["data set"]) <= {"debate", "living", "policy"}
     assert set(by_columns["perspective"]["labels from"]) >= {"embedded"}
@@ -61,7 +64,7 @@ def test_everything_known_of_a_passage_stands_on_its_page(demo: Workspace) -> No
 
 @pytest.mark.usefixtures("demo")
 def test_a_passage_of_saved_pages_is_read_too() -> None:
-    at = drawn("passage", corpus="pages", id="0")
+    at = drawn("passage", corpus="pages", id="0", part="Neighbours")
     assert "have no index of their own" in texts(at)
     assert not at.exception
 
@@ -83,7 +86,8 @@ def test_a_question_shows_every_run(demo: Workspace) -> None:
 
 def test_coverage_over_time_is_told_where_somebody_judged(demo: Workspace) -> None:
     question = load_dataset(demo, "debate")[0]
-    at = drawn("question", set="debate", question=question.id, labels="human>embedded", beside="embedded")
+    asked = {"set": "debate", "question": question.id, "labels": "human>embedded"}
+    at = drawn("question", **asked, beside="embedded", part="Over time")
     assert not at.error, texts(at)
     assert "A dot: somebody's word changed" in texts(at)
 
