@@ -1,5 +1,7 @@
 """The Streamlit app: `berdseye app`, or `streamlit run app/main.py` on a workspace."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from app.components.job_line import job_line
@@ -10,9 +12,9 @@ from app.roles import may, right_of_page
 from app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
 from data.errors import BerdseyeError
 
-st.set_page_config(
-    page_title="Berdseye", page_icon=":material/visibility:", layout="wide", initial_sidebar_state=SIDEBAR
-)
+# A file of ours: Streamlit would fetch an icon it names from another machine.
+ICON = Path(__file__).parent / "static" / "icon.svg"
+st.set_page_config(page_title="Berdseye", page_icon=ICON, layout="wide", initial_sidebar_state=SIDEBAR)
 
 # Not in a folder `pages`: Streamlit would run a file there without this one, for the first visitor of its address.
 VIEWS = {

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -39,13 +40,20 @@ def own_app(demo_workspace: Workspace, tmp_path: Path) -> Iterator[Served]:
         yield server
 
 
+def leaves(url: str) -> bool:
+    """Whether a request for an address would leave this machine."""
+    address = urlsplit(url)
+    return address.scheme in ("http", "https", "ws", "wss") and address.hostname not in ("127.0.0.1", "localhost")
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page of a fresh visitor; a script error or a dialog on it fails the test."""
+    """A page of a fresh visitor; a script error, a dialog or a request to another machine fails the test."""
     context = new_context(browser)
     opened = context.new_page()
     trouble: list[str] = []
     opened.on("pageerror", lambda error: trouble.append(str(error)))
+    opened.on("request", lambda request: trouble.append(request.url) if leaves(request.url) else None)
     opened.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     context.close()
