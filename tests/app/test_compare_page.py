@@ -23,11 +23,6 @@ def figures(at: AppTest) -> dict[str, dict[str, float]]:
     return {row["measure"]: row for row in found.to_dict("records")}
 
 
-@pytest.mark.usefixtures("at_hand")
-def test_without_a_run_the_next_step_is_said() -> None:
-    assert "There is no run yet. Run a pipeline on the Runs page, then another" in texts(drawn("compare"))
-
-
 @pytest.mark.usefixtures("demo")
 def test_wins_losses_and_ties_add_up_and_the_lists_agree() -> None:
     at = drawn("compare", a=WEB, b=PAGES)

@@ -24,11 +24,6 @@ def table(at: AppTest, key: str) -> list[dict[str, object]]:
     return found.to_dict("records")  # type: ignore[no-any-return]
 
 
-@pytest.mark.usefixtures("at_hand")
-def test_without_a_run_the_next_step_is_said() -> None:
-    assert "There is no run yet. Run a pipeline on the Runs page" in texts(drawn("failures"))
-
-
 @pytest.mark.usefixtures("demo")
 def test_every_hole_is_counted_once_and_has_a_reason() -> None:
     at = drawn("failures", run=PAGES)

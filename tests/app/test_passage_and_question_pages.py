@@ -14,12 +14,6 @@ __all__ = ["at_hand", "demo"]
 CARS = "Should cities ban private cars from their centres?"
 
 
-@pytest.mark.usefixtures("at_hand")
-def test_empty_workspaces_say_the_next_step() -> None:
-    assert "berdseye corpus add" in texts(drawn("passage"))
-    assert "berdseye dataset add" in texts(drawn("question"))
-
-
 @pytest.mark.usefixtures("demo")
 def test_a_passage_that_is_not_there_is_said() -> None:
     assert "Give the number of a passage" in texts(drawn("passage", corpus="web"))

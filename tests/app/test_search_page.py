@@ -29,11 +29,6 @@ def cards(at: AppTest) -> int:
     return sum(b.label == "More like this" for b in at.button)
 
 
-@pytest.mark.usefixtures("at_hand")
-def test_an_empty_workspace_says_the_next_step() -> None:
-    assert "berdseye corpus add" in texts(drawn("search"))
-
-
 @pytest.mark.usefixtures("demo")
 def test_nothing_typed_asks_for_words_and_nothing_found_says_so() -> None:
     at = drawn("search")

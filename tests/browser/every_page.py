@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 from playwright.sync_api import Page, expect
 
 from app.roles import PAGES
-from data.runs import list_runs, load_run
 from data.workspace import Workspace
+from tests.app.page_addresses import page_addresses
 from tests.browser.served import go, settled, sign_in
 
 READER = "Robin"
@@ -16,12 +16,8 @@ READER = "Robin"
 def queries(workspace: Workspace) -> dict[str, str]:
     """What follows each page's address, by the page's name, in the order of the table of pages; a page of one thing is shown
     with the first passage or question of the first run."""
-    run = load_run(workspace, list_runs(workspace)[0].name)
-    of_one: dict[str, dict[str, str | int]] = {
-        "passage": {"corpus": run.manifest.corpus, "id": int(run.ids[0, 0])},
-        "question": {"set": run.manifest.dataset, "question": run.question_ids[0]},
-        "search": {"q": "cars in cities"},
-    }
+    held = {**page_addresses(workspace), "search": {"q": "cars in cities"}}
+    of_one = {name: held[name] for name in ("passage", "question", "search")}
     return {name: f"?{urlencode(of_one[name])}" if name in of_one else "" for name in PAGES}
 
 
