@@ -29,3 +29,20 @@ def stance_figures(kept: Made, source: str, k: int, version: int) -> Figures:
         stance_shares(people, k, whole)[[*columns, "value", "low", "high", "n"]].rename(columns={"value": "people"}), on=columns
     )  # fmt: skip
     return stance_shares(held, k), both[both["n"] > 0]
+
+
+def side_by_side(cells: pd.DataFrame, across: str, digits: int) -> pd.DataFrame:
+    """Figures as texts with their intervals, a system a row and the values of a column `across` beside one another; then how many
+    questions they are of, and what share of the pairs has a label."""
+    told = [
+        f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if value == value else "–"
+        for value, low, high in cells[["value", "low", "high"]].to_numpy(dtype=float).tolist()
+    ]
+    wide = cells.assign(told=told).pivot(index="system", columns=across, values="told")
+    wide = wide.loc[cells["system"].unique(), cells[across].unique()].fillna("–")
+    by = cells.groupby("system", sort=False)
+    for name, form in (("n", "{:.0f}"), ("undefined", "{:.0f}"), ("judged", "{:.0f}%")):
+        if name in cells:
+            ends = zip(by[name].min(), by[name].max(), strict=True)
+            wide[name] = [" to ".join(dict.fromkeys(map(form.format, pair))) for pair in ends]
+    return wide.reset_index().rename_axis(columns=None)

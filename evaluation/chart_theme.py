@@ -38,6 +38,8 @@ def _theme() -> alt.theme.ThemeConfig:
             "range": {"category": list(CATEGORIES), "ramp": list(SEQUENTIAL), "diverging": list(DIVERGING)},
             "view": {"stroke": "transparent"},
             "axis": {"labelLimit": 320, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+            # The first and last name of a list stand beside their rows, as all others do.
+            "axisY": {"labelFlush": False},
             "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
         }
     )

@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 _ROW = 28
+_SHORT = 12
 _CURVE, _CURVE_WIDTH = 110, 420
 _NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
 
@@ -53,8 +54,14 @@ def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
     # Names of people may hold dots and brackets, which Altair would read as paths.
     long = table.rename_axis(index="row", columns="column").stack().rename("items").reset_index()  # type: ignore[call-overload]
     order = list(table.index)
+    angle = -20 if max(len(str(name)) for name in table.columns) > _SHORT else 0
     base = alt.Chart(long).encode(
-        x=alt.X("column:N", title=columns, sort=order, axis=alt.Axis(labelAngle=-20)),
+        x=alt.X(
+            "column:N",
+            title=columns,
+            sort=order,
+            axis=alt.Axis(labelAngle=angle),
+        ),
         y=alt.Y("row:N", title=rows, sort=order),
     )
     cells = base.mark_rect().encode(color=alt.Color("items:Q", scale=alt.Scale(scheme="blues"), legend=None))

@@ -6,7 +6,10 @@ from typing import Any, get_args
 
 import streamlit as st
 
+from app.components.plain_text import escaped
+
 _HIDDEN = ("workspace", "form", "json", "help")
+_ACROSS = 3
 
 
 def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
@@ -21,18 +24,28 @@ def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, .
     }
 
 
+def command_told(command: Any) -> None:
+    """What a command does, by its own help, with its example."""
+    told, _, example = (command.help or "").partition("Example:")
+    parts = enumerate(told.strip().split("`"))
+    st.caption("".join(f"`{part}`" if place % 2 else escaped(part) for place, part in parts))
+    if example:
+        st.code(example.strip().strip("`"), language=None)
+
+
 def command_form(
     command: Any, choices: Mapping[str, Sequence[str]], key: str, button: str = "Run the study"
 ) -> list[str] | None:
     """Draw the form; gives the arguments when it is sent, None before. `choices` are what options can be chosen from, by the
     name of the option."""
     with st.form(key, border=False):
-        columns = st.columns(3)
         values: list[str] = []
         shown = [p for p in command.params if p.name not in _HIDDEN]
-        for place, parameter in enumerate(shown):
-            with columns[place % 3]:
-                values += _argument(parameter, choices, key)
+        for start in range(0, len(shown), _ACROSS):
+            row = st.columns(_ACROSS, vertical_alignment="bottom")
+            for column, parameter in zip(row, shown[start : start + _ACROSS], strict=False):
+                with column:
+                    values += _argument(parameter, choices, key)
         sent = st.form_submit_button(button, type="primary", icon=":material/play_arrow:")
     return values if sent else None
 
@@ -56,7 +69,7 @@ def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) ->
     if offered:
         place = list(offered).index(str(default)) if str(default) in offered else None
         chosen_one = st.selectbox(label, offered, index=place, help=told, key=own, accept_new_options=True,
-                                  placeholder="as usual")  # fmt: skip
+                                  placeholder="choose one" if parameter.required else "as usual")  # fmt: skip
         return _given(option, chosen_one)
     return _given(option, st.text_input(label, "" if default is None else str(default), help=told, key=own))
 

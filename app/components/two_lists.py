@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.components.addresses import passage_address
 from app.components.downloads import downloads
+from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import escaped, highlighted
 from data.corpora import open_corpus
 from data.records import Passage, Question
@@ -105,7 +106,7 @@ def _ranks(first: ListOf, second: ListOf, k: int) -> pd.DataFrame:
             {"first": v.get(first.letter, "not asked"), "second": v.get(second.letter, "not asked")}
             for v in rows.values()
         ],
-        index=[f"**P{place}** {escaped(text)}" for place, text in enumerate(rows, start=1)],
+        index=[f"{perspective_mark(place)} {escaped(text)}" for place, text in enumerate(rows)],
     )
     return frame.rename(columns={"first": f"rank in {first.letter}", "second": f"rank in {second.letter}"})
 
@@ -154,7 +155,7 @@ def _side_by_side(
 
 def _card(side: ListOf, rank: int, passage: Passage, mark: str) -> None:
     labels = side.labelled.labels[side.row, rank]
-    said = " ".join(f":green-badge[P{place + 1}]" for place in np.flatnonzero(labels == 1).tolist())
+    said = " ".join(perspective_mark(place) for place in np.flatnonzero(labels == 1).tolist())
     unsaid = int(np.isnan(labels[: len(side.question.perspectives)]).sum())
     with st.container(border=True):
         title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(side.corpus, passage.id)})"

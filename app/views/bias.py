@@ -6,9 +6,10 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from app.bias_figures import leaning_figures, stance_figures
+from app.bias_figures import leaning_figures, side_by_side, stance_figures
 from app.components.downloads import downloads
 from app.components.plain_text import escaped
+from app.components.selectbox_by_id import selectbox_by_id
 from app.components.under_way import under_way
 from app.jobs import Job
 from app.run_choice import chosen_source
@@ -78,7 +79,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
         f"Of the questions with a supporting and an opposing perspective, which of the two the top {k} supports (BERDS, figure "
         f"2); labels from **{escaped(source)}**."
     )
-    table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart)
+    table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)
     people(
         beside,
         "of those questions of which people judged every pair of the top k; *same* is the share of them of which the labels "
@@ -100,7 +101,7 @@ def stances(kept: Made, source: str, k: int) -> None:
         "table 3 asks of queries that name no side. The upright mark is the share that the perspectives themselves have. "
         f"Labels from **{escaped(source)}**."
     )
-    table(cells.drop(columns="place"), f"stances-{k}", chart)
+    table(cells.drop(columns="place"), f"stances-{k}", chart, across="stance", digits=1)
     people(beside, "of the questions of which people judged every pair of the top k", source)
 
 
@@ -120,10 +121,13 @@ def people(beside: pd.DataFrame, of_what: str, source: str) -> None:
         downloads("bias-by-people", beside)
 
 
-def table(frame: pd.DataFrame, name: str, chart: Chart | None) -> None:
-    """The numbers of a chart, for the keyboard and to take away."""
-    height: Literal["content", "auto"] = "content" if len(frame) <= FEW else "auto"
-    st.dataframe(frame.style.format(precision=2), hide_index=True, key=f"table-{name}", height=height, placeholder="–")
+def table(frame: pd.DataFrame, name: str, chart: Chart | None, *, across: str = "", digits: int = 2) -> None:
+    """The numbers of a chart, for the keyboard and to take away; with `across` a system a row, and the values of that column
+    side by side."""
+    told = side_by_side(frame, across, digits) if across else frame
+    height: Literal["content", "auto"] = "content" if len(told) <= FEW else "auto"
+    shown = told if across else told.style.format(precision=digits)
+    st.dataframe(shown, hide_index=True, key=f"table-{name}", height=height, placeholder="–")
     downloads(name, frame, chart)
 
 
@@ -163,44 +167,53 @@ def sycophancy() -> None:
 def arrows(cells: pd.DataFrame, name: str) -> None:
     """A chart of arrows and its numbers."""
     shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
+    if "judged" in shown:
+        shown["judged"] = 100 * shown["judged"]
     chart = sycophancy_arrows(shown)
     st.altair_chart(chart, key=f"chart-{name}")
     columns = ["system", "asked", "value", "low", "high", "n", "undefined", "judged", "labels"]
-    table(shown[[c for c in columns if c in shown]], name, chart)
+    table(shown[[c for c in columns if c in shown]], name, chart, across="asked")
 
 
 def begin_sycophancy() -> None:
     """The form that starts the study."""
-    with st.form("sycophancy", border=False):
-        columns = st.columns(4)
+    with st.form("begin-sycophancy", border=False):
+        columns = st.columns([3, 3, 3, 3, 2])
         chosen = {
-            "--dataset": columns[0].multiselect("Data sets", workspace().datasets(), default=workspace().datasets()),
-            "--corpus": columns[1].multiselect("Corpora", workspace().corpora(), default=workspace().corpora()),
+            "--dataset": columns[0].multiselect("Data sets", workspace().datasets(), placeholder="All"),
+            "--corpus": columns[1].multiselect("Corpora", workspace().corpora(), placeholder="All"),
             "--pipeline": columns[2].multiselect(
                 "Pipelines", pipelines(), default=pipelines()[:1], accept_new_options=True
             ),
         }
         with columns[3]:
             source = chosen_source(workspace(), key="study-labels")
-        k = int(columns[3].number_input("k", 1, 100, 5))
+        k = int(columns[4].number_input("k", 1, 100, 5))
         if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
-            if all(chosen.values()):
+            if chosen["--pipeline"]:
                 arguments = ("berds", "sycophancy", *options(chosen), "--labels", source, "--k", str(k))
                 start(workspace(), arguments, person=started_by())
                 st.rerun()
-            st.warning("Choose at least one data set, corpus and pipeline.")
+            st.warning("Choose at least one pipeline.")
 
 
 def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
     """What is computed from PIR's tasks: a table of a stored study, drawn by `draw`."""
     results = results_of(workspace(), PIR, name)
-    with st.expander("Find out", icon=":material/science:", expanded=not results):
-        begin_pir()
+    tasks = tasks_here()
+    if tasks:
+        with st.expander("Find out", icon=":material/science:", expanded=not results):
+            begin_pir(tasks)
     under_way("bias", begun_here)
     if not results:
+        first = (
+            "Press **Start** above"
+            if tasks
+            else "No task of PIR is here: fetch one with `berdseye dataset fetch pir-agnews`"
+        )
         st.info(
-            "Nothing was found out yet. Press **Start** above, or run `berdseye study pir FILE --part bias --part places` on "
-            "task files of your own."
+            f"Nothing was found out yet. {first}, or run `berdseye study pir FILE --part bias --part places` on task files of "
+            "your own; the [Studies](studies?study=pir) page does that too."
         )
         return
     result = chosen_result(results, name)
@@ -209,17 +222,15 @@ def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
     draw(table_of(result, name).cells)
 
 
-def begin_pir() -> None:
-    """The form that starts the study, over the tasks that were fetched."""
+def tasks_here() -> list[str]:
+    """The tasks of PIR that were fetched."""
     fetched = [name for name in workspace().datasets() if name.startswith("pir-")]
-    tasks = [name for name in fetched if kept_task(workspace().downloads_folder / name) is not None]
-    if not tasks:
-        st.markdown(
-            "No task of PIR is here. Fetch one with `berdseye dataset fetch pir-agnews`; what was released otherwise is read by "
-            "`berdseye study pir FILE`, also on the [Studies](studies?study=pir) page."
-        )
-        return
-    with st.form("pir", border=False):
+    return [name for name in fetched if kept_task(workspace().downloads_folder / name) is not None]
+
+
+def begin_pir(tasks: Sequence[str]) -> None:
+    """The form that starts the study, over the tasks that were fetched."""
+    with st.form("begin-pir", border=False):
         left, right = st.columns(2)
         chosen = left.multiselect("Tasks", tasks, default=tasks)
         ranked = right.multiselect("Pipelines", pipelines(), default=pipelines()[:1], accept_new_options=True)
@@ -270,10 +281,7 @@ def chosen_result(results: Sequence[Stored], key: str) -> Stored:
     """One of the stored results: those by a detector's labels first, each the newest first."""
     ordered = sorted(results, key=lambda result: result.settings.get("labels") == HUMAN)
     by_name: Mapping[str, Stored] = {result.name: result for result in ordered}
-    name = st.selectbox(
-        "Result", list(by_name), key=key, bind="query-params", format_func=lambda name: told(by_name[name])
-    )
-    return by_name[name or ordered[0].name]
+    return by_name[selectbox_by_id("Result", list(by_name), key, lambda name: told(by_name[name]))]
 
 
 def told(result: Stored) -> str:

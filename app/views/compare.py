@@ -173,6 +173,7 @@ def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
     )
     number = {name: st.column_config.NumberColumn(format="%.3f") for name in ("A", "B")}
     told = {
+        "measure": st.column_config.TextColumn(pinned=True),
         **number,
         "B − A": st.column_config.NumberColumn(format="%+.3f"),
         **{name: st.column_config.NumberColumn(format="%.4f") for name in ("p", "adjusted p")},
@@ -231,8 +232,11 @@ def chosen_question(held: Contrast) -> str | None:
         height=min(320, 38 + 36 * len(shown)),
         column_config={
             "question_id": None,
-            "question": st.column_config.TextColumn(width="medium"),
-            **{name: st.column_config.NumberColumn(format="%.3g") for name in ("A", "B", "B − A")},
+            "question": st.column_config.TextColumn(width=300),
+            "perspective": st.column_config.TextColumn(width=300),
+            "P": st.column_config.NumberColumn(width=40),
+            **{name: st.column_config.NumberColumn(format="%.3g", width=70) for name in ("A", "B", "B − A")},
+            **{name: st.column_config.NumberColumn(width=70) for name in ("lost", "gained")},
         },
     )
     downloads(f"{kind.lower().replace(' ', '-')}", shown)

@@ -36,6 +36,7 @@ RULE_NAMES = {
     "one": "one annotator's",
 }
 MEND_NAMES = {"drop": "is dropped from one", "move": "joins their questions", "keep": "stays"}
+_CHOICE = 235
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision")
 
 
@@ -51,7 +52,7 @@ def table() -> None:
             told = (escaped(found.version), measured, found.threshold, escaped(found.threshold_source))
         except BerdseyeError as error:
             told = ("", escaped(str(error)), None, "")
-        rows.append(("in use" if name == adopted else "", escaped(name), *told))
+        rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *told))
     columns = ["", "detector", "version", "measured", "threshold", "threshold chosen by"]
     st.table(pd.DataFrame(rows, columns=columns).set_index(""))
     st.caption("The detector in use labels whatever no person has judged, on every page and in every command.")
@@ -144,14 +145,23 @@ def rules() -> tuple[str, str, str, str, bool]:
         f"Let the demo's {frame[made_up]['annotator'].nunique()} made-up annotators vote", key="demo-votes"
     )
     with st.expander("How judgments become training data"):
-        one, two, three, four = st.columns(4)
-        rule = one.selectbox(
-            "Label", RULES, index=RULES.index("adjudicated"), key="rule", format_func=RULE_NAMES.__getitem__
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        rule = row.selectbox(
+            "Label",
+            RULES,
+            width=_CHOICE,
+            index=RULES.index("adjudicated"),
+            key="rule",
+            format_func=RULE_NAMES.__getitem__,
         )
-        unsure = two.selectbox("Unsure votes are", UNSURE_RULES, key="unsure-votes")
+        unsure = row.selectbox("Unsure votes are", UNSURE_RULES, width=_CHOICE, key="unsure-votes")
         people = sorted(frame["annotator"].unique())
-        one_person = three.selectbox("Annotator", people, key="whose", disabled=rule != "one") if people else ""
-        leaks = four.selectbox("A passage in two splits", MENDS, key="leaks", format_func=MEND_NAMES.__getitem__)
+        one_person = (
+            row.selectbox("Annotator", people, width=_CHOICE, key="whose", disabled=rule != "one") if people else ""
+        )
+        leaks = row.selectbox(
+            "A passage in two splits", MENDS, width=_CHOICE, key="leaks", format_func=MEND_NAMES.__getitem__
+        )
     return (
         rule or "adjudicated",
         unsure or "ignored",

@@ -168,6 +168,7 @@ def holes_table(frame: pd.DataFrame, k: int) -> tuple[int, Hole] | None:
         selection_mode="single-row",
         key="holes",
         height=min(300, 38 + 36 * max(len(frame), 1)),
+        placeholder="–",
         column_config={
             "question": st.column_config.TextColumn(width=200),
             "P": st.column_config.NumberColumn(width=40),

@@ -7,9 +7,10 @@ import streamlit as st
 import typer.main
 
 from app.cli import cli
-from app.components.command_form import command_form, leaf_commands
+from app.components.command_form import command_form, command_told, leaf_commands
 from app.components.job_box import command_line, job_box
 from app.components.plain_text import escaped
+from app.components.selectbox_by_id import selectbox_by_id
 from app.jobs import Job, list_jobs, start_job
 from app.roles import may, right_of_command
 from app.session import errors_in_place, role, started_by, workspace
@@ -85,14 +86,11 @@ def new_job() -> None:
         for name, told in STARTED_HERE.items()
         if tuple(name.split()) in commands and may(role(), right_of_command(name.split()))
     }
-    name = st.selectbox("Work", list(offered), format_func=offered.__getitem__, key="work", bind="query-params")
-    if not name:
+    if not offered:
         return
+    name = selectbox_by_id("Work", list(offered), "work", offered.__getitem__)
     command: Any = commands[tuple(name.split())]
-    told, _, example = (command.help or "").partition("Example:")
-    st.caption(escaped(told.strip()))
-    if example:
-        st.code(example.strip().strip("`"), language=None)
+    command_told(command)
     stored = [m.pipeline for m in list_runs(workspace())]
     corpora = workspace().corpora()
     if name == "index":

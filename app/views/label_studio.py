@@ -28,17 +28,14 @@ def status() -> None:
         left.metric("Server", "another one", help="Set by BERDSEYE_LABEL_STUDIO_URL, or in berdseye.toml.")
         left.markdown(f"[{escaped(url)}]({url})")
     elif server is None:
-        left.metric(
-            "Server of this workspace",
-            "not running",
-            help="`berdseye app` and `berdseye label-studio` start it.",
-        )
+        left.metric("Server of this workspace", "not running")
+        left.markdown("Start it with `berdseye label-studio`, or start this app with `berdseye app`.")
     else:
         left.metric("Server of this workspace", "answers" if server.answers() else "starting …")
         left.markdown(
             f"[{escaped(server.url)}]({server.url}) · sign in with the e-mail and password in `credentials.json`"
         )
-    right.metric("Judgments that wait to be sent", waiting(judgments()))
+    right.metric("Judgments that wait to be sent", f"{waiting(judgments()):,}")
 
 
 def begin(*arguments: str) -> None:
@@ -93,14 +90,15 @@ def page() -> None:
         of_batches(found)
         st.subheader("Everything else")
     runs = [r.name for r in list_runs(workspace())]
-    chosen = st.multiselect("Also send the pairs of these runs as tasks", runs, key="push-runs")
-    k = st.number_input("Top k", 1, 100, 5, key="push-k")
-    left, middle, right = st.columns(3)
-    if left.button("Send", icon=":material/upload:", type="primary"):
+    left, right = st.columns([6, 1])
+    chosen = left.multiselect("Also send the pairs of these runs as tasks", runs, key="push-runs", placeholder="None")
+    k = right.number_input("Top k", 1, 100, 5, key="push-k")
+    row = st.container(horizontal=True)
+    if row.button("Send", icon=":material/upload:", type="primary"):
         begin("judgments", "push", *(word for run in chosen for word in ("--run", run)), "--k", str(int(k)))
-    if middle.button("Receive", icon=":material/download:"):
+    if row.button("Receive", icon=":material/download:"):
         begin("judgments", "pull")
-    if right.button(
+    if row.button(
         "Receive all again",
         icon=":material/refresh:",
         help="Reads every task, not only what changed: tells which tasks were deleted there.",

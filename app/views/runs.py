@@ -87,10 +87,14 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     printed = printed_rows(str(measure), questions)
     table = laid_out(frame, printed)
     grey = table["labels"].isin(printed["source"])
+    columns = [str(name) for name in table]
+    first = [name for name in ("corpus", "pipeline", AVERAGE) if name in columns]
     st.dataframe(
         table.style.apply(lambda row: [PRINTED if grey[row.name] else ""] * len(row), axis=1),
         hide_index=True,
         key="runs-table",
+        column_order=[*first, *(name for name in columns if name not in first)],
+        column_config={name: st.column_config.TextColumn(pinned=True) for name in ("corpus", "pipeline")},
     )
     st.caption(caption(source, measure, printed))
     dataset = chosen_dataset(list(questions))
@@ -172,7 +176,7 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
     k = min(measure.k, max(run.k for run in runs))
     spent = costs(kept, source, k, judgments().version())
     both = best_first(frame[frame["dataset"] == dataset]).merge(spent, on=["corpus", "pipeline"], how="left")
-    known = [name for name, column in COSTS.items() if both[column].notna().any()]
+    spends = [name for name, column in COSTS.items() if (both[column] > 0).any()]
     counted = [column for column in COSTS.values() if both[column].notna().any()]
     columns = ["corpus", "pipeline", "value", "low", "high", *counted]
     st.dataframe(
@@ -188,9 +192,9 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
         "as for runs that were imported or made before it was."
     )
     chart = None
-    if known and both["value"].notna().any():
-        cost = st.segmented_control("Cost", known, default=known[0], required=True, key="cost", bind="query-params")
-        chart = quality_against_cost(both, COSTS[cost or known[0]], cost_title=cost or known[0], title=str(measure))
+    if spends and both["value"].notna().any():
+        cost = st.segmented_control("Cost", spends, default=spends[0], required=True, key="cost", bind="query-params")
+        chart = quality_against_cost(both, COSTS[cost or spends[0]], cost_title=cost or spends[0], title=str(measure))
         st.altair_chart(chart, key="quality-against-cost")
     downloads(f"costs-{measure}", both, chart)
 

@@ -9,7 +9,7 @@ import typer.main
 
 from annotation.export import to_csv
 from app.cli import cli
-from app.components.command_form import command_form, leaf_commands
+from app.components.command_form import command_form, command_told, leaf_commands
 from app.components.job_box import job_box
 from app.components.plain_text import escaped
 from app.session import errors_in_place, started_by, workspace
@@ -93,10 +93,7 @@ def new_study() -> None:
     name = st.selectbox("Study", list(commands), key="study", bind="query-params")
     if not name:
         return
-    told, _, example = (commands[name].help or "").partition("Example:")
-    st.caption(escaped(told.strip()))
-    if example:
-        st.code(example.strip().strip("`"), language=None)
+    command_told(commands[name])
     stored = [m.pipeline for m in list_runs(workspace())]
     choices = {
         "dataset": workspace().datasets(),

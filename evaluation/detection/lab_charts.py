@@ -8,7 +8,7 @@ import pandas as pd
 
 from evaluation.chart_theme import CATEGORIES, NEUTRAL
 
-_SIDE, _WIDTH, _HEIGHT, _STRIP = 320, 420, 260, 70
+_SIDE, _WIDTH, _HEIGHT, _STRIP = 320, 420, 320, 70
 _ROW = 26
 _DRAWN = 2_000
 FIGURE_COLOURS: Final = {"precision": CATEGORIES[0], "recall": CATEGORIES[1], "f1": CATEGORIES[2]}
@@ -33,10 +33,11 @@ def reliability_chart(bins: pd.DataFrame) -> alt.VConcatChart:
     dots = base.mark_point(filled=True, size=70, color=CATEGORIES[0]).encode(
         x=x, y=alt.Y("share:Q", scale=_SHARE, title="share that supports, by the labels")
     )
-    counts = base.mark_bar(color=NEUTRAL).encode(
+    counts = base.mark_rect(color=NEUTRAL, stroke="transparent").encode(
         x=alt.X("from:Q", scale=_SHARE, title=None),
         x2="to:Q",
         y=alt.Y("n:Q", title="pairs", axis=alt.Axis(tickCount=3)),
+        y2=alt.datum(0),
     )
     return alt.vconcat(
         (line + rules + dots).properties(width=_SIDE, height=_SIDE), counts.properties(width=_SIDE, height=_STRIP)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 
@@ -27,6 +28,6 @@ def _text(value: Any) -> str:
         return value
     if pd.isna(value):
         return ""
-    return (
-        f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.{1 if abs(value) > 1 else 3}f}"
-    )
+    if isinstance(value, int | np.integer) or abs(value) >= 1000 or (abs(value) > 1 and float(value).is_integer()):
+        return f"{value:.0f}"
+    return f"{value:.{1 if abs(value) > 1 else 3}f}"

@@ -41,10 +41,11 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
         .reset_index()
     )
     counts["from"], counts["to"] = counts["difference"] - 0.42 * width, counts["difference"] + 0.42 * width
+    said = {WIN: f"{names[1]} wins", TIE: "tie", LOSS: f"{names[1]} loses"}
     outcome = alt.Color(
         "outcome:N",
         title=None,
-        legend=alt.Legend(orient="top"),
+        legend=alt.Legend(orient="top", labelExpr=f"{json.dumps(said)}[datum.label]", labelLimit=260),
         scale=alt.Scale(domain=list(OUTCOME_COLOURS), range=list(OUTCOME_COLOURS.values())),
     )
     most = int(counts["questions"].max()) if len(counts) else 0
@@ -67,7 +68,7 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
             color=outcome,
             tooltip=[alt.Tooltip("difference:Q", format="+.3g"), "outcome", "questions"],
         )
-        .properties(height=230),
+        .properties(height=270),
     )
 
 

@@ -6,7 +6,7 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
-_ROW, _WIDTH, _HEIGHT = 22, 460, 280
+_ROW, _WIDTH, _HEIGHT = 22, 460, 340
 _NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
 
 

@@ -28,7 +28,7 @@ VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
         ("Leaning", "There is no run yet. Run a pipeline on the [Runs](runs) page, or with `berdseye run`."),
         ("Stances", "There is no run yet."),
         ("Sycophancy", "Press **Start** above, or run `berdseye study berds sycophancy`."),
-        ("Perspective shares", "Fetch one with `berdseye dataset fetch pir-agnews`"),
+        ("Perspective shares", "fetch one with `berdseye dataset fetch pir-agnews`"),
         ("Places", "run `berdseye study pir FILE --part bias --part places`"),
     ],
 )
@@ -37,14 +37,24 @@ def test_an_empty_workspace_is_said_with_the_next_step(view: str, said: str) -> 
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize(("view", "column"), [("Leaning", "leaning"), ("Stances", "stance")])
-def test_stored_runs_are_drawn_at_once(view: str, column: str) -> None:
+@pytest.mark.parametrize(
+    ("view", "parts"),
+    [
+        ("Leaning", ["only supporting", "only opposing", "both", "neither"]),
+        ("Stances", ["supporting", "opposing", "no side"]),
+    ],
+)
+def test_stored_runs_are_drawn_at_once(view: str, parts: list[str]) -> None:
     at = drawn("bias", view=view, datasets="debate", k="3")
     assert len(at.get("vega_lite_chart")) == 1
     table = at.dataframe[0].value
-    assert {column, "value", "low", "high", "n"} <= set(table.columns)
-    assert table.groupby("system")["value"].sum().round(6).eq(100).all()
-    assert set(table["n"]) <= set(range(1, 9))
+    told = [part for part in parts if part in table]
+    assert table.columns.tolist()[: len(told) + 2] == ["system", *told, "n"]
+    assert table["system"].is_unique
+    shares = table[told].map(lambda text: float(text.partition(" [")[0].replace("–", "0")))
+    assert shares.sum(axis=1).round().eq(100).all()
+    assert table[told].map(lambda text: text == "–" or text.endswith("]")).all(axis=None)
+    assert set(table["n"].astype(int)) <= set(range(1, 9))
     assert "People have not judged the whole top k" in texts(at)
 
 

@@ -36,7 +36,7 @@ def test_the_detector_in_use_comes_first_and_another_can_be_used(demo: Workspace
     at = drawn("detectors", chosen="similarity(static)")
     shown = at.table[0].value
     assert plain(shown["detector"]) == ["embedded", "similarity(static)", "random"]
-    assert shown.index.tolist() == ["in use", "", ""]
+    assert shown.index.tolist() == ["in\u00a0use", "", ""]
     assert "AUROC" in shown["measured"].iloc[0]
     next(b for b in at.button if b.label == "Use it").click()
     at = again(at)

@@ -31,7 +31,7 @@ def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served,
     before = page.url
     walk(page, main.get_by_test_id("stDataFrame").last, 2)
     page.wait_for_function("before => location.href !== before", arg=before)
-    expect(main.get_by_text("Open in Explore, to correct labels")).to_be_visible()
+    expect(main.get_by_role("link", name="Open in Explore")).to_be_visible()
     walked = asked(page)
 
     # By mouse: the first line of the map has the most holes, and its first cell is P1.
@@ -49,7 +49,7 @@ def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served,
 
     # The address alone leads there again, and on to Explore: that question, corpus and pipeline.
     go(page, page.url)
-    link = main.get_by_role("link", name="Open in Explore, to correct labels")
+    link = main.get_by_role("link", name="Open in Explore")
     target = parse_qs(urlparse(str(link.get_attribute("href"))).query)
     assert (target["question"], target["corpora"], target["pipelines"]) == (clicked["question"], ["pages"], ["bm25"])
     said = main.get_by_role("heading", level=3).last.inner_text()

@@ -8,6 +8,8 @@ from evaluation.detection.calibration import BINNINGS, calibration
 from evaluation.detection.lab_charts import reliability_chart
 from evaluation.intervals import Estimate
 
+BESIDE = 560
+"""Width beside a chart, in pixels; it goes below where the page has no room for both."""
 MEANING = """**Expected calibration error**: over the bins, the gap between the mean probability and the share that supports
 by the labels, each bin weighted by its pairs (Naeini, Cooper and Hauskrecht, AAAI 2015). It depends on how many bins there
 are, and with few pairs it is above 0 even where probabilities are right.
@@ -20,7 +22,7 @@ Wilson's, for as many pairs as it has questions."""
 
 def calibration_panel(found: Measured) -> None:
     """The reliability diagram with its bins as a table."""
-    left, right = st.columns(2, vertical_alignment="bottom")
+    left, right, _ = st.columns([2, 1, 3], vertical_alignment="bottom")
     binning = left.segmented_control(
         "Bins of", BINNINGS, default=BINNINGS[0], required=True, key="bins-of", bind="query-params"
     )
@@ -33,10 +35,10 @@ def calibration_panel(found: Measured) -> None:
     estimate(two, "Mean gap", told.gap, sign="+")
     three.metric("Questions", f"{told.error.n:,}")
     chart = reliability_chart(told.bins)
-    left, right = st.columns([2, 3])
-    with left:
+    row = st.container(horizontal=True)
+    with row:
         st.altair_chart(chart, width="content", key="reliability")
-    with right:
+    with row.container(width=BESIDE):
         st.dataframe(told.bins.style.format(precision=3, na_rep="–"), hide_index=True, key="calibration-bins")
         downloads(f"calibration-{found.detector.name}", told.bins, chart)
         with st.popover("What these figures are", icon=":material/help:"):

@@ -64,6 +64,11 @@ def mistakes_panel(found: Measured) -> None:
         selection_mode="single-row",
         key="mistakes",
         height=min(320, 38 + 36 * max(len(kept), 1)),
+        column_config={
+            "question": st.column_config.TextColumn(width=220),
+            "perspective": st.column_config.TextColumn(width=280),
+            "title": st.column_config.TextColumn(width=160),
+        },
     )
     st.caption(
         f"{len(kept):,} of {len(found.judged.truth):,} pairs, the surest first"

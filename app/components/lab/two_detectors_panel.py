@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app.components.downloads import downloads
-from app.components.lab.calibration_panel import estimate
+from app.components.lab.calibration_panel import BESIDE, estimate
 from app.components.lab.pair_reader import pair_reader
 from app.components.plain_text import escaped
 from app.lab import Measured, chosen_detector, measured
@@ -32,13 +32,13 @@ def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
     sides = tuple((m.detector.name, m.detector.version, m.detector.threshold) for m in (first, second))
     found = _compared((shared.hash, *sides), shared, a, b)
     _verdict(found, a, b)
-    left, right = st.columns([2, 3])
+    row = st.container(horizontal=True)
     frame = pd.DataFrame({"a": a.probabilities, "b": b.probabilities, "supports": shared.truth})
-    with left:
+    with row.container(width="content"):
         chart = two_chances_chart(frame, (a.name, a.threshold), (b.name, b.threshold))
         st.altair_chart(chart, width="content", key="two-chances")
         downloads(f"two-{a.name}-{b.name}", frame, chart)
-    with right:
+    with row.container(width=BESIDE):
         _where(shared, a, b)
     _examples(shared, a, b)
 
