@@ -188,7 +188,7 @@ def charted(
     width: Literal["stretch", "content"] = "stretch",
 ) -> None:
     """A chart with the buttons that take it and its data away."""
-    st.altair_chart(chart, key=name, width=width)
+    st.altair_chart(chart, key=name, width=width, alt=name.replace("-", ": "))
     downloads(name, frame, chart)
 
 

@@ -78,7 +78,14 @@ def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
     said = " ".join(f'<span style="color:{colour}">■</span> {text}' for text, colour in legend(k))
     st.html(f'<div style="font-size:0.85rem" aria-hidden="true">{said}</div>')
     chart = hole_chart(frame, k)
-    event = st.altair_chart(chart, on_select="rerun", selection_mode=PICKED, key="hole-map", width="content")
+    event = st.altair_chart(
+        chart,
+        on_select="rerun",
+        selection_mode=PICKED,
+        key="hole-map",
+        width="content",
+        alt="First ranks by run and perspective",
+    )
     picked = event.selection.get(PICKED, [])
     if picked:
         run, place = runs[int(picked[0]["row"])], int(picked[0]["place"])
@@ -128,7 +135,7 @@ def over_time(question: Question, runs: list[QuestionRun], source: LabelSource, 
         st.info("Nobody has judged a passage of these top k yet. Judge some on Explore or Annotate.")
         return
     chart = coverage_chart(history, held)
-    st.altair_chart(chart, key="history")
+    st.altair_chart(chart, key="history", alt="Coverage over time, a line a run")
     st.caption(
         "A dot: somebody's word changed what the run covers or how that is known. A diamond: the run was made. "
         "Rankings are those of today, words those of then."

@@ -173,7 +173,7 @@ def on_a_map(found: Found, method: Method) -> None:
     chart = map_chart(frame.drop(columns="text"), sorted(set(frame["group"])))
     left, right = st.columns([3, 2])
     with left:
-        event = st.altair_chart(chart, on_select="rerun", selection_mode=PICKED, key="map")
+        event = st.altair_chart(chart, on_select="rerun", selection_mode=PICKED, key="map", alt="A map of the passages")
         downloads("search-map", frame, chart)
     with right:
         table = st.dataframe(
@@ -244,7 +244,7 @@ def setting_apart(listed: Found, question: Question | None) -> None:
     chart = words_chart(telling, (shown[0], shown[1]), (colours[0], colours[1]))
     left, right = st.columns([3, 2])
     with left:
-        st.altair_chart(chart, key="words-chart")
+        st.altair_chart(chart, key="words-chart", alt=f"Words that set {shown[0]} apart from {shown[1]}")
         st.caption(
             f"{len(ours)} against {len(theirs)} passages; those of both are left out where others remain. "
             "z of the log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
