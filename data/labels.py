@@ -47,13 +47,13 @@ class LabelStore:
             connection.register("asked", asked)
             result = connection.execute(
                 """
-                SELECT asked.place, arg_max(stored.probability, stored.filename)
-                FROM read_parquet($segments, filename = true) stored JOIN asked USING (pair) GROUP BY asked.place
+                SELECT asked.place, stored.probability
+                FROM read_parquet($segments, filename = true) stored JOIN asked USING (pair) ORDER BY stored.filename
                 """,
                 {"segments": segments},
             ).fetchnumpy()
         places, values = result.values()
-        found[np.asarray(places)] = np.asarray(values)
+        found[np.asarray(places)] = np.asarray(values)  # of several values for a place the last stays
         return found
 
     def held(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:

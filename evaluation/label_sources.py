@@ -5,7 +5,7 @@ sample."""
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ HUMAN = "human"
 CORRECTED = "corrected"
 DERIVED = "derived"
 _NO_DETECTORS = (HUMAN, GOLD, DERIVED)
+_FEW = 2000
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,11 @@ def labels_by_key(
     found: npt.NDArray[np.float64] = np.full(len(keys), np.nan)
     for part in source.parts:
         if part == HUMAN:
-            asked = keys if len(keys) <= 2000 else None
-            said = people_say(judgments.present(asked), first=first, gold=gold_words(judgments, asked))
+            said = (
+                people_say(judgments.present(keys), first=first, gold=gold_words(judgments, keys))
+                if len(keys) <= _FEW
+                else _all_said(judgments, judgments.version(), first)
+            )
             values = np.array([float(said[key]) if key in said else np.nan for key in keys])
         elif part == GOLD:
             values = store.get(GOLD, keys).astype(np.float64)
@@ -178,3 +182,10 @@ def labels_by_key(
             values = np.where(np.isnan(chances), np.nan, chances >= detector.threshold)
         found = np.where(np.isnan(found), values, found) if len(keys) else found
     return found
+
+
+@lru_cache(maxsize=4)
+def _all_said(judgments: Judgments, version: int, first: int | None) -> dict[str, bool]:
+    """People's word on every pair; kept, since the runs of a page ask one after the other."""
+    del version
+    return people_say(judgments.present(), first=first, gold=gold_words(judgments))
