@@ -13,7 +13,7 @@ from annotation.people_over_time import people_over_time
 from data.run_keys import Keys
 from evaluation.question_runs import QuestionRun
 
-_HEIGHT = 240
+_HEIGHT = 320
 
 
 def coverage_over_time(

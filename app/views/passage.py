@@ -123,7 +123,14 @@ def labels(passage: Passage, questions: dict[tuple[str, str], Question]) -> None
         return
     frame = pd.DataFrame(rows).sort_values("P(supports)", ascending=False, kind="stable")
     bar = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.2f")
-    st.dataframe(frame, hide_index=True, key="labels", column_config={"P(supports)": bar})
+    wide = st.column_config.TextColumn(width=320)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="labels",
+        column_order=["P(supports)", "labels from", "perspective", "question", "version"],
+        column_config={"P(supports)": bar, "perspective": wide, "question": wide},
+    )
     downloads("passage-labels", frame)
 
 
