@@ -9,6 +9,11 @@ from data.workspace import Workspace
 from tests.app.page_addresses import page_addresses
 from tests.browser.served import go, settled, sign_in
 
+# Where the demo has something to find: its first run misses nothing.
+_MISSING: dict[str, dict[str, str]] = {
+    "failures": {"run": "debate--pages--bm25"},
+    "compare": {"a": "debate--web--bm25", "b": "debate--pages--bm25"},
+}
 READER = "Robin"
 """Who looks at the pages."""
 
@@ -17,8 +22,8 @@ def queries(workspace: Workspace) -> dict[str, str]:
     """What follows each page's address, by the page's name, in the order of the table of pages; a page of one thing is shown
     with the first passage or question of the first run."""
     held = {**page_addresses(workspace), "search": {"q": "cars in cities"}}
-    of_one = {name: held[name] for name in ("passage", "question", "search")}
-    return {name: f"?{urlencode(of_one[name])}" if name in of_one else "" for name in PAGES}
+    asked = {name: held[name] for name in ("passage", "question", "search")} | _MISSING
+    return {name: f"?{urlencode(asked[name])}" if name in asked else "" for name in PAGES}
 
 
 def show(page: Page, url: str, name: str, query: str) -> None:
