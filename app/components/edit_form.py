@@ -74,6 +74,7 @@ def _chosen_action() -> Action:
 
 def _choose(action: Action) -> None:
     st.session_state["edit_action"] = action
+    st.query_params["edit"] = action
 
 
 def _parts(action: Action, texts: list[str], key: str) -> list[str]:

@@ -34,7 +34,7 @@ def open_edits(
     """Edits that wait, the oldest first; keys decide the first. `decides`: this person may, and with `own` also of theirs."""
     waiting = [e for e in edits if e.status == "open"]
     if not waiting:
-        st.caption("Nothing waits for a decision.")
+        st.caption("Nothing waits for a decision. What people propose comes here.")
     for place, edit in enumerate(waiting[:_SHOWN]):
         with st.container(border=True, key=f"edit-{edit.id}"):
             st.markdown(f"**Edit {edit.id}** · {VERBS[edit.change.action]} · {escaped(edit.by.name)}, {edit.at[:10]}")

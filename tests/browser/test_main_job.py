@@ -88,6 +88,10 @@ def test_j_and_k_move_the_keys_to_another_passage(app: Served, page: Page) -> No
     assert " ".join(record.passage.split()) in card
     page.keyboard.press("k")
     expect(titles.nth(0)).to_contain_text("in focus")
+    for further in (1, 2, 3):
+        page.keyboard.press("j")
+        expect(titles.nth(further)).to_contain_text("in focus")
+    expect(chips(page).first).to_be_in_viewport()
 
 
 def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Browser) -> None:
