@@ -66,7 +66,7 @@ def draws(page: str, address: Mapping[str, str], again: int = 3) -> Draws:
         return time.process_time() - begun, time.perf_counter() - waited
 
     first, waited = drawn()
-    later = min(drawn()[0] for _ in range(again))
+    later = min((drawn()[0] for _ in range(again)), default=0.0)
     changed = None
     if any(box.key == "k" for box in at.number_input):
         at.number_input(key="k").set_value(_ANOTHER_K)
