@@ -28,10 +28,11 @@ from evaluation.studies.charts import curves
 MEASURES = (*DEFAULT_MEASURES, "ToCover@5")
 VIEWS = ("Standings", "By k", "Cost")
 DEEPEST = 20
+# Names of their own: Explore's choices, which a person brings along in the address, are no filter of this page.
 CHOICES = {
-    "datasets": ("Data sets", "dataset"),
-    "corpora": ("Corpora", "corpus"),
-    "pipelines": ("Pipelines", "pipeline"),
+    "of_datasets": ("Data sets", "dataset"),
+    "of_corpora": ("Corpora", "corpus"),
+    "of_pipelines": ("Pipelines", "pipeline"),
 }
 PRINTED = "color: #8a94a0; font-style: italic"
 NAMES_OF_COLUMNS = {"gpu_seconds": "GPU seconds", "minutes": "annotator minutes", "milliseconds": "ms a question"}
@@ -77,7 +78,9 @@ def chosen_test(source: str) -> tuple[Test, str]:
 def chosen_dataset(datasets: Sequence[str]) -> str:
     """The data set that a chart is of; the average over all of them first."""
     names = [*([AVERAGE] if len(datasets) > 1 else []), *datasets]
-    shown = st.segmented_control("Data set", names, default=names[0], required=True, key="dataset", bind="query-params")
+    shown = st.segmented_control(
+        "Data set", names, default=names[0], required=True, key="chart_of", bind="query-params"
+    )
     return shown or names[0]
 
 

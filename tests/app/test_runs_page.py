@@ -25,17 +25,24 @@ def test_systems_are_listed_best_first_with_letters() -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_a_choice_in_the_address_leaves_the_rest_out() -> None:
-    at = drawn("runs", corpora="web", pipelines="bm25")
+    at = drawn("runs", of_corpora="web", of_pipelines="bm25")
     assert at.dataframe[0].value[["corpus", "pipeline"]].to_numpy().tolist() == [["web", "bm25"]]
-    at.multiselect(key="datasets").set_value(["policy"])
+    at.multiselect(key="of_datasets").set_value(["policy"])
     assert "average" not in again(at).dataframe[0].value.columns
+
+
+@pytest.mark.usefixtures("demo")
+def test_what_was_chosen_on_explore_filters_nothing_here() -> None:
+    table = drawn("runs", corpora="web", pipelines="bm25", dataset="debate").dataframe[0].value
+    assert {"web", "encyclopedia"} <= set(table["corpus"])
+    assert {"bm25", "dense(static)"} <= set(table["pipeline"])
 
 
 def test_printed_rows_stand_below_in_grey_where_the_data_set_is_the_published_one(demo: Workspace) -> None:
     first = load_dataset(demo, "debate")[0]
     save_dataset(demo, "berds-kialo-test", [Question(str(n), "", first.text, first.perspectives) for n in range(774)])
     run_pipeline(demo, "berds-kialo-test", "web", "bm25", 5)
-    at = drawn("runs", datasets="berds-kialo-test", corpora="web")
+    at = drawn("runs", of_datasets="berds-kialo-test", of_corpora="web")
     table = at.dataframe[0].value
     assert table["labels"].tolist()[0] == "embedded"
     printed = table[table["labels"] == "BERDS, table 3"].set_index(["corpus", "pipeline"])
@@ -47,7 +54,7 @@ def test_printed_rows_stand_below_in_grey_where_the_data_set_is_the_published_on
 
 @pytest.mark.usefixtures("demo")
 def test_a_measure_is_drawn_at_growing_k_and_one_that_does_not_grow_is_told() -> None:
-    at = drawn("runs", view="By k", corpora="web", measure="MRecall@5")
+    at = drawn("runs", view="By k", of_corpora="web", measure="MRecall@5")
     assert at.dataframe[0].value.columns.tolist()[:4] == ["system", "1", "2", "3"]
     assert len(at.dataframe[0].value) == 2
     at.segmented_control(key="measure").set_value("ToCover@5")
@@ -56,7 +63,7 @@ def test_a_measure_is_drawn_at_growing_k_and_one_that_does_not_grow_is_told() ->
 
 @pytest.mark.usefixtures("demo")
 def test_costs_stand_beside_quality() -> None:
-    at = drawn("runs", view="Cost", corpora="web")
+    at = drawn("runs", view="Cost", of_corpora="web")
     table = at.dataframe[0].value
     assert {"ms a question", "annotator minutes"} <= set(table.columns)
     assert (table["ms a question"] > 0).all()
@@ -66,14 +73,14 @@ def test_costs_stand_beside_quality() -> None:
 @pytest.mark.usefixtures("demo")
 @pytest.mark.parametrize("labels", ["gold", "human>embedded", "corrected(embedded)"])
 def test_labels_come_from_whom_the_address_says(labels: str) -> None:
-    at = drawn("runs", labels=labels, corpora="web")
+    at = drawn("runs", labels=labels, of_corpora="web")
     assert not at.error
     assert set(at.dataframe[0].value["labels"]) == {labels}
 
 
 @pytest.mark.usefixtures("demo")
 def test_measures_of_the_pool_are_scored_too() -> None:
-    at = drawn("runs", measures="nDCG@10", corpora="web")
+    at = drawn("runs", measures="nDCG@10", of_corpora="web")
     assert at.dataframe[0].value["average"].str.match(r"\d").all()
 
 
