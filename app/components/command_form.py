@@ -40,19 +40,25 @@ def command_form(
     name of the option."""
     with st.form(key, border=False):
         values: list[str] = []
+        missing: list[str] = []
         shown = [p for p in command.params if p.name not in _HIDDEN]
         for start in range(0, len(shown), _ACROSS):
             row = st.columns(_ACROSS, vertical_alignment="bottom")
             for column, parameter in zip(row, shown[start : start + _ACROSS], strict=False):
                 with column:
-                    values += _argument(parameter, choices, key)
+                    given = _argument(parameter, choices, key)
+                values += given
+                if parameter.required and not given:
+                    missing.append(_label(parameter))
         sent = st.form_submit_button(button, type="primary", icon=":material/play_arrow:")
-    return values if sent else None
+    if sent and missing:
+        st.warning(f"Not started: it wants a value for {', '.join(missing)}.")
+    return values if sent and not missing else None
 
 
 def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) -> list[str]:
     name = parameter.name or ""
-    label = name.replace("_", " ").capitalize()
+    label = _label(parameter)
     told = getattr(parameter, "help", None) or None
     option = max((o for o in parameter.opts if o.startswith("--")), key=len, default="")
     kind = parameter.type_descriptor.annotation
@@ -64,7 +70,7 @@ def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) ->
         return [option] if st.toggle(label, bool(default), help=told, key=own) else []
     if parameter.multiple or parameter.nargs != 1:
         chosen = st.multiselect(label, offered, help=told, key=own, accept_new_options=True,
-                                placeholder="all" if offered else "type and press Enter")  # fmt: skip
+                                placeholder=_empty(parameter, offered))  # fmt: skip
         return [part for value in chosen for part in ((option, str(value)) if option else (str(value),))]
     if offered:
         place = list(offered).index(str(default)) if str(default) in offered else None
@@ -72,6 +78,17 @@ def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) ->
                                   placeholder="choose one" if parameter.required else "as usual")  # fmt: skip
         return _given(option, chosen_one)
     return _given(option, st.text_input(label, "" if default is None else str(default), help=told, key=own))
+
+
+def _label(parameter: Any) -> str:
+    return str(parameter.name or "").replace("_", " ").capitalize()
+
+
+def _empty(parameter: Any, offered: Sequence[str]) -> str:
+    """What stands in a choice of several where nothing is chosen."""
+    if not offered:
+        return "type and press Enter"
+    return "choose" if parameter.required else "all"
 
 
 def _given(option: str, value: str | None) -> list[str]:
