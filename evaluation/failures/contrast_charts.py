@@ -13,7 +13,7 @@ from evaluation.failures.contrast import LOSS, TIE, WIN
 
 OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
 _FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10
-_LEAST_REACH = 0.25
+_LEAST_REACH, _WIDEST = 0.25, 0.2
 _ROW, _WIDTH = 26, 720
 _TITLE, _LABEL = 40, 170
 _DOT = 0.06
@@ -31,7 +31,7 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
         width = 2 * float(np.abs(values).max()) / _BINS
         values = np.where(values == 0, 0.0, np.sign(values) * (np.ceil(np.abs(values) / width) - 0.5) * width).round(6)
     elif len(np.unique(values)) > 1:
-        width = float(np.diff(np.unique(values)).min())
+        width = min(float(np.diff(np.unique(values)).min()), _WIDEST)
     reach = max(float(np.abs(values).max(initial=0.0)), _LEAST_REACH) + width / 2
     counts = (
         pd.DataFrame({"difference": values, "outcome": known["outcome"].to_numpy()})
