@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.served import Served, go, settled
+from tests.browser.served import Served, go, settled, visit
 
 PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
 
@@ -64,3 +64,17 @@ def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served,
     questions = main.get_by_test_id("stDataFrame").nth(1)
     walk(page, questions, 3)
     expect(main.get_by_role("heading", level=3).last).not_to_have_text(said)
+
+
+def test_a_label_is_corrected_by_key_beside_its_hole_and_taken_back(app: Served, page: Page) -> None:
+    hole = f"run={PAGES}&of={PAGES}&labels=human%3Eembedded&question=car-free-centres&place=1"
+    visit(page, f"{app.url}/failures?{hole}", "Fay")
+    main = page.get_by_test_id("stMain")
+    holes = main.get_by_test_id("stMetric").filter(has_text="Holes within 5").get_by_test_id("stMetricValue")
+    before = int(holes.inner_text())
+    page.keyboard.press("j")
+    expect(main.locator('[class*="st-key-focus-1"]')).to_be_visible()
+    page.keyboard.press("1")
+    expect(holes).to_have_text(str(before - 1))
+    page.keyboard.press("u")
+    expect(holes).to_have_text(str(before))
