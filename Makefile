@@ -31,7 +31,7 @@ app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 
 test: $(DEV_STAMP) servers lint ## Lint, types and every test that CI runs, in two processes
 	# One thread a process: two processes that each take every core wait for one another.
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder
 
 test-slow: $(DEV_STAMP) ## The tests that CI leaves out for their length
 	$(BIN)/python -m pytest -m slow

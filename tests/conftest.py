@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from app.demo import build_demo
 from data.workspace import Workspace
@@ -32,19 +34,30 @@ _TOGETHER = ("annotation/label_studio", "browser", "retrieval/cluster", "app", "
 """Folders whose tests share a server or another costly thing, and so stay in one process; those that take longest first."""
 
 
-# First, because what shares the work out reads the groups in the same hook, and was there before this file.
-@pytest.hookimpl(tryfirst=True)
+def _group(file: str) -> str:
+    """What a test's file stays in one process with: the files of its folder above, else itself alone."""
+    return next((folder for folder in _TOGETHER if file.startswith(f"tests/{folder}/")), file)
+
+
+class Sharing(LoadScopeScheduling):
+    """How several processes share the tests: each group goes to one of them, whole.
+
+    The plugin's own groups by mark do nothing under pytest 9, where a test's id can no longer be written over.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _group(nodeid.partition("::")[0])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
+    return Sharing(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes share the work: the tests of a folder above run in the same one, and else those of a file."""
-    root = Path(__file__).parent
-    for item in items:
-        place = item.path.relative_to(root).as_posix()
-        group = next((folder for folder in _TOGETHER if place.startswith(f"{folder}/")), place)
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=_rank)  # a long group that begins last leaves the other processes with nothing to do
+    """A long group that begins last would leave the other processes with nothing to do."""
+    items.sort(key=lambda item: _rank(_group(item.nodeid.partition("::")[0])))
 
 
-def _rank(item: pytest.Item) -> int:
-    """The place of a test's group among those that take longest."""
-    group = next(item.iter_markers("xdist_group")).args[0]
+def _rank(group: str) -> int:
     return _TOGETHER.index(group) if group in _TOGETHER else len(_TOGETHER)
