@@ -1,5 +1,7 @@
 """What every test may ask for: an empty workspace, the demo, and the published data where it is at hand."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,14 @@ from xdist.scheduler import LoadScopeScheduling
 
 from app.demo import build_demo
 from data.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """A page drawn without a browser takes the place of the main module, and processes that begin later would run it."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture

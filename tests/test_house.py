@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,12 @@ def test_no_file_holds_two_ideas() -> None:
     paths = [*SOURCES, *(ROOT / "tests").rglob("*.py")]
     long = {str(p.relative_to(ROOT)): n for p in paths if (n := p.read_text(encoding="utf-8").count("\n")) > 400}
     assert long == {}
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Two of one name in different folders are one module to pytest, and the second is not collected."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_every_function_lives_with_its_idea() -> None:

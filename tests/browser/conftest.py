@@ -4,13 +4,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Request
 
 from data.workspace import Workspace
-from tests.browser.served import Served, chromium, new_context, served
+from tests.browser.served import Served, chromium, leaves, new_context, served
 
 
 @pytest.fixture(scope="session")
@@ -40,10 +39,9 @@ def own_app(demo_workspace: Workspace, tmp_path: Path) -> Iterator[Served]:
         yield server
 
 
-def leaves(url: str) -> bool:
-    """Whether a request for an address would leave this machine."""
-    address = urlsplit(url)
-    return address.scheme in ("http", "https", "ws", "wss") and address.hostname not in ("127.0.0.1", "localhost")
+def _is_ours(request: Request) -> bool:
+    """Whether a page of the app asks for it, not the page where a provider asks who somebody is."""
+    return request.is_navigation_request() or "/oauth2/" not in request.frame.url
 
 
 @pytest.fixture
@@ -53,7 +51,7 @@ def page(browser: Browser) -> Iterator[Page]:
     opened = context.new_page()
     trouble: list[str] = []
     opened.on("pageerror", lambda error: trouble.append(str(error)))
-    opened.on("request", lambda request: trouble.append(request.url) if leaves(request.url) else None)
+    opened.on("request", lambda asked: trouble.append(asked.url) if leaves(asked.url) and _is_ours(asked) else None)
     opened.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     context.close()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from urllib.error import URLError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
@@ -113,10 +114,17 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+def leaves(url: str) -> bool:
+    """Whether a request for an address would leave this machine."""
+    address = urlsplit(url)
+    return address.scheme in ("http", "https", "ws", "wss") and address.hostname not in (HOST, "localhost")
+
+
 def new_context(browser: Browser) -> BrowserContext:
-    """A context as of a person who never was here, in a light theme."""
+    """A context as of a person who never was here, in a light theme; nothing it asks for leaves this machine."""
     context = browser.new_context(viewport=VIEW, color_scheme="light", accept_downloads=True)  # type: ignore[arg-type]
     context.set_default_timeout(_PATIENCE)
+    context.route(leaves, lambda route: route.abort())
     return context
 
 
