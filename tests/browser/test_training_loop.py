@@ -1,5 +1,6 @@
 """The loop in a browser: judge, train from the judgments, use what was trained."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from data.workspace import Workspace
@@ -7,6 +8,7 @@ from detectors.trained import adopted_detector
 from tests.browser.served import Served, go, settled
 
 
+@pytest.mark.slow
 def test_a_detector_is_trained_from_judgments_and_used(own_app: Served, page: Page) -> None:
     go(page, f"{own_app.url}/detectors")
     page.get_by_role("tab", name="Train a better one").click()

@@ -68,9 +68,9 @@ def play(scene: Scene, name: str, way: str, size: int) -> bool:
     ("name", "way"),
     [
         ("Berdseye killed", "push"),
-        ("proxy: short import", "push"),
         ("proxy: all", "pull"),
-        ("Label Studio killed", "push"),
+        pytest.param("proxy: short import", "push", marks=pytest.mark.slow),
+        pytest.param("Label Studio killed", "push", marks=pytest.mark.slow),
     ],
 )
 def test_both_sides_agree_after_a_fault(scene: Scene, name: str, way: str) -> None:

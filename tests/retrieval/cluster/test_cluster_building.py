@@ -83,6 +83,7 @@ def test_a_damaged_shard_alone_is_built_again(workspace: Workspace, cluster: Con
     assert found[0].tolist() == search(corpus, pipeline, QUERIES, 300)[0].tolist()
 
 
+@pytest.mark.slow
 def test_a_shard_that_cannot_be_built_is_named(workspace: Workspace, cluster: Connection) -> None:
     corpus = write_tied_corpus(workspace, 3000)
     damage(corpus)
