@@ -66,9 +66,9 @@ def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served,
     expect(main.get_by_role("heading", level=3).last).not_to_have_text(said)
 
 
-def test_a_label_is_corrected_by_key_beside_its_hole_and_taken_back(app: Served, page: Page) -> None:
+def test_a_label_is_corrected_by_key_beside_its_hole_and_taken_back(own_app: Served, page: Page) -> None:
     hole = f"run={PAGES}&of={PAGES}&labels=human%3Eembedded&question=car-free-centres&place=1"
-    visit(page, f"{app.url}/failures?{hole}", "Fay")
+    visit(page, f"{own_app.url}/failures?{hole}", "Fay")
     main = page.get_by_test_id("stMain")
     holes = main.get_by_test_id("stMetric").filter(has_text="Holes within 5").get_by_test_id("stMetricValue")
     before = int(holes.inner_text())
