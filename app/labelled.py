@@ -15,7 +15,7 @@ from evaluation.dataset_versions import under_version
 from evaluation.failures.attribution import POOL_DEPTH
 from evaluation.failures.sides import pooled_support
 from evaluation.label_sources import LabelSource, label_versions, parse_label_source
-from evaluation.labelled_runs import LabelledRun, keyed_run, with_labels
+from evaluation.labelled_runs import KeyedRun, LabelledRun, keyed_run, with_labels
 from evaluation.support import Support
 
 _MOST, _MOST_POOLED = 32, 8
@@ -38,14 +38,15 @@ def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL
 
 
 def _part(run: RunManifest, source: LabelSource, version: str, depth: int) -> LabelledRun:
-    return _deepest(run.name, version or run.dataset, str(source), state(run, str(source), version)).to(depth)
+    made, labels = _made(run, version), _labels(str(source))
+    return _deepest(run.name, version or run.dataset, str(source), made, labels).to(depth)
 
 
 class _Deepest:
     """A stored run with the labels of a source, as deep as anybody looked."""
 
-    def __init__(self, name: str, version: str, source: LabelSource) -> None:
-        self._name, self._version, self._source = name, version, source
+    def __init__(self, name: str, version: str, source: LabelSource, made: "_State") -> None:
+        self._name, self._version, self._source, self._made = name, version, source, made
         self._reading = Lock()
         self._held: LabelledRun | None = None
         self._known = 0
@@ -59,11 +60,7 @@ class _Deepest:
             return self._held.top(depth)
 
     def _read(self, depth: int) -> LabelledRun:
-        run = load_run(workspace(), self._name)
-        if self._version != run.manifest.dataset:
-            run = under_version(workspace(), run, self._version)
-        questions = list(questions_of(self._version).values())
-        keyed = keyed_run(workspace(), run, questions, depth, deeper=True)
+        keyed = _keyed(self._name, self._version, depth, self._made)
         held = with_labels(workspace(), judgments(), keyed, self._source, ask=False)
         self._known = held.labelled_depth if self._source.asks_detector else held.ids.shape[1]
         if self._known < depth:
@@ -80,10 +77,17 @@ def pooled(run: RunManifest, source: str, version: str = "") -> Support:
 
 def state(run: RunManifest, source: str, version: str = "") -> _State:
     """What changes when a run, its questions, its corpus or the labels of a source do."""
+    return (*_made(run, version), *_labels(source))
+
+
+def _made(run: RunManifest, version: str) -> _State:
     held = workspace()
     files = (version_file(held, version or run.dataset), held.corpus_folder(run.corpus) / "manifest.json")
-    labels = label_versions(held, judgments(), parse_label_source(source))
-    return (run.created, *map(_written, files), *sorted(labels.items()))
+    return (run.created, *map(_written, files))
+
+
+def _labels(source: str) -> _State:
+    return tuple(sorted(label_versions(workspace(), judgments(), parse_label_source(source)).items()))
 
 
 def _written(path: Path) -> int:
@@ -91,9 +95,19 @@ def _written(path: Path) -> int:
 
 
 @st.cache_resource(max_entries=_MOST, show_spinner=False)
-def _deepest(name: str, version: str, source: str, state: _State) -> _Deepest:
-    del state  # part of the key: what was made anew is read anew
-    return _Deepest(name, version, parse_label_source(source))
+def _deepest(name: str, version: str, source: str, made: _State, labels: _State) -> _Deepest:
+    del labels  # part of the key: what was labelled anew is read anew
+    return _Deepest(name, version, parse_label_source(source), made)
+
+
+@st.cache_resource(max_entries=_MOST, show_spinner=False)
+def _keyed(name: str, version: str, depth: int, made: _State) -> KeyedRun:
+    """The keys of a run, which all sources of labels share."""
+    del made  # part of the key: what was made anew is read anew
+    run = load_run(workspace(), name)
+    if version != run.manifest.dataset:
+        run = under_version(workspace(), run, version)
+    return keyed_run(workspace(), run, list(questions_of(version).values()), depth, deeper=True)
 
 
 @st.cache_resource(max_entries=_MOST_POOLED, show_spinner="Pooling the labels of all runs…")
