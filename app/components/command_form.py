@@ -30,6 +30,7 @@ def command_told(command: Any) -> None:
     parts = enumerate(told.strip().split("`"))
     st.caption("".join(f"`{part}`" if place % 2 else escaped(part) for place, part in parts))
     if example:
+        st.caption("For example:")
         st.code(example.strip().strip("`"), language=None)
 
 

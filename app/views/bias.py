@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.bias_figures import leaning_figures, side_by_side, stance_figures
 from app.components.downloads import downloads
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
 from app.components.under_way import under_way
@@ -324,9 +325,7 @@ VIEWS: Mapping[str, Callable[[], None]] = {
 
 def page() -> None:
     """The whole page."""
-    names = list(VIEWS)
-    view = st.segmented_control("View", names, default=names[0], required=True, key="view", bind="query-params")
-    VIEWS[view or names[0]]()
+    VIEWS[one_of("View", VIEWS, key="view")]()
 
 
 with errors_in_place():

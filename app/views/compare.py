@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.components.downloads import downloads
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.components.two_lists import ListOf, two_lists
 from app.labelled import labelled, pooled, state
@@ -199,7 +200,7 @@ def verdict(table: pd.DataFrame, names: tuple[str, str]) -> str:
 
 def chosen_question(held: Contrast) -> str | None:
     """The lists of questions and of perspectives; the id of the question that is chosen in them, or in the address."""
-    kind = st.segmented_control("List", LISTS, default=QUESTIONS, required=True, key="list", bind="query-params")
+    kind = one_of("List", LISTS, key="list", default=QUESTIONS)
     if kind == QUESTIONS:
         present = [SAID[o] for o in OUTCOMES if held.count(o)]
         outcomes = st.pills("Outcome", present, selection_mode="multi", key="outcome", bind="query-params")
@@ -286,15 +287,7 @@ def page() -> None:
     names = (first.told_apart(second), second.told_apart(first))
     figures(table, names)
     by_name = {str(c.measure): c for c in contrasts}
-    by = st.segmented_control(
-        "Question by question, by",
-        list(by_name),
-        default=next(iter(by_name)),
-        required=True,
-        key="by",
-        bind="query-params",
-    )
-    held = by_name[by or next(iter(by_name))]
+    held = by_name[one_of("Question by question, by", by_name, key="by")]
     say_what_hinders(first, second, held)
     if HUMAN in (first.source, second.source) and not all(held.judged):
         st.warning("People judged nothing of the top k of one side. Choose a detector, or human>embedded.")

@@ -9,6 +9,7 @@ from app.components.lab.cost_panel import cost_panel
 from app.components.lab.errors_panel import confusion_panel, mistakes_panel
 from app.components.lab.threshold_panel import threshold_panel
 from app.components.lab.two_detectors_panel import two_detectors_panel
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.lab import Measured, chosen_detector, chosen_pairs, measured
 from app.session import errors_in_place
@@ -73,13 +74,11 @@ def page() -> None:
         detector = chosen_detector("detector")
     with right:
         judged = chosen_pairs()
-    part = st.segmented_control(
-        "Part", PARTS, default=CALIBRATION, required=True, key="part", bind="query-params", label_visibility="collapsed"
-    )
+    part = one_of("Part", PARTS, key="part", default=CALIBRATION, named=False)
     if part == COST:
         cost_panel(detector)
     else:
-        part_of_pairs(part or CALIBRATION, judged, detector)
+        part_of_pairs(part, judged, detector)
 
 
 with errors_in_place():

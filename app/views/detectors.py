@@ -11,6 +11,7 @@ from annotation.training_sets.leakage import MENDS
 from annotation.training_sets.store import TrainingSetVersion, list_sets
 from app.components.charts import dots_with_intervals, learning_curves
 from app.components.job_box import job_box
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.improving import read_improvement
 from app.session import acting_person, errors_in_place, judgments, started_by, workspace
@@ -111,7 +112,7 @@ def card(held: Trained) -> None:
 def train_form() -> None:
     """Begin a training, or all of it: training set, training, comparison, and use."""
     chosen = rules()
-    kind = st.segmented_control("Kind", list(KINDS), default="head", required=True, key="kind") or "head"
+    kind = one_of("Kind", KINDS, key="kind", default="head")
     st.caption(KINDS[kind])
     left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
     name = left.text_input("Name", key="training-name", placeholder="as the training set")

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from app.components.clickable_holes import clickable_holes
 from app.components.downloads import downloads
 from app.components.hole_reader import ANCHOR, hole_reader
+from app.components.one_of import one_of
 from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import escaped
 from app.labelled import labelled
@@ -15,7 +17,7 @@ from app.session import errors_in_place, judgments, workspace
 from data.errors import StaleError
 from data.runs import Run, RunManifest, list_runs, load_run
 from evaluation.failures.attribution import reasons_of_holes
-from evaluation.failures.charts import PICKED, hole_chart, legend, reason_bars
+from evaluation.failures.charts import reason_bars
 from evaluation.failures.hole_map import LENGTHS, hole_map
 from evaluation.failures.reasons import REASONS, reason_counts
 
@@ -125,26 +127,15 @@ def figures(frame: pd.DataFrame, k: int) -> None:
 
 def view_from_above(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
     """The map; the perspective that was clicked, if any."""
-    said = "".join(f'<span><span style="color:{colour}">■</span> {text}</span>' for text, colour in legend(k))
-    st.html(
-        f'<div style="font-size:0.875rem; display:flex; flex-wrap:wrap; gap:0 1.25rem" aria-hidden="true">{said}</div>'
-    )
-    chart = hole_chart(frame if frame["corpus"].nunique() > 1 else frame.drop(columns="corpus"), k)
-    event = st.altair_chart(
-        chart,
-        on_select="rerun",
-        selection_mode=PICKED,
-        key="hole-map",
-        width="content",
-        alt="Hole map: the rank that first covers each perspective. The same holes are in the table below.",
-    )
+    shown = frame if frame["corpus"].nunique() > 1 else frame.drop(columns="corpus")
+    told = "Hole map: the rank that first covers each perspective. The same holes are in the table below."
+    chart, picked = clickable_holes(shown, k, told)
     downloads(f"map-{name}", frame.drop(columns="row"), chart)
-    picked = event.selection.get(PICKED, [])
-    if not picked:
+    if picked is None:
         return None
-    at = frame[(frame["row"] == int(picked[0]["row"])) & (frame["place"] == int(picked[0]["place"]))]
-    if "corpus" in picked[0]:
-        at = at[at["corpus"] == picked[0]["corpus"]]
+    at = frame[(frame["row"] == int(picked["row"])) & (frame["place"] == int(picked["place"]))]
+    if "corpus" in picked:
+        at = at[at["corpus"] == picked["corpus"]]
     return hole_at(at, 0) if len(at) else None
 
 
@@ -282,10 +273,7 @@ def page() -> None:
         st.info("Nothing is left. Take back one of the choices above.")
         return
     figures(kept, k)
-    order = st.segmented_control(
-        "Questions", list(ORDERS), default=next(iter(ORDERS)), required=True, key="order", bind="query-params"
-    )
-    ordered = in_order(kept, order or next(iter(ORDERS)), k)
+    ordered = in_order(kept, one_of("Questions", ORDERS, key="order"), k)
     clicked = view_from_above(ordered, k, run.name)
     below_the_map = st.container()
     st.subheader("Why", anchor=False)

@@ -7,8 +7,10 @@ import streamlit as st
 
 from annotation.perspective_edits.judged import attention
 from annotation.perspective_edits.log import EditLog
+from app.components.clickable_holes import clickable_holes
 from app.components.downloads import downloads
 from app.components.edit_lines import VERBS, edit_lines, numbered_line
+from app.components.one_of import one_of
 from app.components.perspective_mark import perspective_mark
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
@@ -20,7 +22,6 @@ from data.errors import BadInputError
 from data.records import Question
 from data.runs import RunManifest, list_runs
 from evaluation.coverage_history import coverage_chart, coverage_over_time
-from evaluation.failures.charts import PICKED, hole_chart, legend
 from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
 from evaluation.measures import parse_measures
 from evaluation.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
@@ -75,20 +76,9 @@ def perspectives(question: Question) -> None:
 def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
     """First ranks, runs down and perspectives across; the one that is clicked leads on."""
     frame = first_rank_frame(question, runs, k)
-    said = " ".join(f'<span style="color:{colour}">■</span> {text}' for text, colour in legend(k))
-    st.html(f'<div style="font-size:0.85rem" aria-hidden="true">{said}</div>')
-    chart = hole_chart(frame, k)
-    event = st.altair_chart(
-        chart,
-        on_select="rerun",
-        selection_mode=PICKED,
-        key="hole-map",
-        width="content",
-        alt="First ranks by run and perspective",
-    )
-    picked = event.selection.get(PICKED, [])
-    if picked:
-        run, place = runs[int(picked[0]["row"])], int(picked[0]["place"])
+    chart, picked = clickable_holes(frame, k, "First ranks by run and perspective")
+    if picked is not None:
+        run, place = runs[int(picked["row"])], int(picked["place"])
         asked = {
             "set": run.run.dataset,
             "question": question.id,
@@ -118,14 +108,7 @@ def over_time(question: Question, runs: list[QuestionRun], source: LabelSource, 
     """What people's words changed, event by event, and when the runs were made."""
     without = LabelSource(tuple(part for part in source.parts if part != HUMAN))
     beside = [str(without)] if without.parts else []
-    people = st.segmented_control(
-        "What counts where nobody said anything",
-        ["nothing", *beside],
-        default="nothing",
-        required=True,
-        key="beside",
-        bind="query-params",
-    )
+    people = one_of("What counts where nobody said anything", ["nothing", *beside], key="beside")
     alone = people != (beside[0] if beside else "")
     held = runs
     if not alone and without != source:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app.components.detector_line import detector_line
 from app.components.downloads import downloads
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.components.run_form import run_form, runs_under_way
 from app.run_scores import Made, by_k, costs, made, standings
@@ -78,10 +79,7 @@ def chosen_test(source: str) -> tuple[Test, str]:
 def chosen_dataset(datasets: Sequence[str]) -> str:
     """The data set that a chart is of; the average over all of them first."""
     names = [*([AVERAGE] if len(datasets) > 1 else []), *datasets]
-    shown = st.segmented_control(
-        "Data set", names, default=names[0], required=True, key="chart_of", bind="query-params"
-    )
-    return shown or names[0]
+    return one_of("Data set", names, key="chart_of")
 
 
 def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Measure, source: str) -> None:
@@ -196,8 +194,8 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
     )
     chart = None
     if spends and both["value"].notna().any():
-        cost = st.segmented_control("Cost", spends, default=spends[0], required=True, key="cost", bind="query-params")
-        chart = quality_against_cost(both, COSTS[cost or spends[0]], cost_title=cost or spends[0], title=str(measure))
+        cost = one_of("Cost", spends, key="cost")
+        chart = quality_against_cost(both, COSTS[cost], cost_title=cost, title=str(measure))
         st.altair_chart(chart, key="quality-against-cost")
     downloads(f"costs-{measure}", both, chart)
 
@@ -224,10 +222,8 @@ def page() -> None:
     if behind is not None:
         st.caption(f"The detector: {detector_line(behind)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        view = st.segmented_control("View", VIEWS, default=VIEWS[0], required=True, key="view", bind="query-params")
-        shown = st.segmented_control(
-            "Measure", names, default=names[0], required=True, key="measure", bind="query-params"
-        )
+        view = one_of("View", VIEWS, key="view")
+        shown = one_of("Measure", names, key="measure")
         test, correction = chosen_test(source)
     measure = parse_measure(shown if shown in names else names[0])
     kept = made(runs, source)

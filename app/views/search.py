@@ -9,6 +9,7 @@ import streamlit as st
 from app.components.downloads import downloads
 from app.components.facet_boxes import chosen_facets, facet_boxes
 from app.components.found_card import found_card
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
 from app.pipelines import pipeline_of
@@ -137,20 +138,6 @@ def columns(found: Found) -> None:
             st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
             for place in sorted(own, key=lambda p: items[p].ranks[pipeline])[:_AT_ONCE]:
                 found.card(place, items[place].ranks[pipeline], f"{corpus}-{pipeline}-{place}")
-
-
-def way_to_draw() -> Method:
-    """How passages become points, of the widget."""
-    method = st.segmented_control(
-        "Drawn by",
-        METHODS,
-        default=METHODS[0],
-        required=True,
-        key="drawn-by",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return method or METHODS[0]
 
 
 def on_a_map(found: Found, method: Method) -> None:
@@ -303,16 +290,8 @@ def page() -> None:
     said = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)} if question is not None else {}
     facet_boxes(values, chosen, said)
     with st.container(horizontal=True, vertical_alignment="center"):
-        view = st.segmented_control(
-            "View",
-            VIEWS,
-            default=VIEWS[0],
-            required=True,
-            key="view",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
-        method = way_to_draw() if view == "map" else METHODS[0]
+        view = one_of("View", VIEWS, key="view", named=False)
+        method = one_of("Drawn by", METHODS, key="drawn-by", named=False) if view == "map" else METHODS[0]
         most = f"the first {MOST}" if len(items) == MOST else str(len(items))
         st.caption(f"{len(kept)} of {most} passages")
     if not kept:

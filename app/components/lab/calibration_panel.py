@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.components.downloads import downloads
+from app.components.one_of import one_of
 from app.lab import Measured
 from evaluation.detection.calibration import BINNINGS, calibration
 from evaluation.detection.lab_charts import reliability_chart
@@ -23,13 +24,10 @@ Wilson's, for as many pairs as it has questions."""
 def calibration_panel(found: Measured) -> None:
     """The reliability diagram with its bins as a table."""
     left, right, _ = st.columns([2, 1, 3], vertical_alignment="bottom")
-    binning = left.segmented_control(
-        "Bins of", BINNINGS, default=BINNINGS[0], required=True, key="bins-of", bind="query-params"
-    )
+    with left:
+        binning = one_of("Bins of", BINNINGS, key="bins-of")
     bins = right.number_input("Bins", 2, 30, 10, key="bins", bind="query-params")
-    told = calibration(
-        found.judged.truth, found.probabilities, found.judged.groups, bins=int(bins), binning=binning or BINNINGS[0]
-    )
+    told = calibration(found.judged.truth, found.probabilities, found.judged.groups, bins=int(bins), binning=binning)
     one, two, three = st.columns(3)
     estimate(one, "Expected calibration error", told.error)
     estimate(two, "Mean gap", told.gap, sign="+")

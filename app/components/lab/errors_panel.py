@@ -5,6 +5,7 @@ import streamlit as st
 from app.components.charts import counts_as_colours
 from app.components.downloads import downloads
 from app.components.lab.pair_reader import pair_reader
+from app.components.one_of import one_of
 from app.lab import Measured
 from evaluation.detection.confusion import confusion_by, confusion_table, groupings
 from evaluation.detection.judged_pairs import COLUMNS
@@ -33,7 +34,7 @@ def confusion_panel(found: Measured) -> None:
             st.info("The pairs do not say of which corpus, data set or stance they are.")
             return
         first = "corpus" if "corpus" in known else known[0]
-        column = st.segmented_control("By", known, default=first, required=True, key="by", bind="query-params") or first
+        column = one_of("By", known, key="by", default=first)
         table = confusion_by(judged, said, column)
         by_value = figures_chart(table)
         st.altair_chart(by_value, key="figures-by")

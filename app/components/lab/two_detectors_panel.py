@@ -7,6 +7,7 @@ import streamlit as st
 from app.components.downloads import downloads
 from app.components.lab.calibration_panel import BESIDE, estimate
 from app.components.lab.pair_reader import pair_reader
+from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.lab import Measured, chosen_detector, measured
 from evaluation.detection.confusion import groupings
@@ -97,10 +98,8 @@ def _where(judged: JudgedPairs, a: Side, b: Side) -> None:
     known = groupings(judged)
     if not known:
         return
-    column = st.segmented_control(
-        "Where they differ, by", known, default=known[-1], required=True, key="differ-by", bind="query-params"
-    )
-    table = where_they_differ(judged, a, b, column or known[-1])
+    column = one_of("Where they differ, by", known, key="differ-by", default=known[-1])
+    table = where_they_differ(judged, a, b, column)
     shown = table.rename(
         columns={"only_a": f"{a.name} right", "only_b": f"{b.name} right", "share": "share that differs"}
     )
