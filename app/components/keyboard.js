@@ -5,12 +5,7 @@ const typing = (event) =>
     (element) => element.matches?.("textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])"),
   );
 
-let shown;
-
-export default function ({ data }) {
-  if (data.cards && shown !== undefined && shown !== data.place)
-    document.querySelectorAll(data.cards)[data.place]?.scrollIntoView({ block: "nearest" });
-  shown = data.place;
+export default function ({ data, parentElement }) {
   const pressed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event)) {
@@ -30,6 +25,10 @@ export default function ({ data }) {
     if (bound.focus) found.focus();
     else found.click();
   };
-  window.addEventListener("keydown", pressed, true);
-  return () => window.removeEventListener("keydown", pressed, true);
+  // Streamlit calls this function at every change of `data` and runs the returned clean-up only when the component goes. The
+  // element owns the one listener, so that a key is never answered twice.
+  parentElement.berdseyeKeys?.abort();
+  const keys = (parentElement.berdseyeKeys = new AbortController());
+  window.addEventListener("keydown", pressed, { capture: true, signal: keys.signal });
+  return () => keys.abort();
 }

@@ -39,7 +39,7 @@ export default function ({ data, parentElement, setStateValue }) {
   const [button, told] = [line.querySelector("button"), line.querySelector("span")];
   const points = Array.from(data.text);
   const kept = root.berdseye;
-  const state = kept?.pair === data.pair ? kept : { pair: data.pair, spans: [], choosing: false, here: 0 };
+  const state = kept?.pair === data.pair ? kept : { pair: data.pair, spans: data.spans, choosing: false, here: 0 };
   root.berdseye = state;
 
   const draw = () => {
@@ -107,6 +107,10 @@ export default function ({ data, parentElement, setStateValue }) {
   button.onclick = () => { choose(!state.choosing); button.blur(); };
   root.onmouseup = released;
   root.onclick = clicked;
-  window.addEventListener("keydown", pressed, true);
-  return () => window.removeEventListener("keydown", pressed, true);
+  // Streamlit calls this function at every change of `data` and runs the returned clean-up only when the component goes. The
+  // element owns the one listener, so that keys never reach the closure of an earlier pair.
+  root.berdseyeKeys?.abort();
+  const keysOfThisPair = (root.berdseyeKeys = new AbortController());
+  window.addEventListener("keydown", pressed, { capture: true, signal: keysOfThisPair.signal });
+  return () => keysOfThisPair.abort();
 }
