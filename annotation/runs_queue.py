@@ -2,11 +2,8 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import select
-
 from annotation.judgments import Annotator, Judgments, PairRecord
-from annotation.schema import events
-from annotation.words import NOTHING, Beside, Given, skip_fields, word_fields
+from annotation.words import NOTHING, Beside, Given, last_undone, skip_fields, word_fields
 
 
 class RunsQueue:
@@ -18,9 +15,9 @@ class RunsQueue:
     def next(self, person: Annotator) -> str | None:
         """The pair that this person has just undone, else the first that they have not judged or skipped."""
         touched = self.judgments.touched(person)
-        undone = self._just_undone(person)
-        if undone in self._pairs and undone not in touched:
-            return undone
+        undone = last_undone(self.judgments, person)
+        if undone is not None and undone.pair in self._pairs and undone.pair not in touched:
+            return undone.pair
         return next((key for key in self._pairs if key not in touched), None)
 
     def give(
@@ -51,9 +48,3 @@ class RunsQueue:
         """How many of the pairs this person has dealt with, and how many there are."""
         touched = self.judgments.touched(person)
         return sum(key in touched for key in self._pairs), len(self._pairs)
-
-    def _just_undone(self, person: Annotator) -> str | None:
-        last = select(events.c.kind, events.c.pair).where(events.c.annotator_id == person.id)
-        with self.judgments.reading() as connection:
-            found = connection.execute(last.order_by(events.c.id.desc()).limit(1)).one_or_none()
-        return str(found.pair) if found is not None and found.kind == "undo" else None

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
+from sqlalchemy import select
+
 from annotation.batches import Task
-from annotation.evidence import evidence_json
-from annotation.judgments import VERDICTS, Verdict
+from annotation.evidence import Span, evidence_json, evidence_spans
+from annotation.judgments import VERDICTS, Annotator, Judgments, Verdict
+from annotation.schema import events
 from data.errors import UnknownNameError
 from data.passages import clean
 
@@ -30,6 +33,26 @@ class Given(NamedTuple):
 
     event: int
     late: bool = False
+
+
+class Undone(NamedTuple):
+    """What a person has just taken back: its pair, and the comment and evidence that went with it."""
+
+    pair: str
+    comment: str
+    evidence: tuple[Span, ...]
+
+
+def last_undone(judgments: Judgments, person: Annotator) -> Undone | None:
+    """What this person's last action took back; None where the last action was another."""
+    last = select(events.c.kind, events.c.target).where(events.c.annotator_id == person.id)
+    with judgments.reading() as connection:
+        newest = connection.execute(last.order_by(events.c.id.desc()).limit(1)).one_or_none()
+        if newest is None or newest.kind != "undo":
+            return None
+        taken_back = select(events.c.pair, events.c.comment, events.c.evidence).where(events.c.id == newest.target)
+        found = connection.execute(taken_back).one()
+    return Undone(found.pair, found.comment, evidence_spans(found.evidence))
 
 
 def verdicts_of(task: Task) -> tuple[str, ...]:

@@ -11,13 +11,17 @@ LAST = "last_action"
 
 
 def correct(question: Question, place: int, corpus: str, passage: Passage, verdict: Verdict) -> None:
-    """Give the signed-in person's word on a passage and the perspective at `place` (from 1), the labels in sight; a person
-    without a name says nothing."""
+    """Give the signed-in person's word on a passage and the perspective at `place` (from 1), the labels in sight.
+
+    Nothing is recorded for a person without a name, nor for a verdict that already is theirs: a key that is pressed twice before
+    the page is drawn again counts once.
+    """
     person = annotator()
     if person is None:
         return
     [pair] = judgments().add_pairs([PairRecord.of(question, question.perspectives[place - 1], corpus, passage)])
-    judgments().judge(person, pair, verdict, source="explore", shown=True)
+    if all(j.annotator.id != person.id or j.verdict != verdict for j in judgments().present([pair])):
+        judgments().judge(person, pair, verdict, source="explore", shown=True)
     st.session_state[LAST] = f"P{place} of “{passage.title}”: {verdict}"
 
 

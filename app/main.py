@@ -7,6 +7,7 @@ import streamlit as st
 from app.components.job_line import job_line
 from app.components.looks import SIDEBAR, looks
 from app.components.plain_text import escaped
+from app.components.reconnected import redraw_when_reconnected
 from app.components.tour_card import tour
 from app.roles import may, right_of_page
 from app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
@@ -69,6 +70,7 @@ def main() -> None:
         here = next(name for name, known in pages.items() if known == page)
         enter(here)
         looks()
+        redraw_when_reconnected()
         tour(here, pages)
         if may(role(), right_of_page("jobs")):
             job_line(pages["jobs"])

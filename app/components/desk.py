@@ -11,11 +11,12 @@ from annotation.batches import Batch, Task
 from annotation.guidelines.versions import Guidelines, in_use, judged_by_before
 from annotation.judgments import Annotator, PairRecord
 from annotation.runs_queue import RunsQueue
-from annotation.words import Beside
+from annotation.words import Beside, last_undone
 from app.components.guidelines_panel import changed_guidelines, guidelines_panel
+from app.components.in_sight import put_in_sight, take_answer
 from app.components.key_map import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
 from app.components.pair_card import answers_card, pair_card
-from app.components.passage_text import taken_evidence
+from app.components.passage_text import restore_evidence, taken_evidence
 from app.components.plain_text import escaped
 from app.components.progress_line import break_reminder, progress_line
 from app.components.verdict_buttons import choices_of, verdict_buttons
@@ -109,7 +110,8 @@ def _card(desk: Desk, key: str) -> None:
 
 def _keys(desk: Desk, key: str, told: Guidelines) -> None:
     """Two rows below card and guidelines: what is said of the pair, and all else."""
-    decision = _in_sight(desk, key)
+    put_in_sight(key)
+    decision = _shown_label(desk, key)
     with st.container(horizontal=True, gap="small"):
         verdict_buttons(
             key,
@@ -147,7 +149,7 @@ def _keys(desk: Desk, key: str, told: Guidelines) -> None:
         st.button("Guidelines", icon=":material/menu_book:", shortcut=GUIDELINES, key="guide", on_click=_turn)
 
 
-def _in_sight(desk: Desk, key: str) -> bool:
+def _shown_label(desk: Desk, key: str) -> bool:
     """Draw what a detector says of the pair, where it is to be seen before the word; returns its decision."""
     if not isinstance(desk.queue, BatchQueue) or arm(desk.queue.batch, key, desk.person) == "blind":
         return False
@@ -195,11 +197,18 @@ def _skip(desk: Desk, pair: str, told: Guidelines) -> None:
 def _undo(desk: Desk) -> None:
     with errors_in_place():
         pair = desk.queue.undo(desk.person)
+        if pair is not None and (undone := last_undone(judgments(), desk.person)) is not None:
+            # What the person wrote beside it is theirs to change, not to write again.
+            if not st.session_state.get(_comment_key(pair)):
+                st.session_state[_comment_key(pair)] = undone.comment
+            restore_evidence(pair, undone.evidence)
         working_time().restart()
         _tell(desk, "Undone." if pair else "There is nothing to undo.")
 
 
 def _flag(desk: Desk, pair: str) -> None:
+    if not take_answer(pair):
+        return
     with errors_in_place():
         record = desk.queue.record(pair)
         judgments().add_pairs([record])

@@ -8,6 +8,7 @@ from annotation.judgments import Annotator
 from annotation.perspective_edits.log import EditLog
 from annotation.perspective_edits.states import Edit
 from app.components.edit_lines import VERBS, edit_lines
+from app.components.in_sight import is_in_sight
 from app.components.key_map import EDITS
 from app.components.plain_text import escaped
 from app.roles import check
@@ -30,8 +31,12 @@ def open_edits(
     *,
     decides: bool,
     own: bool,
+    page: str,
 ) -> None:
-    """Edits that wait, the oldest first; keys decide the first. `decides`: this person may, and with `own` also of theirs."""
+    """Edits that wait, the oldest first; keys decide the first. `decides`: this person may, and with `own` also of theirs.
+
+    `page` is what the page must still show when a button is pressed.
+    """
     waiting = [e for e in edits if e.status == "open"]
     if not waiting:
         st.caption("Nothing waits for a decision. What people propose comes here.")
@@ -46,7 +51,7 @@ def open_edits(
                 st.warning(
                     f"Cannot stand beside edit {named}: both touch the same perspective.", icon=":material/call_split:"
                 )
-            _buttons(log, edit, person, decides=decides, own=own, keyed=place == 0)
+            _buttons(log, edit, person, decides=decides, own=own, keyed=place == 0, page=page)
     if len(waiting) > _SHOWN:
         st.caption(f"{len(waiting) - _SHOWN} more wait.")
 
@@ -79,7 +84,9 @@ def decided_edits(
                     )
 
 
-def _buttons(log: EditLog, edit: Edit, person: Annotator | None, *, decides: bool, own: bool, keyed: bool) -> None:
+def _buttons(
+    log: EditLog, edit: Edit, person: Annotator | None, *, decides: bool, own: bool, keyed: bool, page: str
+) -> None:
     if person is None:
         return
     mine = edit.by.id == person.id
@@ -92,25 +99,31 @@ def _buttons(log: EditLog, edit: Edit, person: Annotator | None, *, decides: boo
                 shortcut=EDITS["accept"] if keyed else None,
                 disabled=mine and not own,
                 help="Someone else accepts what you proposed." if mine and not own else None,
-                on_click=_act,
-                args=(log, "accept", person, edit.id),
+                on_click=_act_in_sight,
+                args=(page, log, "accept", person, edit.id),
             )
             st.button(
                 "Reject",
                 key=f"reject-edit-{edit.id}",
                 icon=":material/close:",
                 shortcut=EDITS["reject"] if keyed else None,
-                on_click=_act,
-                args=(log, "reject", person, edit.id),
+                on_click=_act_in_sight,
+                args=(page, log, "reject", person, edit.id),
             )
         if mine:
             st.button(
                 "Withdraw",
                 key=f"withdraw-edit-{edit.id}",
                 icon=":material/undo:",
-                on_click=_act,
-                args=(log, "withdraw", person, edit.id),
+                on_click=_act_in_sight,
+                args=(page, log, "withdraw", person, edit.id),
             )
+
+
+def _act_in_sight(page: str, log: EditLog, what: str, person: Annotator, edit: int) -> None:
+    """Act, unless a key has moved on to another question since the button was drawn."""
+    if is_in_sight(page):
+        _act(log, what, person, edit)
 
 
 def _act(log: EditLog, what: str, person: Annotator, edit: int) -> None:

@@ -9,11 +9,12 @@ import streamlit as st
 from annotation.adjudication import gold_words
 from annotation.judgments import Judgment, Verdict
 from app.components.addresses import passage_address, question_address
-from app.components.key_map import FAILURES, NEXT, PREVIOUS, UNDO
+from app.components.card_focus import CARD, card_focus
+from app.components.key_map import FAILURES, UNDO
 from app.components.keyboard import key_list, keyboard
 from app.components.perspective_mark import perspective_mark, side_badge
 from app.components.plain_text import escaped, highlighted
-from app.components.verdict_buttons import choices_of, verdict_buttons
+from app.components.verdict_buttons import GIVE, choices_of, verdict_buttons
 from app.corrections import LAST, correct, undo
 from app.roles import may
 from app.session import annotator, judgments, role, workspace
@@ -52,21 +53,17 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
         return
     keys = [labelled.keys[0][rank, place - 1].decode() for rank in shown]
     words, decided = _words(keys), gold_words(judgments(), keys)
-    _toolbar(len(shown), f"{run.manifest.name} {question.id} {place}", source)
+    _toolbar(f"{run.manifest.name} {question.id} {place}", source)
     passages = opened.passages(ids[0][shown].tolist())
-    for number, (rank, passage, key) in enumerate(zip(shown, passages, keys, strict=True)):
+    for rank, passage, key in zip(shown, passages, keys, strict=True):
         if rank >= k:
             st.caption(f"… the first that supports it, at rank {rank + 1}:")
-        focused = may_judge() and number == _focus(len(shown))
-        with st.container(border=True, key=f"{'focus' if focused else 'card'}-{rank}"):
+        with st.container(border=True, key=f"{CARD}{rank}"):
             said = _SAID.get(float(labels[rank]), ":orange-badge[nobody said]")
-            mark = ":blue-badge[in focus] " if focused else ""
             title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(opened.name, passage.id)})"
-            st.markdown(f"{mark}**{rank + 1}. {title}** {said}")
+            st.markdown(f"**{rank + 1}. {title}** {said}")
             st.markdown(highlighted(passage.text, matched_spans(passage.text, perspective.text)))
-            _word(
-                question, place, opened.name, passage, key, words.get(key, ()), decided.get(key), rank, focused=focused
-            )
+            _word(question, place, opened.name, passage, key, words.get(key, ()), decided.get(key), rank)
 
 
 def may_judge() -> bool:
@@ -83,8 +80,6 @@ def _word(
     words: Sequence[Judgment],
     decided: Verdict | None,
     rank: int,
-    *,
-    focused: bool,
 ) -> None:
     """What people say of a passage, and the buttons for one's own word; a decision of an adjudicator is not up for it."""
     person = annotator()
@@ -96,7 +91,7 @@ def _word(
                 choices_of("judge"),
                 lambda _, verdict: correct(question, place, corpus, passage, cast(Verdict, verdict)),
                 at=f"-{rank}",
-                keys=focused,
+                keys=False,
                 given=own,
             )
         if decided is not None:
@@ -114,18 +109,18 @@ def _words(keys: Sequence[str]) -> dict[str, list[Judgment]]:
     return found
 
 
-def _toolbar(count: int, hole: str, source: str) -> None:
+def _toolbar(hole: str, source: str) -> None:
     """The keys of the passages: which of them has the focus, and taking a word back."""
     if st.session_state.get("hole-read") != hole:
-        st.session_state["hole-read"], st.session_state["hole-focus"] = hole, 0
+        st.session_state["hole-read"] = hole
         st.session_state.pop(LAST, None)
     if not may_judge():
         if annotator() is None:
             st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous", icon=":material/arrow_upward:", shortcut=PREVIOUS, on_click=_move, args=(-1, count))
-        st.button("Next", icon=":material/arrow_downward:", shortcut=NEXT, on_click=_move, args=(1, count))
+        with st.container(width="content"):
+            card_focus(hole, answers=GIVE)
         st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo)
         key_list(FAILURES)
         st.markdown(escaped(st.session_state.get(LAST, "")) or "Correct the passage in focus with **1**, **2**, **3**.")
@@ -138,14 +133,6 @@ def _toolbar(count: int, hole: str, source: str) -> None:
 
 def _people_first(source: str) -> None:
     st.session_state["labels"] = f"{HUMAN}>{source}"
-
-
-def _focus(count: int) -> int:
-    return int(st.session_state.get("hole-focus", 0)) % max(count, 1)
-
-
-def _move(step: int, count: int) -> None:
-    st.session_state["hole-focus"] = (_focus(count) + step) % max(count, 1)
 
 
 def _address(run: Run, question: str, source: str, k: int) -> str:

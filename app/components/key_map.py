@@ -2,14 +2,14 @@
 
 from typing import Literal, NamedTuple
 
-By = Literal["button", "page", "focus", "passage"]
+By = Literal["button", "page", "focus", "passage", "cards"]
 
 
 class Binding(NamedTuple):
     """A key and what it does.
 
     `by` says who listens: a Streamlit button; the page, which clicks what stands in the container named `target`; the page,
-    which puts the cursor there (`focus`); the passage, which takes evidence.
+    which puts the cursor there (`focus`); the passage, which takes evidence; the list of cards, one of which has the focus.
     """
 
     key: str
@@ -59,19 +59,19 @@ ADJUDICATION = (
     _LEAVE,
 )
 EXPLORE = (
-    *(Binding(str(n), f"say the opposite of perspective {n}'s label") for n in range(1, 10)),
-    Binding(NEXT, "the next passage"),
-    Binding(PREVIOUS, "the passage before"),
+    *(Binding(str(n), f"say the opposite of perspective {n}'s label", "cards") for n in range(1, 10)),
+    Binding(NEXT, "the next passage", "cards"),
+    Binding(PREVIOUS, "the passage before", "cards"),
     _UNDO,
     _KEYS,
     _LEAVE,
 )
 FAILURES = (
-    Binding("1", "supports"),
-    Binding("2", "does not support"),
-    Binding("3", "unsure"),
-    Binding(NEXT, "the next passage"),
-    Binding(PREVIOUS, "the passage before"),
+    Binding("1", "supports", "cards"),
+    Binding("2", "does not support", "cards"),
+    Binding("3", "unsure", "cards"),
+    Binding(NEXT, "the next passage", "cards"),
+    Binding(PREVIOUS, "the passage before", "cards"),
     _UNDO,
     _KEYS,
     _LEAVE,

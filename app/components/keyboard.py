@@ -23,14 +23,11 @@ def key_list(bindings: tuple[Binding, ...]) -> None:
             st.markdown(key_table(bindings))
 
 
-def keyboard(bindings: tuple[Binding, ...], *, cards: str = "", place: int = 0) -> None:
-    """Listen to those keys that no button listens to.
-
-    Whenever `place` changes, the page is scrolled as far as is needed to see that one (0 the first) of the `cards`, a selector.
-    """
+def keyboard(bindings: tuple[Binding, ...]) -> None:
+    """Listen to those keys that no button listens to."""
     listened = {
         b.key: {"target": b.target, "focus": b.by == "focus"}
         for b in bindings
         if b.by in ("page", "focus") and b.key != LEAVE
     }
-    _MOUNT(data={"bindings": listened, "cards": cards, "place": place}, key="keyboard")
+    _MOUNT(data={"bindings": listened}, key="keyboard")

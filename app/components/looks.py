@@ -12,8 +12,8 @@ _ROOM = """
 [data-testid="stHeader"] { height: 3rem; min-height: 3rem; }
 [data-testid="stSidebarContent"] { padding: 0 0.75rem; }
 [data-testid="stSidebarUserContent"] { padding: 1rem 0.5rem; }
-[class*="st-key-focus-"], [class*="st-key-card-"] { scroll-margin: 4rem 0 1rem; }
-.st-key-kept_name { position: absolute; }
+[class*="st-key-card-"] { scroll-margin: 4rem 0 1rem; }
+.st-key-kept_name, .st-key-reconnected { position: absolute; }
 .stApp .stMarkdown span.stMarkdownColoredBackground { padding: 0 0.1em; }
 """
 # Names that were chosen go on in a second line instead of under the edge.

@@ -1,5 +1,6 @@
 """A passage of which a person may take spans as evidence; the passage is text, never HTML."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 
 import streamlit as st
@@ -18,19 +19,32 @@ _MOUNT = st.components.v2.component(
     js=(_HERE / "passage_text.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
-_KEY = "passage-text"
+_KEY, _RESTORED = "passage-text", "restored_evidence"
 
 
 def passage_text(pair: str, text: str) -> None:
     """Draw the passage of a pair; what is taken of it is asked for with `taken_evidence`."""
     _MOUNT(
         key=_KEY,
-        data={"pair": pair, "text": text, "sentences": [list(span) for span in sentence_spans(text)]},
+        data={
+            "pair": pair,
+            "text": text,
+            "sentences": [list(span) for span in sentence_spans(text)],
+            "spans": [list(span) for span in taken_evidence(pair)],
+        },
         on_evidence_change=lambda: None,
     )
 
 
 def taken_evidence(pair: str) -> tuple[Span, ...]:
     """The spans taken of this pair's passage, in order and apart."""
-    said = (st.session_state.get(_KEY) or {}).get("evidence") or {}
-    return merged(said["spans"]) if said.get("pair") == pair else ()
+    chosen = (st.session_state.get(_KEY) or {}).get("evidence") or {}
+    if chosen.get("pair") == pair:
+        return merged(chosen["spans"])
+    restored_pair, spans = st.session_state.get(_RESTORED, ("", ()))
+    return merged(spans) if restored_pair == pair else ()
+
+
+def restore_evidence(pair: str, spans: Sequence[Span]) -> None:
+    """Show these spans as chosen when the passage of the pair is drawn next."""
+    st.session_state[_RESTORED] = (pair, tuple(spans))

@@ -19,13 +19,17 @@ def side_badge(perspective: Perspective) -> str:
     return f" {_SIDES[perspective.stance]}" if perspective.stance in _SIDES else ""
 
 
+CHIP = "chip-"
+"""What the key of every chip begins with."""
+
+
 def chip_key(place: int, rest: str) -> str:
     """The key of a button that says whether a passage supports the perspective, by which `CHIPS` colour it."""
-    return f"chip-of{place % len(CATEGORIES)}-{rest}-{place}"
+    return f"{CHIP}{place + 1}-of{place % len(CATEGORIES)}-{rest}"
 
 
 def _chip_style(place: int) -> str:
-    chip = f'[class*="st-key-chip-of{place}-"] button'
+    chip = f'[class*="st-key-{CHIP}"][class*="-of{place}-"] button'
     colour = perspective_colour(place)
     dark = f"color-mix(in srgb, {colour} {_READ_ON}%, black)"
     return (

@@ -28,6 +28,8 @@ _PREFER = (
     Choice("second", "Second", ":material/looks_two:"),
     Choice("neither", "Neither", ":material/balance:"),
 )
+GIVE = "give-"
+"""What the keys of the buttons begin with."""
 ICONS = {choice.verdict: choice.icon for choice in (*_JUDGE, *_PREFER)}
 
 
@@ -57,14 +59,14 @@ def verdict_buttons(
     """A button for each choice, the one that was `given` marked; `give` is called with the pair and the verdict.
 
     They are this pair's own: a key that was pressed before the next pair was seen says nothing about that one. Where a pair is
-    there twice, `at` tells its buttons apart; of several pairs in sight, one has the `keys`.
+    there twice, `at` tells its buttons apart. Without `keys` they are pressed by `app.components.card_focus`.
     """
     for key, choice in zip(VERDICTS, choices, strict=True):
         st.button(
             choice.label,
             icon=choice.icon,
             shortcut=key if keys else None,
-            key=f"give-{key}-{pair}{at}",
+            key=f"{GIVE}{key}-{pair}{at}",
             type="primary" if choice.verdict == given else "secondary",
             on_click=give,
             args=(pair, choice.verdict),

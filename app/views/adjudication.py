@@ -5,6 +5,7 @@ import streamlit as st
 from annotation.adjudication import Dispute, adjudicate, disputes, take_back
 from annotation.batches import Batch, list_batches
 from annotation.judgments import Annotator
+from app.components.in_sight import move_on, put_in_sight, take_answer
 from app.components.key_map import ADJUDICATION, NEXT, PREVIOUS, UNDO
 from app.components.keyboard import key_list, keyboard
 from app.components.pair_card import answers_card, judged_card
@@ -21,16 +22,25 @@ _FITTING = (
 
 
 def decide(person: Annotator, dispute: Dispute, verdict: str) -> None:
-    """Record a decision with the comment that stands in the box."""
+    """Record a decision with the comment in the box, unless the pair is no longer the one in sight."""
+    if not take_answer(dispute.key):
+        return
     with errors_in_place():
         comment = st.session_state.get(f"decision-{dispute.key}") or ""
         adjudicate(judgments(), person, dispute.key, verdict, task=dispute.task, comment=comment)
         st.session_state.setdefault("decided", []).append(dispute.key)
 
 
+def go_to(dispute: str) -> None:
+    """Show another pair next."""
+    move_on()
+    st.session_state["dispute"] = dispute
+
+
 def undo(person: Annotator) -> None:
     """Take back the last decision of this session; its pair comes first again."""
     with errors_in_place():
+        move_on()
         if decided := st.session_state.get("decided"):
             key = decided.pop()
             take_back(judgments(), person, key)
@@ -70,8 +80,8 @@ def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
                 shortcut=key,
                 key=name.lower(),
                 disabled=not 0 <= to < len(found),
-                on_click=st.session_state.__setitem__,
-                args=("dispute", found[max(0, min(to, len(found) - 1))].key),
+                on_click=go_to,
+                args=(found[max(0, min(to, len(found) - 1))].key,),
             )
 
 
@@ -134,6 +144,7 @@ def page() -> None:
     with side:
         votes(dispute, hidden=hidden)
         trail_table(dispute, hidden=hidden)
+    put_in_sight(dispute.key)
     keys(person, dispute, found)
     keyboard(ADJUDICATION)
 

@@ -5,11 +5,12 @@ from functools import partial
 
 import streamlit as st
 
+from app.components.card_focus import card_focus
 from app.components.coverage_table import coverage_table, missing_line
 from app.components.detector_line import detector_line
-from app.components.key_map import EXPLORE, NEXT, PREVIOUS, UNDO
+from app.components.key_map import EXPLORE, UNDO
 from app.components.keyboard import key_list, keyboard
-from app.components.passage_card import CARDS, passage_card
+from app.components.passage_card import CHIPS_OF_A_CARD, passage_card
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
 from app.corrections import LAST, correct, undo
@@ -103,11 +104,6 @@ def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
     correct(question, place, corpus, hit.passage, "does not support" if chip.supports else "supports")
 
 
-def move(step: int, count: int) -> None:
-    """Put the focus on another card."""
-    st.session_state["focus"] = (st.session_state.get("focus", 0) + step) % max(count, 1)
-
-
 @st.fragment
 def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str], k: int, detector: str) -> None:
     """Everything that a correction changes; drawn again alone."""
@@ -121,7 +117,7 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         }
         chosen = parse_detector(detector, workspace())
         listings = inspect_question(workspace(), judgments(), chosen, question, found, k, annotator())
-        _toolbar(sum(len(entry.hits) for entry in listings))
+        _toolbar(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
         if question.perspectives:
             st.markdown(missing_line(question, listings))
             coverage_table(question, listings, k)
@@ -129,11 +125,11 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         _lists(question, listings, corpora, pipelines)
 
 
-def _toolbar(count: int) -> None:
+def _toolbar(view: str) -> None:
     can_judge = annotator() is not None
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous", icon=":material/arrow_upward:", shortcut=PREVIOUS, on_click=move, args=(-1, count))
-        st.button("Next", icon=":material/arrow_downward:", shortcut=NEXT, on_click=move, args=(1, count))
+        with st.container(width="content"):
+            card_focus(view, answers=CHIPS_OF_A_CARD)
         st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo, disabled=not can_judge)
         key_list(EXPLORE)
         if last := st.session_state.get(LAST):
@@ -145,7 +141,6 @@ def _toolbar(count: int) -> None:
 
 
 def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
-    focus = st.session_state.get("focus", 0) % max(sum(len(entry.hits) for entry in listings), 1)
     number = 0
     held = {(entry.corpus, entry.pipeline): entry for entry in listings}
     for pipeline in pipelines:
@@ -161,13 +156,12 @@ def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[st
                         hit,
                         corpus,
                         question.text,
-                        f"{corpus}-{pipeline}-{hit.rank}",
-                        focused=number == focus,
+                        number,
                         can_judge=annotator() is not None,
                         flip=partial(flip, question, corpus),
                     )
                     number += 1
-    keyboard(EXPLORE, cards=CARDS, place=focus)
+    keyboard(EXPLORE)
 
 
 def page() -> None:

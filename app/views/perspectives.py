@@ -9,6 +9,7 @@ from annotation.perspective_edits.versions import coming_version, make_version
 from app.components.edit_form import edit_form
 from app.components.edit_lines import change_lines, numbered_line
 from app.components.edit_list import decided_edits, open_edits
+from app.components.in_sight import move_on, put_in_sight
 from app.components.key_map import EDITS, PERSPECTIVES
 from app.components.keyboard import key_list, keyboard
 from app.components.plain_text import escaped
@@ -42,6 +43,7 @@ def chosen_question(found: Replayed) -> Question:
 
 def move(ids: list[str], step: int) -> None:
     """Go to another question."""
+    move_on()
     at = ids.index(st.session_state["question"]) if st.session_state.get("question") in ids else 0
     st.session_state["question"] = ids[(at + step) % len(ids)]
 
@@ -130,7 +132,8 @@ def page() -> None:
         everywhere = st.toggle("Of all questions", key="all", bind="query-params")
         shown = [e for e in edits if everywhere or e.question_id == question.id]
         decides = may(role(), "adjudicate")
-        open_edits(log, shown, overlaps(edits), person, decides=decides, own=not people().team)
+        put_in_sight(question.id)
+        open_edits(log, shown, overlaps(edits), person, decides=decides, own=not people().team, page=question.id)
         decided_edits(log, shown, found.conflicts, person, decides=decides)
     versions(log)
     keyboard(PERSPECTIVES)

@@ -20,7 +20,7 @@ def luminance(channels: list[float]) -> float:
 @pytest.mark.parametrize("place", range(len(CATEGORIES)))
 def test_white_is_read_on_a_chip_that_says_yes(place: int) -> None:
     [(colour, share)] = set(
-        re.findall(rf'chip-of{place}-"\][^{{]*\{{ background-color: color-mix\(in srgb, (#\w+) (\d+)%', CHIPS)
+        re.findall(rf'-of{place}-"\][^{{]*\{{ background-color: color-mix\(in srgb, (#\w+) (\d+)%', CHIPS)
     )
     assert colour == perspective_colour(place)
     mixed = [int(colour[at : at + 2], 16) / 255 * int(share) / 100 for at in (1, 3, 5)]
@@ -33,7 +33,7 @@ def test_a_mark_and_a_chip_have_the_colour_of_the_charts() -> None:
         assert f"**P{place + 1}**" in perspective_mark(place)
     many = [chip_key(place, "web-bm25-1") for place in range(3 * len(CATEGORIES))]
     assert len(set(many)) == len(many)
-    assert many[len(CATEGORIES)].startswith("chip-of0-")
+    assert many[len(CATEGORIES)].startswith(f"chip-{len(CATEGORIES) + 1}-of0-")
 
 
 def test_a_perspective_of_no_side_has_no_badge() -> None:

@@ -32,7 +32,7 @@ TIMED = """
 """
 PRESS = """for (const type of ['keydown', 'keyup'])
   document.body.dispatchEvent(new KeyboardEvent(type, {{key: '{0}', code: '{1}', bubbles: true}}))"""
-CHIP = "document.querySelector('[class*=\\'st-key-focus-\\'] button p').innerText"
+CHIP = "document.querySelector('[class*=\\'st-key-card-\\'][aria-current] button p').innerText"
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,10 @@ _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "-
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 _STARTS_WITHIN = 120.0
 _PATIENCE = 60_000
+CARDS = '[class*="st-key-card-"]'
+CURRENT = '[aria-current="true"]'
+FOCUSED = f"{CARDS}{CURRENT}"
+"""The passages of a page, and the one that the keys act on."""
 VIEW = {"width": 1400, "height": 1000}
 expect.set_options(timeout=_PATIENCE)
 
@@ -163,9 +167,15 @@ def visit(page: Page, address: str, name: str) -> None:
     sign_in(page, name)
 
 
+def look_at_passages(page: Page) -> None:
+    """Scroll to the passage in focus, which no key answers before it is on the screen."""
+    page.locator(FOCUSED).evaluate("card => card.scrollIntoView({block: 'nearest'})")
+    expect(page.locator(FOCUSED).get_by_role("button").first).to_be_in_viewport()
+
+
 def chips(page: Page) -> Locator:
     """The chips of the card that the keys act on."""
-    return page.locator('[class*="st-key-focus-"]').get_by_role("button").locator("p")
+    return page.locator(FOCUSED).get_by_role("button").locator("p")
 
 
 def shown_text(locator: Locator) -> str:

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.served import Served, go, settled, visit
+from tests.browser.served import CURRENT, Served, go, settled, visit
 
 PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
 
@@ -72,8 +72,10 @@ def test_a_label_is_corrected_by_key_beside_its_hole_and_taken_back(own_app: Ser
     main = page.get_by_test_id("stMain")
     holes = main.get_by_test_id("stMetric").filter(has_text="Holes within 5").get_by_test_id("stMetricValue")
     before = int(holes.inner_text())
+    page.keyboard.press("j")  # the passages are below the screen: the first one is brought there
+    expect(main.locator(f".st-key-card-0{CURRENT}")).to_be_in_viewport()
     page.keyboard.press("j")
-    expect(main.locator('[class*="st-key-focus-1"]')).to_be_visible()
+    expect(main.locator(f".st-key-card-1{CURRENT}")).to_be_in_viewport()
     page.keyboard.press("1")
     expect(holes).to_have_text(str(before - 1))
     page.keyboard.press("u")

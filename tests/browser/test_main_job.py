@@ -16,7 +16,20 @@ from data.corpora import add_corpus
 from data.datasets import save_dataset
 from data.records import Perspective, Question
 from data.workspace import Workspace
-from tests.browser.served import Served, chips, go, new_context, served, settled, shown_text, sign_in, visit
+from tests.browser.served import (
+    CARDS,
+    FOCUSED,
+    Served,
+    chips,
+    go,
+    look_at_passages,
+    new_context,
+    served,
+    settled,
+    shown_text,
+    sign_in,
+    visit,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +68,7 @@ def test_a_key_flips_a_chip_and_u_takes_it_back(app: Served, page: Page) -> None
     visit(page, app.url, "Ada")
     first, before = chips(page).first, table(page)
     label = shown_text(first)
+    look_at_passages(page)
     page.keyboard.press("1")
     expect(first).to_contain_text(flipped(label))
     expect(page.get_by_test_id("stTable")).not_to_have_text(before, use_inner_text=True)
@@ -73,10 +87,11 @@ def test_a_key_flips_a_chip_and_u_takes_it_back(app: Served, page: Page) -> None
 
 def test_j_and_k_move_the_keys_to_another_passage(app: Served, page: Page) -> None:
     visit(page, app.url, "Bela")
-    titles = page.locator('[class*="st-key-card-"], [class*="st-key-focus-"]')
+    titles = page.locator(CARDS)
+    look_at_passages(page)
     page.keyboard.press("j")
-    expect(titles.nth(1)).to_contain_text("in focus")
-    expect(titles.nth(0)).not_to_contain_text("in focus")
+    expect(titles.nth(1)).to_have_attribute("aria-current", "true")
+    expect(page.locator(FOCUSED)).to_have_count(1)
     label = shown_text(chips(page).nth(1))
     card = shown_text(titles.nth(1))
     page.keyboard.press("2")
@@ -87,10 +102,10 @@ def test_j_and_k_move_the_keys_to_another_passage(app: Served, page: Page) -> No
     held.engine.dispose()
     assert " ".join(record.passage.split()) in card
     page.keyboard.press("k")
-    expect(titles.nth(0)).to_contain_text("in focus")
+    expect(titles.nth(0)).to_have_attribute("aria-current", "true")
     for further in (1, 2, 3):
         page.keyboard.press("j")
-        expect(titles.nth(further)).to_contain_text("in focus")
+        expect(titles.nth(further)).to_have_attribute("aria-current", "true")
     expect(chips(page).first).to_be_in_viewport()
 
 
@@ -104,7 +119,7 @@ def test_the_address_holds_the_whole_view(app: Served, page: Page, browser: Brow
     page.get_by_role("option").nth(3).click()
     heading = page.get_by_role("heading", level=2).first
     expect(heading).not_to_have_text(old)
-    expect(page.locator('[class*="st-key-card-"], [class*="st-key-focus-"]')).to_have_count(4)
+    expect(page.locator(CARDS)).to_have_count(4)
     settled(page)
     context = new_context(browser)
     other = context.new_page()
@@ -131,6 +146,7 @@ def test_a_link_with_a_wrong_name_is_answered_in_place(app: Served, page: Page) 
 def test_a_correction_that_is_shown_outlives_the_server(own_app: Served, page: Page) -> None:
     visit(page, own_app.url, "Cleo")
     label = shown_text(chips(page).first)
+    look_at_passages(page)
     page.keyboard.press("1")
     expect(chips(page).first).to_contain_text(flipped(label))
     own_app.kill()
@@ -360,6 +376,7 @@ def test_hostile_text_is_shown_to_the_letter_and_runs_nothing(hostile_app: Serve
     assert main.locator("script, img, u, i, .katex").count() == 0
     addresses = main.locator("a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
     assert {address for address in addresses if not address.startswith(("#", "passage?"))} == {"https://example.com/a"}
+    look_at_passages(page)
     page.keyboard.press("1")
     expect(page.get_by_text("P1 of “<b>Uniforms</b> **t**”:")).to_be_visible()
 
@@ -384,6 +401,7 @@ def test_picture_of_a_corrected_answer(own_app: Served, page: Page) -> None:
     page.set_viewport_size({"width": 1400, "height": 1480})
     visit(page, own_app.url, "Ada")
     label = shown_text(chips(page).first)
+    look_at_passages(page)
     page.keyboard.press("1")
     expect(chips(page).first).to_contain_text(flipped(label))
     settled(page)

@@ -1,0 +1,112 @@
+"""On Explore a key answers the passage that has the focus on the screen, once, however quickly keys follow each other."""
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+
+from annotation.judgments import Judgments, PairRecord
+from annotation.schema import annotators, events
+from data.workspace import Workspace
+from tests.browser.served import CARDS, FOCUSED, Served, chips, look_at_passages, settled, shown_text, visit
+
+pytestmark = pytest.mark.browser
+
+
+def events_of(app: Served, name: str) -> list[tuple[PairRecord, str]]:
+    """The pairs and verdicts of every event of a person, those that were changed later too."""
+    held = Judgments.open(Workspace.open(app.workspace).judgments_url)
+    query = select(events.c.pair, events.c.verdict).join(annotators, annotators.c.id == events.c.annotator_id)
+    try:
+        with held.reading() as connection:
+            log = connection.execute(query.where(annotators.c.name == name).order_by(events.c.id)).all()
+        records = held.pair_records([event.pair for event in log])
+        return [(records[event.pair], event.verdict) for event in log]
+    finally:
+        held.engine.dispose()
+
+
+def wait_for_events(app: Served, page: Page, name: str, count: int) -> None:
+    """Wait until so many judgments are recorded and the page has drawn them; more would be seen by the next check."""
+    ends = time.monotonic() + 60
+    while len(events_of(app, name)) < count and time.monotonic() < ends:
+        page.wait_for_timeout(50)
+    settled(page)
+    assert len(events_of(app, name)) == count
+
+
+def passage_of(page: Page, place: int) -> str:
+    return " ".join(shown_text(page.locator(CARDS).nth(place)).split())
+
+
+def press_at_once(page: Page, keys: str) -> None:
+    """Press keys before the page can be drawn again in between."""
+    page.evaluate(
+        """keys => { for (const key of keys) for (const kind of ["keydown", "keyup"]) document.body.dispatchEvent(
+            new KeyboardEvent(kind, {key, code: /[0-9]/.test(key) ? `Digit${key}` : `Key${key.toUpperCase()}`,
+                                     bubbles: true, composed: true})); }""",
+        keys,
+    )
+
+
+def test_j_and_a_digit_pressed_together_answer_the_next_passage(app: Served, page: Page) -> None:
+    visit(page, app.url, "Jay")
+    look_at_passages(page)
+    second = passage_of(page, 1)
+    press_at_once(page, "j1")
+    expect(page.get_by_text(re.compile(r"P1 of “"))).to_be_visible()
+    settled(page)
+    [(pair, _)] = events_of(app, "Jay")
+    assert " ".join(pair.passage.split()) in second
+
+
+def test_a_digit_pressed_twice_at_once_is_one_judgment(app: Served, page: Page) -> None:
+    visit(page, app.url, "Twyla")
+    look_at_passages(page)
+    before = shown_text(chips(page).first)
+    press_at_once(page, "11")
+    expect(chips(page).first).not_to_have_text(before, use_inner_text=True)
+    wait_for_events(app, page, "Twyla", 1)
+    page.keyboard.press("1")  # once it is drawn, the key takes the opposite side again
+    expect(chips(page).first).to_contain_text(before.split(" · ")[0])
+    wait_for_events(app, page, "Twyla", 2)
+    press_at_once(page, "12")  # different perspectives are different answers
+    expect(chips(page).first).not_to_contain_text(before.split(" · ")[0])
+    wait_for_events(app, page, "Twyla", 4)
+
+
+def test_a_passage_that_is_not_on_the_screen_gets_no_verdict(app: Served, page: Page) -> None:
+    visit(page, app.url, "Oskar")
+    page.locator(CARDS).last.scroll_into_view_if_needed()
+    page.mouse.move(700, 500)
+    page.mouse.wheel(0, 20_000)
+    expect(page.locator(FOCUSED)).not_to_be_in_viewport()
+    page.keyboard.press("1")
+    expect(page.locator(FOCUSED)).to_be_in_viewport()
+    expect(page.get_by_role("status").filter(has_text="Press 1 again")).to_have_count(1)
+    settled(page)
+    assert events_of(app, "Oskar") == []
+    seen = shown_text(page.locator(FOCUSED))
+    page.keyboard.press("1")
+    expect(page.get_by_text(re.compile(r"P1 of “"))).to_have_count(1)
+    settled(page)
+    [(pair, _)] = events_of(app, "Oskar")
+    assert " ".join(pair.passage.split()) in seen
+
+
+def test_another_question_puts_the_focus_on_its_first_passage(app: Served, page: Page) -> None:
+    visit(page, app.url, "Quentin")
+    for _ in range(4):
+        page.keyboard.press("j")
+    page.mouse.move(700, 500)
+    page.mouse.wheel(0, -20_000)
+    heading = page.get_by_role("heading", level=2).first
+    old = shown_text(heading)
+    page.get_by_role("combobox", name=re.compile("Question")).click()
+    page.get_by_role("option").nth(1).click()
+    expect(heading).not_to_have_text(old)
+    settled(page)
+    expect(page.locator(CARDS).first).to_have_attribute("aria-current", "true")
+    expect(page.locator(FOCUSED)).to_have_count(1)
