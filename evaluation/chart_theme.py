@@ -1,6 +1,6 @@
 """The colours of every chart, on pages and in files: told apart by colour-blind people, and seen on light and dark grounds.
 
-`.streamlit/config.toml` has the same ones for what Streamlit colours by itself.
+`app/.streamlit/config.toml` has the same ones for what Streamlit colours by itself.
 """
 
 import altair as alt

@@ -1,4 +1,4 @@
-"""How every page looks beyond the theme of `.streamlit/config.toml`: room, highlighted words, and colours to read on."""
+"""How every page looks beyond the theme of `app/.streamlit/config.toml`: room, highlighted words, and colours to read on."""
 
 import streamlit as st
 

@@ -37,7 +37,9 @@ def test_colours_differ_and_perspectives_keep_theirs() -> None:
 
 
 def test_the_app_has_the_same_colours() -> None:
-    settings = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    settings = tomllib.loads(
+        (Path(__file__).parents[2] / "app" / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    )
     theme = settings["theme"]
     assert theme["chartCategoricalColors"] == list(CATEGORIES)
     assert theme["chartSequentialColors"] == list(SEQUENTIAL)

@@ -1,0 +1,85 @@
+"""The app of a wheel, without the clone: its settings come along, and nothing calls home."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from data.workspace import Workspace
+from tests.browser.served import HOST, ROOT, answers, settled, unused_port
+
+pytestmark = pytest.mark.browser
+
+_ASK = """
+from streamlit import config
+config._main_script_path = {script!r}
+options = config.get_config_options(force_reparse=True)
+print([options[name].value for name in ("browser.gatherUsageStats", "client.showErrorDetails", "server.address")])
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree, unpacked by the installer into a folder of its own; what it depends on is here already."""
+    built, folder = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("installed")
+    for command in (
+        ["build", "--quiet", "--wheel", "--out-dir", str(built), str(ROOT)],
+        ["pip", "install", "--quiet", "--no-deps", "--target", str(folder), "--python", sys.executable, "berdseye"],
+    ):
+        wheel = [str(path) for path in built.glob("*.whl")]
+        subprocess.run([sys.executable, "-m", "uv", *command[:-1], *(wheel or command[-1:])], check=True, cwd=built)
+    return folder
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A working folder with settings of another project."""
+    settings = tmp_path / ".streamlit" / "config.toml"
+    settings.parent.mkdir()
+    settings.write_text('[browser]\ngatherUsageStats = true\n[client]\nshowErrorDetails = "full"\n', encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def environment(installed: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(installed)}
+
+
+def test_streamlit_reads_the_settings_of_the_wheel(
+    installed: Path, elsewhere: Path, environment: dict[str, str]
+) -> None:
+    for script in ("main.py", "team.py"):
+        asked = _ASK.format(script=str(installed / "app" / script))
+        answer = subprocess.run(
+            [sys.executable, "-c", asked], check=True, capture_output=True, text=True, cwd=elsewhere, env=environment
+        )
+        assert answer.stdout.strip() == "[False, 'type', '127.0.0.1']"
+
+
+@pytest.fixture
+def address(installed: Path, elsewhere: Path, environment: dict[str, str]) -> Iterator[str]:
+    """`berdseye app` of the wheel, started in a folder of another project."""
+    workspace, port = Workspace.create(elsewhere / "workspace"), unused_port()
+    command = [sys.executable, "-c", "import app.cli, sys; print(app.cli.__file__); app.cli.main()", "app"]
+    options = ["--workspace", str(workspace.folder), "--port", str(port), "--no-label-studio"]
+    with (elsewhere / "log").open("wb") as log:
+        process = subprocess.Popen([*command, *options], cwd=elsewhere, env=environment, stdout=log, stderr=log)
+    try:
+        yield f"http://{HOST}:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+    assert str(installed) in (elsewhere / "log").read_text(encoding="utf-8"), "it is the wheel that ran"
+
+
+def test_the_app_of_a_wheel_calls_nobody(address: str, page: Page) -> None:
+    """The fixture `page` fails on any request to another machine."""
+    while not answers(f"{address}/_stcore/health"):
+        page.wait_for_timeout(100)
+    page.goto(address)
+    settled(page)
+    expect(page.get_by_text("The workspace holds no corpus.")).to_be_visible()
