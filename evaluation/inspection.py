@@ -9,6 +9,7 @@ import numpy as np
 from annotation.adjudication import gold_words
 from annotation.judgments import Annotator, Judgments
 from annotation.votes import people_say
+from data.datasets import GOLD
 from data.labels import LabelStore
 from data.records import Label, Pair, Passage, Question, Ranking
 from data.workspace import Workspace
@@ -17,18 +18,22 @@ from detectors.protocol import Detector
 from evaluation.measures import mrecall, precision
 from evaluation.support import Support
 
-Decider = Literal["adjudicator", "you", "people", "detector"]
+Decider = Literal["adjudicator", "you", "people", "gold", "detector"]
 
 
 @dataclass(frozen=True)
 class Chip:
-    """What is held of a pair: the word that counts, whose it is, and the detector's opinion beside it."""
+    """What is held of a pair: the label that counts, whose it is, and the detector's label beside it.
+
+    `gold` is the gold label of the data set's authors, None where they gave none.
+    """
 
     pair: Pair
     key: str
     supports: bool
     by: Decider
     detected: Label
+    gold: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,11 @@ def inspect_question(
     k: int,
     annotator: Annotator | None,
 ) -> list[Listing]:
-    """Listings of rankings by (corpus, pipeline). An adjudicator's word counts first, then the annotator's own,
-    then people's, then the detector's."""
+    """Listings of rankings by (corpus, pipeline).
+
+    An adjudicator's verdict counts first, then the annotator's own judgment, then other people's, then the authors' gold label,
+    then the detector's.
+    """
     pairs = list(
         dict.fromkeys(
             Pair(p.text, v.text, p.title)
@@ -72,27 +80,38 @@ def inspect_question(
             for v in question.perspectives
         )
     )
-    probabilities = label(LabelStore(workspace), detector, pairs)
+    store = LabelStore(workspace)
+    probabilities = label(store, detector, pairs)
     keys = {pair: pair.key for pair in pairs}
+    gold_labels = dict(zip(keys.values(), store.get(GOLD, list(keys.values())).tolist(), strict=True))
     standing = judgments.present(list(keys.values()))
     own = {
         j.pair for j in standing if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
     }
-    gold = gold_words(judgments, list(keys.values()))
-    said = people_say(standing, first=annotator.id if annotator is not None else None, gold=gold)
+    decided = gold_words(judgments, list(keys.values()))
+    said = people_say(standing, first=annotator.id if annotator is not None else None, gold=decided)
 
     def chip(pair: Pair, probability: float) -> Chip:
         key, detected = keys[pair], Label(probability, probability >= detector.threshold)
-        by: Decider = "detector"
+        gold = None if np.isnan(gold_labels[key]) else gold_labels[key] >= 0.5
+        by: Decider = "detector" if gold is None else "gold"
+        supports = detected.supports if gold is None else gold
         if key in said:
-            by = "adjudicator" if key in gold else "you" if key in own else "people"
-        return Chip(pair, key, said.get(key, detected.supports), by, detected)
+            by = "adjudicator" if key in decided else "you" if key in own else "people"
+            supports = said[key]
+        return Chip(pair, key, supports, by, detected, gold)
 
     chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}
     return [
         _listing(corpus, pipeline, question, ranking, passages, chips, k)
         for (corpus, pipeline), (ranking, passages) in found.items()
     ]
+
+
+def detector_against_gold(listings: Sequence[Listing]) -> tuple[int, int]:
+    """On how many pairs of the listings the detector agrees with the gold label, and how many pairs have one."""
+    chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips if c.gold is not None}
+    return sum(c.detected.supports == c.gold for c in chips.values()), len(chips)
 
 
 def _listing(

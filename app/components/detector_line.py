@@ -10,3 +10,13 @@ def detector_line(detector: Detector) -> str:
         f"{escaped(detector.name)} ({escaped(detector.version)}), measured: {escaped(detector.measured or 'not yet')}. "
         f"Its threshold {detector.threshold:.2f}: {escaped(detector.threshold_source)}."
     )
+
+
+def fallibility(agreed: int, compared: int) -> str:
+    """How far to trust the detector, in one sentence of Markdown, by its agreement with gold labels where there are any."""
+    if not compared:
+        return ":orange[The detector is often wrong, above all about which side a passage takes: read before you trust it.]"
+    return (
+        f":orange[The detector is often wrong: on this page it agrees with {agreed} of {compared} gold labels "
+        f"({agreed / compared:.0%}), so gold labels, marked *gold*, come before it.]"
+    )

@@ -11,7 +11,14 @@ from app.components.plain_text import escaped, highlighted, web_address
 from evaluation.inspection import Chip, Hit
 from retrieval.matching import matched_spans
 
-WHOSE = {"adjudicator": "an adjudicator's word", "you": "your word", "people": "people's word", "detector": "detector"}
+WHOSE = {
+    "adjudicator": "an adjudicator's verdict",
+    "you": "your judgment",
+    "people": "people's judgments",
+    "gold": "gold label of the data set's authors",
+    "detector": "detector",
+}
+_ICONS = {"detector": ":material/smart_toy:", "gold": ":material/verified:"}
 CHIPS_OF_A_CARD = CHIP
 """What the keys of a card's chips begin with: `app.components.card_focus` presses them by their place."""
 
@@ -43,10 +50,10 @@ def _chip_button(
 ) -> None:
     says = "supports" if chip.supports else "does not support"
     st.button(
-        f"P{place + 1} {'yes' if chip.supports else 'no'} · {chip.detected.probability:.2f}",
+        f"P{place + 1} {'yes' if chip.supports else 'no'} · {_shown_source(chip)}",
         # The pair and what the chip says of it: a press that was meant for what stood there before finds no button.
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
-        icon=":material/person:" if chip.by != "detector" else ":material/smart_toy:",
+        icon=_ICONS.get(chip.by, ":material/person:"),
         type="primary" if chip.supports else "secondary",
         help=f"{escaped(chip.pair.perspective)} — {says} ({WHOSE[chip.by]}; detector: "
         f"P = {chip.detected.probability:.2f}). " + _next_step(chip, can_judge=can_judge),
@@ -54,6 +61,11 @@ def _chip_button(
         on_click=flip,
         args=(chip, hit),
     )
+
+
+def _shown_source(chip: Chip) -> str:
+    """Behind the side that a chip says: `gold`, `you`, `people`, or the detector's probability."""
+    return f"{chip.detected.probability:.2f}" if chip.by == "detector" else chip.by
 
 
 def _next_step(chip: Chip, *, can_judge: bool) -> str:

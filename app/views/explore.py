@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.components.card_focus import card_focus
 from app.components.coverage_table import coverage_table, missing_line
-from app.components.detector_line import detector_line
+from app.components.detector_line import detector_line, fallibility
 from app.components.key_map import EXPLORE, UNDO
 from app.components.keyboard import key_list, keyboard
 from app.components.passage_card import CHIPS_OF_A_CARD, passage_card
@@ -26,7 +26,7 @@ from data.errors import BadInputError
 from data.records import Question
 from detectors.registry import parse_detector
 from detectors.trained import adopted_detector, detector_names
-from evaluation.inspection import Chip, Hit, Listing, inspect_question
+from evaluation.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
 from retrieval.expansion.typed import TypedPerspectives
 from retrieval.queries import query_of
 from retrieval.registry import DEFAULT_PIPELINES
@@ -121,7 +121,11 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
         if question.perspectives:
             st.markdown(missing_line(question, listings))
             coverage_table(question, listings, k)
-            st.caption(f"Labels: your word, then people's, then the detector {detector_line(chosen)}")
+            st.markdown(fallibility(*detector_against_gold(listings)))
+            st.caption(
+                "Labels: your judgment, then other people's, then the gold labels of the data set's authors, then those of the "
+                f"detector {detector_line(chosen)}"
+            )
         _lists(question, listings, corpora, pipelines)
 
 

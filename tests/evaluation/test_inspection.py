@@ -5,13 +5,15 @@ from math import isnan
 
 import numpy as np
 import pytest
-from small_workspace import QUESTIONS, judge, key, passages
+from small_workspace import QUESTIONS, TEXTS, judge, key, passages
 
 from annotation.judgments import Annotator, Judgments
+from data.datasets import GOLD
+from data.labels import LabelStore
 from data.records import Pair, Passage, Question, Ranking
 from data.workspace import Workspace
 from detectors.registry import parse_detector
-from evaluation.inspection import Listing, inspect_question
+from evaluation.inspection import Listing, detector_against_gold, inspect_question
 
 Found = Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]]
 
@@ -119,3 +121,26 @@ def test_nothing_found_covers_nothing(small: Workspace, judgments: Judgments) ->
     [listing] = inspect(small, judgments, {("web", "bm25"): ranking(small)})
     assert (listing.hits, listing.first_ranks) == ((), (None, None))
     assert (listing.mrecall, listing.precision) == (0, 0)
+
+
+def test_a_gold_label_comes_before_the_detectors_and_after_peoples(
+    small: Workspace, judgments: Judgments, found: Found
+) -> None:
+    pairs = [Pair(TEXTS[0], perspective.text) for perspective in QUESTIONS[0].perspectives]
+    detected = [c.detected.supports for c in inspect(small, judgments, found)[0].hits[0].chips]
+    LabelStore(small).put(GOLD, "made", [p.key for p in pairs], [float(not says) for says in detected])
+    listings = inspect(small, judgments, found)
+    assert [(c.by, c.gold, c.supports) for c in listings[0].hits[0].chips] == [
+        ("gold", not says, not says) for says in detected
+    ]
+    agreed, compared = detector_against_gold(listings)
+    others = {
+        c.key: c.gold == c.detected.supports for e in listings for h in e.hits for c in h.chips if c.gold is not None
+    }
+    assert (agreed, compared) == (sum(others.values()), len(others))
+    assert not any(others[pair.key] for pair in pairs)
+
+    ana = judgments.sign_in("Ana")
+    judge_all(judgments, ana, {(0, 0): detected[0]})
+    chips = inspect(small, judgments, found, ana)[0].hits[0].chips
+    assert [(c.by, c.supports) for c in chips] == [("you", detected[0]), ("gold", not detected[1])]
