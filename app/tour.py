@@ -42,8 +42,9 @@ STEPS = (
         "correct",
         "explore",
         "Correct a label with one key",
-        "The buttons below a passage say which perspectives it supports. Where **P1** is wrong, press `1`; `J` and `K` go to "
-        "other passages, `U` takes it back. Your word comes before the detector's at once, and moves the measures above.",
+        "The buttons below a passage say which perspectives it supports; the detector behind some of them is often wrong. Where "
+        "**P1** is wrong, press `1`; `J` and `K` go to other passages, `U` takes it back. Your judgment counts before any other "
+        "label at once, and moves the measures above.",
         "corpus",
         named=True,
     ),
