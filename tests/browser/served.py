@@ -181,3 +181,13 @@ def chips(page: Page) -> Locator:
 def shown_text(locator: Locator) -> str:
     """What a person reads there, in one line, without the invisible joiners."""
     return " ".join(locator.inner_text().replace("\u2060", "").split())
+
+
+def press_at_once(page: Page, keys: str) -> None:
+    """Press keys before the page can be drawn again in between."""
+    page.evaluate(
+        """keys => { for (const key of keys) for (const kind of ["keydown", "keyup"]) document.body.dispatchEvent(
+            new KeyboardEvent(kind, {key, code: /[0-9]/.test(key) ? `Digit${key}` : `Key${key.toUpperCase()}`,
+                                     bubbles: true, composed: true})); }""",
+        keys,
+    )

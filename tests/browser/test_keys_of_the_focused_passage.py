@@ -10,7 +10,17 @@ from sqlalchemy import select
 from annotation.judgments import Judgments, PairRecord
 from annotation.schema import annotators, events
 from data.workspace import Workspace
-from tests.browser.served import CARDS, FOCUSED, Served, chips, look_at_passages, settled, shown_text, visit
+from tests.browser.served import (
+    CARDS,
+    FOCUSED,
+    Served,
+    chips,
+    look_at_passages,
+    press_at_once,
+    settled,
+    shown_text,
+    visit,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -39,16 +49,6 @@ def wait_for_events(app: Served, page: Page, name: str, count: int) -> None:
 
 def passage_of(page: Page, place: int) -> str:
     return " ".join(shown_text(page.locator(CARDS).nth(place)).split())
-
-
-def press_at_once(page: Page, keys: str) -> None:
-    """Press keys before the page can be drawn again in between."""
-    page.evaluate(
-        """keys => { for (const key of keys) for (const kind of ["keydown", "keyup"]) document.body.dispatchEvent(
-            new KeyboardEvent(kind, {key, code: /[0-9]/.test(key) ? `Digit${key}` : `Key${key.toUpperCase()}`,
-                                     bubbles: true, composed: true})); }""",
-        keys,
-    )
 
 
 def test_j_and_a_digit_pressed_together_answer_the_next_passage(app: Served, page: Page) -> None:

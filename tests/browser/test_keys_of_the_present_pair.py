@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation.adjudication import decisions
 from annotation.batch_progress import batch_frame
 from annotation.batches import Item, Plan, create_batch, load_batch
 from annotation.evidence import quotes
 from annotation.judgments import Judgments, PairRecord
 from data.workspace import Workspace
-from tests.browser.served import served, settled, visit
+from tests.browser.served import press_at_once, served, settled, visit
 
 pytestmark = pytest.mark.browser
 
@@ -61,3 +62,39 @@ def test_evidence_is_of_the_pair_in_sight_on_every_pair(judgments: Judgments, tm
         (),
         (),
     ]
+
+
+def test_a_decision_is_of_the_pair_that_was_read_and_a_flag_is_raised_once(
+    judgments: Judgments, tmp_path: Path, page: Page
+) -> None:
+    keys = judgments.add_pairs(
+        [PairRecord("made", f"d{n}", "Why?", f"Dispute {n}.", None, "web", "", f"Passage {n}.") for n in range(3)]
+    )
+    people = [judgments.sign_in(name) for name in ("Bo", "Cy")]
+    for key in keys:
+        for person, verdict in zip(people, ("supports", "does not support"), strict=True):
+            judgments.judge(person, key, verdict, source="annotate")  # type: ignore[arg-type]
+    with served(tmp_path / "workspace", tmp_path / "log") as app:
+        visit(page, f"{app.url}/adjudication?of=all%20judgments", "Ana")
+        card = page.locator(".st-key-dispute-card")
+        expect(card).to_contain_text("Dispute 0.")
+        press_at_once(page, "j1")
+        expect(card).to_contain_text("Dispute 1.")
+        settled(page)
+        assert decisions(judgments, keys) == {}, "nobody has read the pair that J went to"
+        press_at_once(page, "11")
+        expect(card).not_to_contain_text("Dispute 1.")
+        settled(page)
+        assert list(decisions(judgments, keys)) == [keys[1]]
+        assert [event["kind"] for event in judgments.history(keys[1])] == ["judge", "judge", "adjudicate"]
+
+        visit(page, f"{app.url}/annotate", "Ana")
+        expect(page.locator(".berdseye-passage")).to_contain_text("Page 0 begins.")
+        press_at_once(page, "ff")
+        expect(page.get_by_text("Flagged:")).to_be_visible()
+        settled(page)
+    [flagged] = [
+        key for key in batch_frame(judgments, load_batch(judgments, "b"))["pair"].unique() if judgments.history(key)
+    ]
+    assert [event["kind"] for event in judgments.history(flagged)] == ["flag"]
+    judgments.engine.dispose()
