@@ -41,6 +41,10 @@ class StaleError(BerdseyeError):
     """Something stored no longer fits what it was made from (a changed corpus, another version)."""
 
 
+class DamagedError(BerdseyeError):
+    """A stored file is missing or not as it was written; the hint says how it is made again."""
+
+
 class UnavailableError(BerdseyeError):
     """A service or file that should be there does not answer."""
 
