@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.atomic import write_json, write_parquet
+from data.checksums import RECORD, FileSet
 from data.documents.lines import Lines
 from data.documents.records import BadRow
-from data.errors import BadInputError, StaleError, UnavailableError, UnknownNameError
+from data.errors import BadInputError, UnavailableError, UnknownNameError
 from data.passages import clean
 from data.workspace import Workspace, checked_name
 
@@ -69,9 +70,21 @@ def save_answers(workspace: Workspace, answers: AnswerSet) -> AnswerManifest:
     )
     created = datetime.now(UTC).isoformat(timespec="seconds")
     manifest = AnswerManifest(answers.name, answers.dataset, answers.model, dict(answers.settings), len(ids), created)
-    write_parquet(path.with_suffix(".parquet"), table)
-    write_json(path, manifest._asdict())
+    files = answer_files(path)
+    with files.writing():
+        write_parquet(path.with_suffix(".parquet"), table)
+        write_json(path, manifest._asdict())
+        files.seal()
     return manifest
+
+
+def answer_files(manifest: Path) -> FileSet:
+    """The files of the set of answers that this is the manifest of."""
+    return FileSet(
+        manifest.with_name(f"{manifest.stem}{RECORD}"),
+        (manifest.name, f"{manifest.stem}.parquet"),
+        lambda: "Make the answers again with `berdseye answer`, or import them again.",
+    )
 
 
 def list_answers(workspace: Workspace) -> list[AnswerManifest]:
@@ -80,16 +93,22 @@ def list_answers(workspace: Workspace) -> list[AnswerManifest]:
 
 
 def load_answers(workspace: Workspace, name: str) -> AnswerSet:
-    """A stored set; raises `UnknownNameError` with the nearest names, `StaleError` where it cannot be read."""
+    """A stored set; raises `UnknownNameError` with the nearest names, `DamagedError` where it is damaged."""
     path = _folder(workspace) / f"{name}.json"
+    files = answer_files(path)
+    files.check()
     if name not in (known := [p.stem for p in _folder(workspace).glob("[!.]*.json")]):
         raise UnknownNameError("answer set", name, known)
+    return files.read(lambda: _read(path, files))
+
+
+def _read(path: Path, files: FileSet) -> AnswerSet:
     manifest = _manifest(path)
     try:
         rows = pq.read_table(path.with_suffix(".parquet")).to_pylist()
         answers = [Answer(row["question"], row["answer"]) for row in rows]
     except (OSError, ValueError, KeyError) as error:
-        raise StaleError(f"The answers cannot be read: {error}.", where=path, hint="Make them again.") from error
+        raise files.unreadable(path.with_suffix(".parquet"), error) from error
     return AnswerSet(manifest.name, manifest.dataset, manifest.model, manifest.settings, answers)
 
 
@@ -157,7 +176,9 @@ def _manifest_path(workspace: Workspace, name: str) -> Path:
 
 
 def _manifest(path: Path) -> AnswerManifest:
+    files = answer_files(path)
+    files.check(lambda name: name == path.name)
     try:
         return AnswerManifest(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise StaleError("The manifest of the answers cannot be read.", where=path, hint="Make them again.") from error
+        raise files.unreadable(path, error) from error

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from data.atomic import write_json
 from data.dataset_names import BASE, version_file, version_name, version_numbers, versions_folder
-from data.datasets import load_dataset, write_questions
-from data.errors import BadInputError, StaleError, UnknownNameError
+from data.datasets import dataset_files, load_dataset, write_questions
+from data.errors import BadInputError, DamagedError, UnknownNameError
 from data.locks import locked
 from data.records import Perspective, Question
 from data.workspace import Workspace
@@ -85,7 +85,10 @@ def save_version(
         )
         path = version_file(workspace, manifest.name)
         write_questions(path, dataset, questions)
-        write_json(path.with_suffix(".json"), asdict(manifest))  # last: without it there is no version
+        files = dataset_files(path)
+        with files.writing():
+            write_json(path.with_suffix(".json"), asdict(manifest))  # last: without it there is no version
+            files.seal()
         return manifest
 
 
@@ -98,7 +101,11 @@ def list_versions(workspace: Workspace, dataset: str) -> list[VersionManifest]:
 
 def trouble(workspace: Workspace, manifest: VersionManifest) -> str:
     """What is wrong with a version: it is not as it was written, or its data set was replaced since. Empty: nothing."""
-    if questions_hash(load_dataset(workspace, manifest.name)) != manifest.hash:
+    try:
+        written = questions_hash(load_dataset(workspace, manifest.name)) == manifest.hash
+    except DamagedError:
+        written = False
+    if not written:
         return "not as it was written"
     if questions_hash(load_dataset(workspace, manifest.dataset)) != manifest.dataset_hash:
         return f"{manifest.dataset} was replaced since"
@@ -131,8 +138,10 @@ def parts_of_perspectives(workspace: Workspace) -> dict[str, list[tuple[str, ...
 
 def _manifest(workspace: Workspace, dataset: str, number: int) -> VersionManifest:
     path = versions_folder(workspace, dataset) / f"{number}.json"
+    files = dataset_files(path.with_suffix(".parquet"))
+    files.check(lambda name: name == path.name)
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         return VersionManifest(**{**read, "edits": tuple(read["edits"])})
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StaleError("The manifest of the version cannot be read.", where=path, hint="Restore a backup.") from error
+        raise files.unreadable(path, error) from error

@@ -1,6 +1,7 @@
 """Data sets: questions with their perspectives, stored a Parquet file each."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.atomic import write_parquet
+from data.checksums import RECORD, FileSet
 from data.dataset_formats import Imported, read_dataset
 from data.dataset_names import dataset_names, split_version, version_file, version_name
-from data.errors import BadInputError, StaleError, UnknownNameError
+from data.errors import BadInputError, UnknownNameError
 from data.labels import LabelStore
 from data.records import Perspective, Question
 from data.workspace import Workspace
@@ -43,24 +45,43 @@ def write_questions(path: Path, name: str, questions: Sequence[Question]) -> Non
         "text": [q.text for q in questions],
         "perspectives": [[p._asdict() for p in q.perspectives] for q in questions],
     }
-    write_parquet(path, pa.table(columns, schema=_SCHEMA))
+    files = dataset_files(path)
+    with files.writing():
+        write_parquet(path, pa.table(columns, schema=_SCHEMA))
+        files.seal()
+
+
+def dataset_files(path: Path) -> FileSet:
+    """The file of a data set, or of a version of one; what a version is made from stands in its manifest."""
+    if path.parent.parent.name == "versions":
+        rebuild = (
+            f"Restore version {path.stem} of '{path.parent.name}' from a backup: `berdseye restore BACKUP FOLDER`."
+        )
+    else:
+        rebuild = f"Add the data set again from its source: `berdseye dataset add {path.stem} FILE --replace`."
+    return FileSet(path.with_suffix(RECORD), (path.name, f"{path.stem}.json"), lambda: rebuild)
 
 
 def load_dataset(workspace: Workspace, name: str) -> list[Question]:
     """The questions of a data set, or of a version of it (`NAME@2`), in order; raises `UnknownNameError` with the nearest
-    names. A question of a version names the data set itself, since what people say of its pairs is kept for both."""
+    names, and `DamagedError` where its file is damaged. A question of a version names the data set itself, since what people
+    say of its pairs is kept for both."""
     name, known = version_name(*split_version(name)), dataset_names(workspace)
     if name not in known:
+        with suppress(BadInputError):  # no name of a data set
+            dataset_files(version_file(workspace, name)).check()  # one whose file is gone is damaged, not unknown
         raise UnknownNameError("data set", name, known)
     path = version_file(workspace, name)
+    files = dataset_files(path)
+    files.check()
     try:
         table = pq.read_table(path).select(_SCHEMA.names).combine_chunks()
         ids, datasets, texts = (table.column(c).to_pylist() for c in ("id", "dataset", "text"))
         held = table.column("perspectives").combine_chunks()
         sizes = np.diff(held.offsets.to_numpy())
         flat = iter(zip(*(held.flatten().field(c).to_pylist() for c in Perspective._fields), strict=True))
-    except (OSError, ValueError, KeyError) as error:
-        raise StaleError(f"The data set cannot be read: {error}.", where=path, hint="Import it again.") from error
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise files.unreadable(path, error) from error
     return [
         Question(question, named, text, tuple(Perspective(*said) for said in islice(flat, size)))
         for question, named, text, size in zip(ids, datasets, texts, sizes.tolist(), strict=True)

@@ -1,7 +1,9 @@
 """Labels of pairs by detectors (and gold labels): append-only Parquet segments, shared by every page and command."""
 
 import hashlib
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,11 +13,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from data.atomic import write_parquet
+from data.checksums import RECORD, FileSet
 from data.workspace import Workspace, file_stem
+
+_GOLD = "gold"
 
 
 class LabelStore:
-    """P(supports) by pair key, for each detector (or source of gold labels) and each of its versions."""
+    """P(supports) by pair key, for each detector (or source of gold labels) and each of its versions.
+
+    Reading raises `DamagedError` where a segment of what is read is damaged or missing.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self.folder = workspace.labels_folder
@@ -30,20 +38,19 @@ class LabelStore:
                 "probability": pa.array(np.asarray(probabilities, np.float32)),
             }
         )
-        write_parquet(
-            self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet",
-            table,
-        )
+        segment = self._folder(source, version) / f"{self._next(source, version):08d}-{uuid4().hex[:8]}.parquet"
+        write_parquet(segment, table)
+        segment_files(segment).seal()
 
     def get(self, source: str, keys: Sequence[str], version: str | None = None) -> npt.NDArray[np.float32]:
         """P of each key, float32[n_keys]; NaN where there is none. `version` None reads every version."""
         found = np.full(len(keys), np.nan, dtype=np.float32)
         pattern = self._folder(source, version if version is not None else "*")
-        segments = sorted(str(p) for p in pattern.parent.glob(f"{pattern.name}/*.parquet"))
+        segments = _sound(pattern.parent, pattern.name)
         if not segments or not keys:
             return found
         asked = pa.table({"pair": pa.array(keys, pa.string()), "place": pa.array(np.arange(len(keys)))})
-        with duckdb.connect() as connection:
+        with _reading(segments) as connection:
             connection.register("asked", asked)
             result = connection.execute(
                 """
@@ -61,10 +68,10 @@ class LabelStore:
 
         Sources and versions go by the names of their folders.
         """
-        segments = sorted(str(p) for p in self.folder.glob("*/*/*.parquet"))
+        segments = _sound(self.folder, "*/*")
         if not segments or not keys:
             return []
-        with duckdb.connect() as connection:
+        with _reading(segments) as connection:
             found = connection.execute(
                 """
                 SELECT parse_path(filename)[-3] AS source, parse_path(filename)[-2] AS version, pair,
@@ -90,3 +97,37 @@ class LabelStore:
 
     def _next(self, source: str, version: str) -> int:
         return sum(1 for _ in self._folder(source, version).glob("*.parquet"))
+
+
+def segment_files(segment: Path) -> FileSet:
+    """A segment of labels. It is written once under a name of its own, and its record after it: one without was cut off
+    between the two, or is older, and is whole nevertheless."""
+    source, version = segment.parts[-3], segment.parts[-2]
+    if source == _GOLD:
+        how = f"add the gold labels again: `berdseye dataset add {version} FILE --replace`."
+    else:
+        how = f"compute its labels again: `berdseye evaluate --run RUN --labels {shlex.quote(source)}`."
+    cure = f"Delete {segment.stem}.* there, and {how}"
+    return FileSet(segment.with_suffix(RECORD), (segment.name,), lambda: cure)
+
+
+def _sound(folder: Path, pattern: str) -> list[str]:
+    """The segments of the folders that match, in order, each as it was written."""
+    segments: list[str] = []
+    for place in sorted(folder.glob(pattern)):
+        for path in place.iterdir() if place.is_dir() else ():
+            if path.suffix == RECORD:
+                segment_files(path.with_suffix(".parquet")).check(waiting=False)
+            elif path.suffix == ".parquet":
+                segments.append(str(path))
+    return sorted(segments)
+
+
+@contextmanager
+def _reading(segments: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    try:
+        with duckdb.connect() as connection:
+            yield connection
+    except duckdb.Error as error:
+        bad = next((Path(s) for s in segments if s in str(error)), Path(segments[-1]))
+        raise segment_files(bad).unreadable(bad, error) from error

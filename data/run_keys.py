@@ -1,5 +1,6 @@
 """The keys of the pairs of a run's top k, kept beside the run: labels are looked up by them without reading a passage."""
 
+import glob
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from data.atomic import write_with
+from data.checksums import RECORD, FileSet
 from data.corpora import Corpus
+from data.errors import DamagedError
 from data.records import Ids, Question, pair_keys
 from data.run_pairs import fitting_corpus
 from data.runs import Run
@@ -61,11 +64,12 @@ def _digest(run: Run, questions: Sequence[Question]) -> str:
 
 def _read(path: Path, made_of: str) -> Keys | None:
     try:
+        _files(path).check()
         with path.open("rb") as file:
             if str(np.load(file, allow_pickle=False)) == made_of:
                 return np.asarray(np.load(file, allow_pickle=False))
-    except (OSError, ValueError, EOFError):
-        pass  # not there, or cut short: it is made again
+    except (OSError, ValueError, EOFError, DamagedError):
+        pass  # not there, or damaged: it is made again
     return None
 
 
@@ -75,4 +79,12 @@ def _write(path: Path, made_of: str, keys: Keys) -> None:
             np.save(file, np.array(made_of))
             np.save(file, keys)
 
-    write_with(path, write)
+    with _files(path).writing():
+        write_with(path, write)
+        _files(path).seal()
+
+
+def _files(path: Path) -> FileSet:
+    return FileSet(
+        path.with_name(f"{path.stem}{RECORD}"), (glob.escape(path.name),), lambda: "It is made again by itself."
+    )

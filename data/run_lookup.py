@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from data.errors import StaleError
+from data.errors import DamagedError
 from data.records import Ids
-from data.runs import RunManifest
+from data.runs import RunManifest, run_files
 from data.workspace import Workspace
 
 
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 def places_of(workspace: Workspace, runs: Sequence[RunManifest], passage: int) -> list[Place]:
     """Every place of a passage in the runs, all of them over its corpus as it is now; the best ranks first.
 
-    Raises `StaleError` where a run cannot be read.
+    Raises `DamagedError` where a run is damaged.
     """
     by_file = {_file(workspace, run): run for run in runs}
     if not by_file:
@@ -38,7 +38,7 @@ def places_of(workspace: Workspace, runs: Sequence[RunManifest], passage: int) -
 
 
 def ranking_of(workspace: Workspace, run: RunManifest, question_id: str) -> Ids:
-    """What a run ranks for one question: ids int64[k], -1 pads. Raises `StaleError` where the run cannot be read."""
+    """What a run ranks for one question: ids int64[k], -1 pads. Raises `DamagedError` where the run is damaged."""
     found = _asked(
         "SELECT rank, passage FROM read_parquet($files) WHERE question = $question",
         {"files": [_file(workspace, run)], "question": question_id},
@@ -50,6 +50,7 @@ def ranking_of(workspace: Workspace, run: RunManifest, question_id: str) -> Ids:
 
 
 def _file(workspace: Workspace, run: RunManifest) -> str:
+    run_files(workspace, run.name).check()
     return str(workspace.runs_folder / f"{run.name}.parquet")
 
 
@@ -58,4 +59,5 @@ def _asked(query: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
         with duckdb.connect() as connection:
             return connection.execute(query, values).fetchall()
     except duckdb.Error as error:
-        raise StaleError(f"A run cannot be read: {error}.", hint="Run the pipeline again.") from error
+        said = " ".join(str(error).split())
+        raise DamagedError(f"A run cannot be read: {said}.", hint="Run the pipeline again.") from error

@@ -1,7 +1,10 @@
 """Runs: all ranked lists of a pipeline for a data set over a corpus, with what made them."""
 
+import glob
 import json
+import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data.atomic import write_json, write_parquet
-from data.errors import BadInputError, StaleError, UnknownNameError
+from data.checksums import RECORD, FileSet
+from data.errors import BadInputError, UnknownNameError
 from data.records import Ids, Scores
 from data.workspace import Workspace, file_stem
 
@@ -100,22 +104,55 @@ def save_run(
         dict(costs or {}),
         made_by,
     )
-    write_parquet(workspace.runs_folder / f"{name}.parquet", table)
-    write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})
+    files = run_files(workspace, name)
+    with files.writing():
+        write_parquet(workspace.runs_folder / f"{name}.parquet", table)
+        write_json(workspace.runs_folder / f"{name}.json", {**asdict(manifest), "question_ids": list(question_ids)})
+        files.seal()
     return manifest
+
+
+def run_files(workspace: Workspace, name: str) -> FileSet:
+    """The files of a run, which need not exist."""
+    return FileSet(
+        workspace.runs_folder / f"{name}{RECORD}",
+        (f"{glob.escape(name)}.parquet", f"{glob.escape(name)}.json"),
+        lambda: f"Make the run again: `{_command(workspace, name)}`, or import it again.",
+    )
+
+
+def _command(workspace: Workspace, name: str) -> str:
+    """What makes a run; where its manifest cannot be read, as far as its name says."""
+    dataset, corpus, pipeline = ([*name.split("--", 2), "", ""])[:3]
+    depth = ""
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        read = json.loads((workspace.runs_folder / f"{name}.json").read_text(encoding="utf-8"))
+        if run_name(read["dataset"], read["corpus"], read["pipeline"]) == name:
+            dataset, corpus, pipeline, depth = (
+                read["dataset"],
+                read["corpus"],
+                read["pipeline"],
+                f" --k {int(read['k'])}",
+            )
+    return f"berdseye run --dataset {dataset} --corpus {corpus} --pipeline {shlex.quote(pipeline)}{depth}"
 
 
 def list_runs(workspace: Workspace) -> list[RunManifest]:
     """Manifests of all runs, by name."""
-    return [_manifest(path)[0] for path in sorted(workspace.runs_folder.glob("*.json"))]
+    return [_manifest(workspace, path)[0] for path in sorted(workspace.runs_folder.glob("*.json"))]
 
 
 def load_run(workspace: Workspace, name: str) -> Run:
-    """A stored run; raises `UnknownNameError` with the nearest names."""
-    path = workspace.runs_folder / f"{name}.json"
+    """A stored run; raises `UnknownNameError` with the nearest names, `DamagedError` where its files are damaged."""
+    path, files = workspace.runs_folder / f"{name}.json", run_files(workspace, name)
+    files.check()  # before its name is looked up: one whose manifest is gone is damaged, not unknown
     if not path.exists():
         raise UnknownNameError("run", name, [p.stem for p in workspace.runs_folder.glob("*.json")])
-    manifest, question_ids = _manifest(path)
+    return files.read(lambda: _read(workspace, path, files))
+
+
+def _read(workspace: Workspace, path: Path, files: FileSet) -> Run:
+    manifest, question_ids = _manifest(workspace, path)
     ids = np.full((len(question_ids), manifest.k), -1, dtype=np.int64)
     scores = np.zeros((len(question_ids), manifest.k), dtype=np.float32)
     try:
@@ -125,17 +162,21 @@ def load_run(workspace: Workspace, name: str) -> Run:
             raise LookupError("it ranks for questions that its manifest does not name")
         rows = places.to_numpy()
         ranks = table["rank"].to_numpy() - 1
+        if (ranks < 0).any():
+            raise LookupError("a rank is below 1")
         ids[rows, ranks] = table["passage"].to_numpy()
         scores[rows, ranks] = table["score"].to_numpy()
     except (OSError, ValueError, LookupError) as error:
-        raise StaleError(f"The run cannot be read: {error}.", where=path, hint="Run the pipeline again.") from error
+        raise files.unreadable(path.with_suffix(".parquet"), error) from error
     return Run(manifest, question_ids, ids, scores)
 
 
-def _manifest(path: Path) -> tuple[RunManifest, list[str]]:
+def _manifest(workspace: Workspace, path: Path) -> tuple[RunManifest, list[str]]:
+    files = run_files(workspace, path.stem)
+    files.check(lambda name: name == path.name)
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
         question_ids = [str(q) for q in read.pop("question_ids")]
         return RunManifest(**read), question_ids
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StaleError("The run's manifest cannot be read.", where=path, hint="Run the pipeline again.") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise files.unreadable(path, error) from error

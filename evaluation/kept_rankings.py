@@ -3,12 +3,15 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import numpy as np
 
 from data.atomic import replacing
+from data.checksums import RECORD, FileSet
 from data.corpora import Corpus
+from data.errors import DamagedError
 from data.progress import Progress, silent
 from data.records import Ids, Passage
 from data.workspace import Workspace
@@ -27,12 +30,16 @@ def kept_ranking(
     asked = json.dumps([str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k, passages])
     name = hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
     path = workspace.studies_folder / ".rankings" / f"{name}.npy"
-    if path.is_file():
+    files = FileSet(path.with_suffix(RECORD), (path.name,), lambda: "It is made again by itself.")
+    with suppress(OSError, ValueError, EOFError, DamagedError):  # not there, or damaged: it is made again
+        files.check()
         kept: Ids = np.load(path)
         return kept
     ids = find()
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.save(file, ids)
+    with files.writing():
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.save(file, ids)
+        files.seal()
     return ids
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import berdseye
 from annotation.judgments import Judgments
-from data.runs import load_run
+from data.runs import load_run, run_files
 from data.workspace import Workspace
 from evaluation.label_sources import parse_label_source
 from evaluation.measures import parse_measures
@@ -113,10 +113,12 @@ def test_a_run_that_fits_no_more_is_left_out_of_the_pool_and_named(
     older = ws.folder.runs_folder / "policy--web--dense(static).json"
     whole = older.read_text(encoding="utf-8")
     older.write_text(whole.replace(ws.stored(RUN).stored.manifest.corpus_hash, "another"), encoding="utf-8")
+    run_files(ws.folder, older.stem).seal()
     try:
         assert set(ws.holes(RUN, labels="gold")["found_by"]) == {""}
     finally:
         older.write_text(whole, encoding="utf-8")
+        run_files(ws.folder, older.stem).seal()
     assert "Not in the pool of policy--web--bm25" in (said := capsys.readouterr().err)
     assert "policy--web--dense(static)" in said
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from data.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
 from data.corpora.drafting import Draft, read_all
 from data.corpora.loading import Loading, Log, Reached
-from data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, stands
+from data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, stands
 from data.corpora.settling import Settling
 from data.documents import input_files
 from data.errors import BadInputError, BerdseyeError
@@ -140,6 +140,7 @@ class _Load:
         if manifest.source_files > _LISTED:
             shutil.copy(self.loading.sources.path, self.building)
         manifest.write(self.building)
+        corpus_files(self.folder).built_in(self.building).seal(stamp=True, progress=self.progress)
         self.loading.forget()
         _put_in_place(self.building, self.folder)
         self.loading.remove()

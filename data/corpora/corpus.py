@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from itertools import accumulate, chain, groupby, islice
 from pathlib import Path
@@ -11,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.chunkers import Chunker, parse_chunker
-from data.corpora.manifest import Manifest
-from data.corpora.parts import SCHEMA, list_parts
-from data.errors import StaleError, UnknownNameError
+from data.corpora.manifest import MANIFEST, Manifest, corpus_files
+from data.corpora.parts import SCHEMA, list_parts, part_path, reading
+from data.errors import BadInputError, StaleError, UnknownNameError
 from data.progress import Progress, silent
 from data.records import Passage
 from data.workspace import Workspace
@@ -29,6 +30,7 @@ class Corpus:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        corpus_files(folder).check(lambda name: name == MANIFEST)
         self.manifest = Manifest.read(folder)
         self.name = self.manifest.name
 
@@ -82,9 +84,13 @@ class Corpus:
     def _batches(self, size: int, start: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
         parts, starts = self._parts
         for place in range(max(0, bisect_right(starts, start) - 1), len(parts)):
-            with pq.ParquetFile(parts[place]) as file:
+            with reading(parts[place]) as file:
                 before = max(0, start - starts[place])
                 groups, before = _groups_from(file.metadata, before)
+                end = starts[place + 1] if place + 1 < len(starts) else self.manifest.count
+                if starts[place] + file.metadata.num_rows != end:
+                    how = f"it does not hold the passages from {starts[place]:,} to before {end:,}"
+                    raise corpus_files(self.folder).unreadable(parts[place], how)
                 for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns):
                     kept = batch.slice(before)
                     before = max(0, before - batch.num_rows)
@@ -100,9 +106,18 @@ class Corpus:
         with ThreadPoolExecutor(_READERS) as pool:
             return chain.from_iterable(list(pool.map(_read_rows, *zip(*wanted, strict=True))))
 
-    @cached_property
+    @property
     def _parts(self) -> tuple[list[Path], list[int]]:
-        return list_parts(self.folder)
+        corpus_files(self.folder).check()
+        return self._listed
+
+    @cached_property
+    def _listed(self) -> tuple[list[Path], list[int]]:
+        parts, starts = list_parts(self.folder)
+        if self.manifest.kind != "web" and self.manifest.count and (not parts or starts[0] != 0):
+            part = part_path(self.folder, 0)
+            raise corpus_files(self.folder).unreadable(part, "the first passages are missing")
+        return parts, starts
 
 
 def cut_page(page: Passage, chunker: Chunker | None = None) -> list[Passage]:
@@ -116,8 +131,10 @@ def cut_page(page: Passage, chunker: Chunker | None = None) -> list[Passage]:
 
 def open_corpus(workspace: Workspace, name: str) -> Corpus:
     """The corpus of this name; raises `UnknownNameError` with the nearest names there are."""
-    if name not in workspace.corpora():
-        raise UnknownNameError("corpus", name, workspace.corpora())
+    if name not in (known := workspace.corpora()):
+        with suppress(BadInputError):  # no name of a corpus
+            corpus_files(workspace.corpus_folder(name)).check()  # one whose manifest is gone is damaged, not unknown
+        raise UnknownNameError("corpus", name, known)
     return Corpus(workspace.corpus_folder(name))
 
 
@@ -137,7 +154,7 @@ def _groups_from(metadata: pq.FileMetaData, row: int) -> tuple[list[int], int]:
 
 def _read_rows(part: Path, first_id: int, ids: list[int]) -> list[Passage]:
     """Passages of these ids, ascending, from the part that begins with `first_id`; ids past its end are left out."""
-    with pq.ParquetFile(part) as file:
+    with reading(part) as file:
         starts = _group_starts(file.metadata)
         rows = [i - first_id for i in ids if i - first_id < starts[-1]]
         of = [bisect_right(starts, r) - 1 for r in rows]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from data.atomic import write_json
-from data.errors import StaleError
+from data.checksums import RECORD, FileSet
 
 Kind = Literal["passages", "pages", "web"]
-_FILE = "manifest.json"
+MANIFEST = "manifest.json"
 
 
 class SourceFile(NamedTuple):
@@ -52,28 +52,38 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a corpus folder, of this version or an older one; raises `StaleError` for a damaged one."""
-        path = folder / _FILE
+        """The manifest of a corpus folder, of this version or an older one; raises `DamagedError` for a damaged one."""
+        path = folder / MANIFEST
         try:
             held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             known = {f.name for f in fields(cls)}
             held = {key: value for key, value in held.items() if key in known}
             return cls(**held | {"sources": [SourceFile(**s) for s in held.get("sources", [])]})
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise StaleError("The corpus manifest cannot be read.", where=path, hint="Add the corpus again.") from error
+            raise corpus_files(folder).unreadable(path, error) from error
 
     def write(self, folder: Path) -> None:
         """Write it into the corpus folder."""
-        write_json(folder / _FILE, self.to_dict())
+        write_json(folder / MANIFEST, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Its fields as JSON has them."""
         return asdict(self) | {"sources": [s._asdict() for s in self.sources]}
 
 
+def corpus_files(folder: Path) -> FileSet:
+    """The files of a corpus, without its indexes. A corpus of the web keeps its pages apart, since they grow."""
+    return FileSet(
+        folder / f"corpus{RECORD}",
+        (MANIFEST, "passages/*.parquet", "left_out.txt", "sources.jsonl"),
+        lambda: f"Add the corpus again from its source: `berdseye corpus add {folder.name} SOURCE --replace`.",
+        folder.parent / f".{folder.name}.lock",
+    )
+
+
 def stands(folder: Path) -> bool:
     """Whether a complete corpus is in this folder."""
-    return (folder / _FILE).exists()
+    return (folder / MANIFEST).exists()
 
 
 @cache

@@ -1,12 +1,14 @@
 """How passages lie on disk: Parquet files, each named by its first id, in row groups small enough to read one passage."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.atomic import write_with
+from data.corpora.manifest import corpus_files
 
 PART_ROWS = 50_000
 GROUP_ROWS = 500
@@ -42,6 +44,16 @@ def write_part(path: Path, table: pa.Table) -> None:
     )
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[pq.ParquetFile]:
+    """A part that is open for reading; raises `DamagedError` that names it where it cannot be read."""
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise corpus_files(path.parents[1]).unreadable(path, error) from error
+
+
 def list_parts(folder: Path) -> tuple[list[Path], list[int]]:
     """The parts of a corpus in order of id, and the first id of each."""
     parts = sorted((folder / "passages").glob("*.parquet"))
@@ -54,5 +66,6 @@ def _counted(parts: Sequence[Path]) -> list[int]:
     """First ids of the parts of a corpus that an older version wrote, which numbered its parts one by one."""
     starts = [0]
     for part in parts:
-        starts.append(starts[-1] + pq.read_metadata(part).num_rows)
+        with reading(part) as file:
+            starts.append(starts[-1] + file.metadata.num_rows)
     return starts[:-1]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from data.chunkers import DEFAULT_CHUNKER, parse_chunker
-from data.corpora.manifest import Manifest, berdseye_version, stands
+from data.corpora.manifest import Manifest, berdseye_version, corpus_files, stands
 from data.errors import BadInputError
 from data.web.pages import WebPages
 from data.web.settings import WebSettings
@@ -40,6 +40,7 @@ def add_web_corpus(
     )
     folder.mkdir(parents=True, exist_ok=True)
     manifest.write(folder)
+    corpus_files(folder).seal()
     return manifest
 
 

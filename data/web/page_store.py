@@ -4,12 +4,13 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.atomic import write_parquet
+from data.checksums import RECORD, FileSet
 from data.errors import StaleError
 from data.locks import locked
 from data.records import Passage
@@ -55,7 +56,7 @@ class PageStore:
                 left_over.unlink(missing_ok=True)
             segments = self._segments()
             for segment in set(segments) - self._known:
-                held = pq.read_table(segment, columns=["key", "id"])
+                held = _read(segment, columns=["key", "id"])
                 self._ids.update(zip(held["key"].to_pylist(), held["id"].to_pylist(), strict=True))
                 self._known.add(segment)
             first = _last(segments[-1]) + 1 if segments else 0
@@ -65,6 +66,7 @@ class PageStore:
                 columns = dict(zip(_SCHEMA.names, zip(*rows, strict=True), strict=True))
                 name = f"{first:0{_DIGITS}d}-{first + len(new) - 1:0{_DIGITS}d}.parquet"
                 write_parquet(self._folder / name, pa.table(columns, schema=_SCHEMA))
+                segment_files(self._folder / name).seal()
                 self._ids.update((row[-1], row[0]) for row in rows)
                 self._known.add(self._folder / name)
         return [self._ids[page.key] for page in pages]
@@ -83,12 +85,33 @@ class PageStore:
             wanted.setdefault(segments[place], set()).add(i)
         found: dict[int, Passage] = {}
         for segment, held in wanted.items():
-            for row in pq.read_table(segment, filters=[("id", "in", held)]).to_pylist():
+            for row in _read(segment, filters=[("id", "in", held)]).to_pylist():
                 found[row["id"]] = Passage(row["id"], row["url"], row["title"], row["text"], row["url"])
         return [found[i] for i in ids]
 
     def _segments(self) -> list[Path]:
+        for record in self._folder.glob(f"[0-9]*{RECORD}"):
+            segment_files(record.with_suffix(".parquet")).check(waiting=False)
         return sorted(self._folder.glob("[0-9]*.parquet"))
+
+
+def segment_files(segment: Path) -> FileSet:
+    """A segment of the pages of a corpus of the web, `corpora/<name>/web/pages/<segment>`."""
+    return FileSet(
+        segment.with_suffix(RECORD),
+        (segment.name,),
+        lambda: (
+            "Restore the corpus from a backup made with --corpora, or begin it again: "
+            f"`berdseye corpus web {segment.parents[2].name} --replace`."
+        ),
+    )
+
+
+def _read(segment: Path, **chosen: Any) -> pa.Table:
+    try:
+        return pq.read_table(segment, **chosen)
+    except (OSError, pa.ArrowException) as error:
+        raise segment_files(segment).unreadable(segment, error) from error
 
 
 def _first(segment: Path) -> int:

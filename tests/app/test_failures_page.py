@@ -10,7 +10,7 @@ from app.session import judgments as shared_judgments
 from data.corpora import open_corpus
 from data.datasets import save_dataset
 from data.records import Question
-from data.runs import save_run
+from data.runs import run_files, save_run
 from data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]
@@ -133,6 +133,7 @@ def test_runs_that_do_not_fit_any_more_are_left_out_by_name(demo: Workspace) -> 
     stale = demo.runs_folder / "debate--pages--dense(static).json"
     text = stale.read_text(encoding="utf-8")
     stale.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
+    run_files(demo, stale.stem).seal()
     at = drawn("failures", run=PAGES)
     assert "debate--pages--dense(static)" in at.warning[0].value.replace("\\", "")
     assert table(at, "holes")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from data.answers import Answer, AnswerSet, list_answers, load_answers, read_answer_file, save_answers
-from data.errors import BadInputError, StaleError, UnavailableError, UnknownNameError
+from data.errors import BadInputError, DamagedError, UnavailableError, UnknownNameError
 from data.workspace import Workspace
 
 HELD = AnswerSet("gpt", "debateqa", "api(gpt)", {"style": "basic"}, [Answer("1", "It is debated."), Answer("7", "")])
@@ -27,7 +27,7 @@ def test_names_and_damage_are_told(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="'1' is answered twice"):
         save_answers(workspace, AnswerSet("y", "d", "m", {}, [Answer("1", "a"), Answer("1", "b")]))
     (workspace.folder / "answers" / "gpt.parquet").write_bytes(b"no parquet")
-    with pytest.raises(StaleError, match="cannot be read"):
+    with pytest.raises(DamagedError, match=r"gpt\.parquet: The file is damaged"):
         load_answers(workspace, "gpt")
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.corpora import SourceFile, add_corpus, open_corpus
-from data.errors import BadInputError, BerdseyeError, StaleError, UnknownNameError
+from data.errors import BadInputError, BerdseyeError, DamagedError, StaleError, UnknownNameError
 from data.workspace import Workspace
 
 # Adds a corpus, and waits for a line of input each time that progress is told.
@@ -376,5 +376,5 @@ def test_names_that_are_no_folder_names_are_refused(workspace: Workspace, tmp_pa
 def test_a_damaged_manifest_is_told(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 1))
     (workspace.corpus_folder("c") / "manifest.json").write_bytes(content)
-    with pytest.raises(StaleError, match="Add the corpus again"):
+    with pytest.raises(DamagedError, match="Add the corpus again"):
         open_corpus(workspace, "c")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from data.datasets import import_dataset, load_dataset, save_dataset
-from data.errors import BadInputError, StaleError, UnknownNameError
+from data.errors import BadInputError, DamagedError, UnknownNameError
 from data.records import Perspective, Question
 from data.workspace import Workspace
 
@@ -51,7 +51,7 @@ def test_a_truncated_file_is_told(workspace: Workspace) -> None:
     save_dataset(workspace, "d", QUESTIONS)
     path = workspace.dataset_file("d")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(StaleError, match="Import it again"):
+    with pytest.raises(DamagedError, match=r"100 of its .*`berdseye dataset add d FILE --replace`"):
         load_dataset(workspace, "d")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from data.corpora import add_corpus, open_corpus
 from data.corpora.same_text import ids_of_text
-from data.errors import StaleError
+from data.errors import DamagedError
 from data.labels import LabelStore
 from data.near_duplicates import resemblance
 from data.run_lookup import places_of, ranking_of
@@ -48,7 +48,7 @@ def test_a_passage_is_found_wherever_runs_rank_it(workspace: Workspace) -> None:
         kept = ranking_of(workspace, runs[0], question)
         assert kept.tolist() == load_run(workspace, runs[0].name).ids[number].tolist()
     assert ranking_of(workspace, runs[0], "third").tolist() == [-1, -1, -1]
-    with pytest.raises(StaleError, match="cannot be read"):
+    with pytest.raises(DamagedError, match="cannot be read"):
         places_of(workspace, [replace(runs[0], name="gone")], 2)
 
 

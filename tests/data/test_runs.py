@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from data.corpora import add_corpus
-from data.errors import BadInputError, StaleError, UnknownNameError
+from data.errors import BadInputError, DamagedError, StaleError, UnknownNameError
 from data.records import Ids, Pair, Perspective, Question, Scores
 from data.run_pairs import run_pairs
 from data.runs import RunManifest, list_runs, load_run, save_run
@@ -50,6 +50,7 @@ def test_a_run_from_before_costs_were_counted_has_none(workspace: Workspace) -> 
     held = json.loads(path.read_text(encoding="utf-8"))
     assert held.pop("costs") == {}
     path.write_text(json.dumps(held), encoding="utf-8")
+    path.with_name(f"{manifest.name}.checksums").unlink()  # they are younger still
     assert list_runs(workspace) == [manifest]
 
 
@@ -78,14 +79,14 @@ def test_a_damaged_run_is_told(workspace: Workspace) -> None:
     manifest = workspace.runs_folder / f"{name}.json"
     whole = manifest.read_text()
     manifest.write_text(json.dumps({**json.loads(whole), "k": 2}))
-    with pytest.raises(StaleError, match="Run the pipeline again"):
+    with pytest.raises(DamagedError, match="Make the run again: `berdseye run --dataset d --corpus c"):
         load_run(workspace, name)
     manifest.write_text(whole)
     (workspace.runs_folder / f"{name}.parquet").unlink()
-    with pytest.raises(StaleError, match="Run the pipeline again"):
+    with pytest.raises(DamagedError, match="Make the run again: `berdseye run --dataset d --corpus c"):
         load_run(workspace, name)
     manifest.write_text("{")
-    with pytest.raises(StaleError, match="Run the pipeline again"):
+    with pytest.raises(DamagedError, match="Make the run again: `berdseye run --dataset d --corpus c"):
         load_run(workspace, name)
 
 

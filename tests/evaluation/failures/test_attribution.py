@@ -10,7 +10,7 @@ from small_workspace import CORPUS, DATASET, QUESTIONS, judge, key, put_gold
 from annotation.adjudication import adjudicate
 from annotation.judgments import Judgments
 from data.errors import BadInputError
-from data.runs import Run, load_run, save_run
+from data.runs import Run, load_run, run_files, save_run
 from data.workspace import Workspace
 from evaluation.failures.attribution import others_of, pool_ranks, reasons_of_holes
 from evaluation.failures.charts import PICKED, hole_chart
@@ -132,6 +132,7 @@ def test_runs_that_fit_no_more_are_named_and_left_out(small: Workspace, run: Run
     other_run(small, run, [[0, 1], [3, 2, 1], []])
     stale = small.runs_folder / f"{other_run(small, run, [[0], [3], []], pipeline='older').manifest.name}.json"
     stale.write_text(stale.read_text(encoding="utf-8").replace(run.manifest.corpus_hash, "other"), encoding="utf-8")
+    run_files(small, stale.stem).seal()
     fitting, left_out = others_of(small, run.manifest)
     assert [other.manifest.pipeline for other in fitting] == ["other"]
     assert left_out == [stale.stem]
