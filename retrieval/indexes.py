@@ -1,6 +1,10 @@
-"""Indexes of corpora on disk: built once, under a lock, and built anew when the corpus or the engine has changed."""
+"""Indexes of corpora on disk: built once, under a lock, and again when the corpus or the engine has changed.
+
+A damaged index is never searched and never replaced unasked: the error names the file and the command that builds it again.
+"""
 
 import json
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -9,18 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from data.atomic import sync_folder, write_json
+from data.checksums import RECORD, FileSet
 from data.corpora import Corpus
-from data.errors import BadInputError, BerdseyeError
+from data.errors import BadInputError, BerdseyeError, DamagedError
 from data.locks import locked
 from data.progress import Progress, silent
 from data.records import Passage
 from data.workspace import file_stem
 from retrieval.protocol import Indexer, Made
 
+_MANIFEST = "manifest.json"
+
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """What an index was made from and by; `files` are their sizes in bytes, so that a truncated one is noticed."""
+    """What an index was made from and by; `files` are their sizes in bytes, by which one without checksums is checked."""
 
     indexer: str
     engine: str
@@ -40,6 +47,40 @@ def index_folder(corpus: Corpus, indexer: Indexer[Any]) -> Path:
     return corpus.folder / "indexes" / file_stem(indexer.name)
 
 
+def index_files(folder: Path) -> FileSet:
+    """The files of an index: of a corpus in one piece, of one of its shards, or of a few passages and kept nowhere."""
+    lock = folder.parent / f".{folder.name}.lock"
+    if folder.parents[2].name == "shards":
+        lock = folder.parents[1] / f".{folder.parent.name}.lock"
+    return FileSet(folder / f"index{RECORD}", ("**/*",), lambda: _rebuild(folder), lock)
+
+
+def _rebuild(folder: Path) -> str:
+    pipeline = shlex.quote(pipeline_of_index(folder))
+    if folder.parent.name == "indexes":
+        asked = f"{folder.parents[1].name} --pipeline {pipeline}"
+        return f"Build the index again: `berdseye index {asked} --rebuild`."
+    if folder.parents[2].name == "shards":
+        asked = f"{folder.parents[3].name} --pipeline {pipeline}"
+        return f"Build the shard again: `berdseye index {asked} --ray ADDRESS --shards {folder.parent.name}`."
+    return "Ask again."
+
+
+def pipeline_of_index(folder: Path) -> str:
+    """A pipeline that needs the index of a folder; its manifest says the name that the folder's is made of."""
+    stem = folder.name if folder.parent.name == "indexes" else folder.parents[1].name
+    try:
+        name = str(json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))["indexer"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        name = ""
+    if file_stem(name) != stem:
+        name = stem.replace("~", "/")  # of the characters that no file name takes, models' names hold this one
+    if not name.startswith("lexical("):
+        return name
+    tokenizer = name.removeprefix("lexical(").removesuffix(")")
+    return "bm25" if tokenizer == "english" else f"bm25(tokenizer={tokenizer})"
+
+
 def ensure_index(
     corpus: Corpus,
     indexer: Indexer[Made],
@@ -50,8 +91,8 @@ def ensure_index(
 ) -> Made:
     """The corpus's index, built if there is none that fits.
 
-    Another process that builds it is waited for, or with `wait=False` reported as a `BerdseyeError`. A damaged index is
-    built again.
+    Another process that builds it is waited for, or with `wait=False` reported as a `BerdseyeError`. Raises `DamagedError`
+    that names the damaged file of an index, and the command that builds it again; only `rebuild` replaces such an index.
     """
     if corpus.manifest.kind != "passages":
         raise BadInputError(
@@ -59,16 +100,29 @@ def ensure_index(
             hint="It needs no index.",
         )
     folder = index_folder(corpus, indexer)
-    if not rebuild and (index := _load(folder, corpus, indexer)) is not None:
-        return index
+    found: DamagedError | None = None
+    try:
+        if not rebuild and (index := _load(folder, corpus, indexer, progress)) is not None:
+            return index
+    except DamagedError as error:
+        found = error  # or it is being replaced at this moment
     busy = BerdseyeError(
         f"The index {indexer.name} of '{corpus.name}' is being built by another process.",
         hint="Wait until it has finished.",
     )
-    with locked(folder.parent / f".{folder.name}.lock", busy=None if wait else busy):
-        if not rebuild and (index := _load(folder, corpus, indexer)) is not None:
+    try:
+        lock = locked(folder.parent / f".{folder.name}.lock", busy=None if wait else busy)
+        lock.__enter__()
+    except BerdseyeError as error:
+        if found is None or error is busy:
+            raise
+        raise found from None  # nothing can be written here, so nobody replaces it
+    try:
+        if not rebuild and (index := _load(folder, corpus, indexer, progress)) is not None:
             return index
         return _build(folder, corpus, indexer, progress)
+    finally:
+        lock.__exit__(None, None, None)
 
 
 def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made:
@@ -80,15 +134,21 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
             progress(done, f"passages for {indexer.name}", corpus.manifest.count)
 
     building = folder.parent / f".{folder.name}.building"
+    old = folder.parent / f".{folder.name}.old"
     shutil.rmtree(building, ignore_errors=True)
     try:
         building.mkdir(parents=True)
         indexer.build(batches(), building)
         sync_folder(building)
         files = {p.name: p.stat().st_size for p in building.iterdir()}
-        write_json(building / "manifest.json", asdict(_manifest(corpus, indexer, files)))
-        shutil.rmtree(folder, ignore_errors=True)
+        write_json(building / _MANIFEST, asdict(_manifest(corpus, indexer, files)))
+        index_files(folder).built_in(building).seal(stamp=True, progress=progress)
+        # Two renames: a process killed while an old index is deleted must not leave half of it.
+        shutil.rmtree(old, ignore_errors=True)
+        if folder.exists():
+            folder.rename(old)
         building.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
         return indexer.load(folder)
     except OSError as error:
         raise BerdseyeError(
@@ -104,16 +164,34 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
         shutil.rmtree(building, ignore_errors=True)
 
 
-def _load(folder: Path, corpus: Corpus, indexer: Indexer[Made]) -> Made | None:
-    try:
-        held = IndexManifest(**json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
-        if held != replace(_manifest(corpus, indexer, held.files), created=held.created):
-            return None
-        if any((folder / name).stat().st_size != size for name, size in held.files.items()):
-            return None
-        return indexer.load(folder)
-    except Exception:  # whatever a truncated file makes a library say, the answer is to build again
+def _load(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made | None:
+    """The index of a folder; nothing where there is none, or one of another corpus or version."""
+    if not folder.exists():
         return None
+    files, manifest = index_files(folder), folder / _MANIFEST
+    files.check(lambda name: name == _MANIFEST, waiting=False)
+    try:
+        read = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise files.unreadable(manifest, error) from error
+    try:
+        held = IndexManifest(**read)
+        sizes = {str(name): int(size) for name, size in held.files.items()}
+    except (TypeError, ValueError, AttributeError):
+        return None  # another version wrote it
+    if held != replace(_manifest(corpus, indexer, held.files), created=held.created):
+        return None
+    files.check(waiting=False, progress=progress)
+    for name, size in sizes.items():
+        found = (folder / name).stat().st_size if (folder / name).exists() else 0
+        if found != size:
+            raise files.unreadable(folder / name, f"{found:,} of its {size:,} bytes are left")
+    try:
+        return indexer.load(folder)
+    except BerdseyeError:
+        raise
+    except Exception as error:  # whatever a damaged file of an index without checksums makes a library say
+        raise files.unreadable(folder, error) from error
 
 
 def _manifest(corpus: Corpus, indexer: Indexer[Made], files: dict[str, int]) -> IndexManifest:

@@ -1,5 +1,6 @@
 """Passages to search: a corpus with its stored indexes, or a few passages indexed on the fly."""
 
+import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -7,11 +8,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from data.corpora import Corpus
-from data.errors import StaleError
+from data.errors import DamagedError, StaleError
 from data.records import Passage, Ranking
-from retrieval.indexes import ensure_index
+from retrieval.indexes import ensure_index, index_files, index_folder
 from retrieval.protocol import Indexer, Made, Ranker
 from retrieval.queries import Query
+
+_LOOK = 2.0  # seconds
+_looked_at: dict[Path, float] = {}
 
 
 class Stored:
@@ -21,6 +25,15 @@ class Stored:
         self.corpus = corpus
 
     def index(self, indexer: Indexer[Made]) -> Made:
+        """The open index. Its files are looked at again every few seconds: one that is damaged meanwhile, which the day's
+        comparison in the background may find, is an error."""
+        folder = index_folder(self.corpus, indexer)
+        if time.monotonic() - _looked_at.get(folder, -_LOOK) >= _LOOK:
+            try:
+                index_files(folder).check(waiting=False)
+                _looked_at[folder] = time.monotonic()
+            except DamagedError:
+                _opened.cache_clear()  # it is opened again, which reports the damage unless it is being replaced
         found: Made = _opened(self.corpus.folder, self.corpus.manifest.hash, indexer)
         return found
 

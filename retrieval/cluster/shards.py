@@ -17,6 +17,7 @@ from data.atomic import sync_folder, write_json
 from data.corpora import Corpus
 from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
 from data.workspace import file_stem
+from retrieval.indexes import index_files
 from retrieval.protocol import Indexer
 
 _MANIFEST = "manifest.json"
@@ -125,6 +126,7 @@ class Plan:
                     where=place,
                     hint=self._again,
                 )
+        index_files(place).check(waiting=False)
         return held
 
     def stands(self, shard: Shard) -> bool:
@@ -141,6 +143,7 @@ class Plan:
         files = {path.name: path.stat().st_size for path in building.iterdir()}
         created = datetime.now(UTC).isoformat(timespec="microseconds")
         write_json(building / _MANIFEST, asdict(self._manifest(shard, created, files)))
+        index_files(self.place(shard)).built_in(building).seal(stamp=True)
         shutil.rmtree(self.place(shard), ignore_errors=True)
         building.rename(self.place(shard))
 

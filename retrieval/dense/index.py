@@ -10,6 +10,7 @@ import numpy as np
 from data.errors import BadInputError
 from data.records import Ranking
 from retrieval.encoders.protocol import Similarity, Vectors
+from retrieval.indexes import index_files
 from retrieval.ranking import top_k
 
 _SLACK = 32
@@ -21,8 +22,16 @@ METRICS = {"cosine": faiss.METRIC_INNER_PRODUCT, "dot": faiss.METRIC_INNER_PRODU
 class DenseIndex:
     """All vectors are candidates for every query; scores are inner products, or minus squared distances."""
 
-    def __init__(self, vectors: Any, similarity: Similarity, *, exact: bool, probes: int | None = None) -> None:
-        self.vectors, self.similarity, self.exact = vectors, similarity, exact
+    def __init__(
+        self,
+        vectors: Any,
+        similarity: Similarity,
+        *,
+        exact: bool,
+        probes: int | None = None,
+        path: Path | None = None,
+    ) -> None:
+        self.vectors, self.similarity, self.exact, self.path = vectors, similarity, exact, path
         self._parameters = _search_parameters(vectors, probes)
 
     @property
@@ -40,6 +49,9 @@ class DenseIndex:
                 hint="Build the index anew.",
             )
         scores, ids = self._scored(finite(queries), wanted)
+        if self.path is not None and (ids.max(initial=-1) >= self.count or np.isnan(scores).any()):
+            # Checksums are compared once a day; what is damaged in between must not reach a ranking as a passage.
+            raise index_files(self.path.parent).unreadable(self.path, "a search finds vectors that it cannot hold")
         return [self._settle(q, i, s, k) for q, i, s in zip(queries, ids, scores, strict=True)]
 
     def blocks(self) -> Iterator[tuple[int, Vectors]]:
@@ -73,9 +85,15 @@ def save(vectors: Any, folder: Path) -> None:
 
 
 def load(folder: Path, similarity: Similarity, *, exact: bool, probes: int | None) -> DenseIndex:
-    """Open a FAISS index, memory-mapped where its kind allows."""
-    vectors = faiss.read_index(str(folder / _FILE), faiss.IO_FLAG_MMAP_IFC)
-    return DenseIndex(vectors, similarity, exact=exact, probes=probes)
+    """Open a FAISS index, memory-mapped where its kind allows; raises `DamagedError` for one that cannot be."""
+    path = folder / _FILE
+    try:
+        return DenseIndex(
+            faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), similarity, exact=exact, probes=probes, path=path
+        )
+    except (RuntimeError, MemoryError, AttributeError) as error:  # FAISS's words for numbers that cannot be, or no file
+        said = str(error).rpartition("Error: ")[2] or type(error).__name__
+        raise index_files(folder).unreadable(path, said) from error
 
 
 def _search_parameters(vectors: Any, probes: int | None) -> Any:

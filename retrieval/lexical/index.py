@@ -60,6 +60,7 @@ class LexicalIndex:
             docs, values = self.postings.of(number)
             for start in range(0, len(docs), _CHUNK):
                 some, frequencies = docs[start : start + _CHUNK], values[start : start + _CHUNK]
+                self.postings.make_sure(some)
                 scores = scoring.term(term, frequencies, gather(self.postings.lengths, some), statistics)
                 totals.add(some, scores * np.float32(times) if times > 1 else scores)
         touched = totals.touched[: totals.count]
@@ -89,6 +90,7 @@ class WeightedIndex:
             number = self.postings.find(term)
             if number is not None:
                 docs, values = self.postings.of(number)
+                self.postings.make_sure(docs)
                 totals.add(docs, values * np.float32(weight))
         return totals.best(k)
 

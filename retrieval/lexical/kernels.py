@@ -59,6 +59,18 @@ def scatter(
 
 
 @njit(cache=True, nogil=True)
+def within(docs: Docs, count: int) -> bool:  # pragma: no cover
+    """Whether documents are distinct, ascending, and of a collection of `count`, as the postings of a term are.
+
+    The other kernels follow these numbers without looking, and a damaged file may hold any.
+    """
+    sound = len(docs) == 0 or (docs[0] >= 0 and docs[-1] < count)
+    for at in range(1, len(docs)):
+        sound &= docs[at - 1] < docs[at]
+    return sound
+
+
+@njit(cache=True, nogil=True)
 def gather(values: Docs, docs: Docs) -> Docs:  # pragma: no cover
     """`values[docs]`, without the copy of `docs` that NumPy makes."""
     out = np.empty(len(docs), dtype=values.dtype)

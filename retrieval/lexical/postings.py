@@ -3,16 +3,25 @@
 Its files: `terms.bytes` and `terms.ends` (the sorted vocabulary, in UTF-8, and where each term ends), `postings.ends`
 (where each term's postings end), `postings.docs` (int32, ascending for each term), `postings.values` (term frequencies,
 uint16, or learned weights, float32), `documents.lengths` (int32, in tokens) and `totals.json`.
+
+No number that is read from them is followed before it is known to stay within its file: a file whose content is damaged while
+it is used gives an error, and never a read out of bounds.
 """
 
 import json
 from bisect import bisect_left
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from data.errors import DamagedError
+from retrieval.indexes import index_files
 from retrieval.lexical.arrays import Docs, Offsets, Values, mapped
+from retrieval.lexical.kernels import within
 
+_VALUES = ("uint16", "float32")
 FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more
 
 
@@ -20,16 +29,27 @@ class Postings:
     """The postings of a folder."""
 
     def __init__(self, folder: Path) -> None:
-        totals = json.loads((folder / "totals.json").read_text(encoding="utf-8"))
+        self.folder = folder
+        totals = self._read_totals(folder / "totals.json")
         self.documents: int = totals["documents"]
         self.tokens: int = totals["tokens"]
         self.mean_idf: float = totals["mean_idf"]
-        self.ends: Offsets = mapped(folder / "postings.ends", np.int64)
-        self.docs: Docs = mapped(folder / "postings.docs", np.int32)
-        self.values: Values = mapped(folder / "postings.values", np.dtype(totals["values"]))
-        self.lengths: Docs = mapped(folder / "documents.lengths", np.int32)
-        self._terms = mapped(folder / "terms.bytes", np.uint8)
-        self._term_ends: Offsets = mapped(folder / "terms.ends", np.int64)
+        self.ends: Offsets = self._mapped("postings.ends", np.int64)
+        self.docs: Docs = self._mapped("postings.docs", np.int32)
+        self.values: Values = self._mapped("postings.values", np.dtype(totals["values"]))
+        self.lengths: Docs = self._mapped("documents.lengths", np.int32)
+        self._terms = self._mapped("terms.bytes", np.uint8)
+        self._term_ends: Offsets = self._mapped("terms.ends", np.int64)
+        postings, terms = _last(self.ends), _last(self._term_ends)
+        for name, held, wanted in (
+            ("documents.lengths", len(self.lengths), self.documents),
+            ("postings.ends", len(self.ends), len(self._term_ends)),
+            ("postings.docs", len(self.docs), postings),
+            ("postings.values", len(self.values), postings),
+            ("terms.bytes", len(self._terms), terms),
+        ):
+            if held != wanted:
+                raise self.damaged(name, f"it holds {held:,} entries, and the index {wanted:,}")
 
     def find(self, term: str) -> int | None:
         """The number of a term; nothing where the collection does not hold it."""
@@ -39,8 +59,19 @@ class Postings:
 
     def of(self, term: int) -> tuple[Docs, Values]:
         """The documents of a term, int32[n] ascending, and its values in them."""
-        begin = int(self.ends[term - 1]) if term else 0
-        return self.docs[begin : self.ends[term]], self.values[begin : self.ends[term]]
+        begin, end = int(self.ends[term - 1]) if term else 0, int(self.ends[term])
+        if not 0 <= begin <= end <= len(self.docs):
+            raise self.damaged("postings.ends", f"the postings of term {term:,} lie outside")
+        return self.docs[begin:end], self.values[begin:end]
+
+    def make_sure(self, docs: Docs) -> None:
+        """Raise `DamagedError` unless `docs`, a stretch of a term's documents, can be followed."""
+        if not within(docs, self.documents):
+            raise self.damaged("postings.docs", "its documents are out of order or not of the collection")
+
+    def damaged(self, name: str, how: str) -> DamagedError:
+        """The error for what cannot be in a file of a sound index; it names the file, and how the index is built again."""
+        return index_files(self.folder).unreadable(self.folder / name, how)
 
     def starting_with(self, beginning: str) -> range:
         """The numbers of the terms that start so."""
@@ -54,5 +85,28 @@ class Postings:
         return self._term(number).decode("utf-8", "surrogatepass")
 
     def _term(self, number: int) -> bytes:
-        begin = int(self._term_ends[number - 1]) if number else 0
-        return bytes(self._terms[begin : self._term_ends[number]])
+        begin, end = int(self._term_ends[number - 1]) if number else 0, int(self._term_ends[number])
+        if not 0 <= begin <= end <= len(self._terms):
+            raise self.damaged("terms.ends", f"term {number:,} lies outside")
+        return bytes(self._terms[begin:end])
+
+    def _mapped(self, name: str, dtype: npt.DTypeLike) -> Any:
+        try:
+            return mapped(self.folder / name, dtype)
+        except (OSError, ValueError) as error:  # gone, or not a whole number of entries
+            raise self.damaged(name, str(error)) from error
+
+    def _read_totals(self, path: Path) -> dict[str, Any]:
+        try:
+            read = json.loads(path.read_text(encoding="utf-8"))
+            kinds = {"documents": int, "tokens": int, "mean_idf": float, "values": str}
+            totals = {name: kind(read[name]) for name, kind in kinds.items()}
+            if totals["values"] not in _VALUES or not 0 <= totals["documents"] < 1 << 31:
+                raise ValueError("it holds no totals of an index")
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self.damaged(path.name, str(error)) from error
+        return totals
+
+
+def _last(ends: Offsets) -> int:
+    return int(ends[-1]) if len(ends) else 0

@@ -1,6 +1,7 @@
 """Indexes on disk."""
 
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from data.corpora import Corpus, add_corpus, open_corpus
-from data.errors import BadInputError, BerdseyeError
+from data.errors import BadInputError, BerdseyeError, DamagedError
 from data.workspace import Workspace
 from retrieval.dense.layouts import LAYOUTS
 from retrieval.indexes import ensure_index, index_folder
@@ -80,7 +81,7 @@ def ensure(corpus: Corpus, pipeline: str | Ranker, *, rebuild: bool = False) -> 
 
 def files_of(corpus: Corpus, pipeline: str | Ranker) -> list[Path]:
     ranker = ranker_of(pipeline) if isinstance(pipeline, str) else pipeline
-    return sorted(index_folder(corpus, ranker.indexers[0]).iterdir())
+    return sorted(p for p in index_folder(corpus, ranker.indexers[0]).iterdir() if not p.name.startswith("."))
 
 
 @pytest.mark.parametrize("pipeline", BOTH)
@@ -159,7 +160,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 @pytest.mark.parametrize("pipeline", list(kinds()))
-def test_a_damaged_index_is_built_again(large: Corpus, pipeline: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_index_is_refused_until_it_is_built_again(
+    large: Corpus, pipeline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vectors = np.random.default_rng(0).normal(size=(10_001, 4))
     texts = [f"elephants{n} walk" for n in range(10_000)] + ["elephants"]
     table = dict(zip(texts, vectors.tolist(), strict=True))
@@ -172,24 +175,29 @@ def test_a_damaged_index_is_built_again(large: Corpus, pipeline: str, monkeypatc
     assert built > 0
     for path in files_of(large, ranker):
         whole = path.read_bytes()
-        # Cut in half, empty, gone; a file of no bytes cannot be cut.
-        damages = [whole[: len(whole) // 2], None] if whole else [None]
-        for damage in damages:
-            path.unlink() if damage is None else path.write_bytes(damage)
-            assert ensure(large, ranker) == (found, built), f"{path.name}, {damage is None}"
+        path.write_bytes(whole[: len(whole) // 2])
+        if whole:  # a file of no bytes cannot be cut
+            with pytest.raises(DamagedError, match=f"{re.escape(path.name)}: .*damaged.*--rebuild`"):
+                ensure(large, ranker)
+        path.write_bytes(whole)
         assert ensure(large, ranker) == (found, 0)
+    path.write_bytes(whole[:-1])
+    assert ensure(large, ranker, rebuild=True) == (found, built)
+    assert ensure(large, ranker) == (found, 0)
     faiss.omp_set_num_threads(threads)
 
 
 @pytest.mark.parametrize(
     "content", ["", "[]", "{}", "null", "\x00", '{"indexer": 1}', "{" * 100_000, '{"files": {"a": "b"}}']
 )
-def test_a_manifest_that_says_nothing_is_as_none(workspace: Workspace, content: str) -> None:
+def test_a_manifest_that_says_nothing_is_never_taken(workspace: Workspace, content: str) -> None:
     corpus = corpus_of(workspace, CITY)
     ensure(corpus, "bm25")
     (manifest,) = (p for p in files_of(corpus, "bm25") if p.name == "manifest.json")
     manifest.write_text(content)
-    assert ensure(corpus, "bm25") == ([4, 3], 1)
+    with pytest.raises(DamagedError, match=r"manifest\.json: .* `berdseye index c --pipeline bm25 --rebuild`"):
+        ensure(corpus, "bm25")
+    assert ensure(corpus, "bm25", rebuild=True) == ([4, 3], 1)
 
 
 def test_the_manifest_says_what_made_the_index(workspace: Workspace) -> None:
@@ -199,6 +207,7 @@ def test_the_manifest_says_what_made_the_index(workspace: Workspace) -> None:
     manifest = json.loads(held.pop("manifest.json").read_text())
     assert (manifest["indexer"], manifest["count"]) == ("lexical(english)", 6)
     assert manifest["corpus_hash"] == corpus.manifest.hash
+    held.pop("index.checksums")
     assert manifest["files"] == {name: path.stat().st_size for name, path in held.items()}
 
 
