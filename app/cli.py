@@ -17,6 +17,7 @@ from app.commands import (
     datasets,
     detect,
     detectors,
+    doctor,
     evaluate,
     failures,
     guidelines,
@@ -76,6 +77,7 @@ guidelines.register(cli)
 perspectives.register(cli)
 training_sets.register(cli)
 backups.register(cli)
+doctor.register(cli)
 agreement.register(cli)
 people.register(cli)
 guard(cli)

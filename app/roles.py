@@ -91,6 +91,7 @@ COMMANDS: dict[str, Right | None] = {
     "detector": "train",
     "training-set": "train",
     "backup": "administer",
+    "doctor": "administer",
     "judgments doctor": "administer",
     "people": "administer",
     "people roles": None,
