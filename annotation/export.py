@@ -1,6 +1,7 @@
 """Tables as files for people's own tools: CSV that no spreadsheet takes for formulas, and Parquet."""
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,14 @@ def to_jsonl(frame: pd.DataFrame) -> bytes:
 _FORMATS = {".csv": to_csv, ".parquet": to_parquet, ".jsonl": to_jsonl}
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table in the format its file name asks for; raises `BadInputError` for an ending that has none."""
+def table_form(path: Path) -> Callable[[pd.DataFrame], bytes]:
+    """What makes the content of the table that a file name asks for; raises `BadInputError` for an ending that has none."""
     form = _FORMATS.get(path.suffix.lower())
     if form is None:
         raise BadInputError(f"Cannot write '{path.suffix}' files.", where=path, hint=f"Use {', '.join(_FORMATS)}.")
-    write_bytes(path, form(frame))
+    return form
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format its file name asks for; raises `BadInputError` for an ending that has none."""
+    write_bytes(path, table_form(path)(frame))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from app.acting import act_as, guard
+from app.arguments import check_arguments
 from app.commands import (
     agreement,
     answer,
@@ -81,6 +82,7 @@ doctor.register(cli)
 agreement.register(cli)
 people.register(cli)
 guard(cli)
+check_arguments(cli)
 
 
 def main() -> None:

@@ -100,7 +100,7 @@ def command(
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for every table as CSV, Parquet and LaTeX, and report.html.")
+        Path | None, typer.Option(file_okay=False, help="A folder for every table as CSV, Parquet and LaTeX, and report.html.")
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,

@@ -17,7 +17,9 @@ def register(cli: typer.Typer) -> None:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The .zip file to write; an existing one is not replaced.")],
+    file: Annotated[
+        Path, typer.Argument(dir_okay=False, help="The .zip file to write; an existing one is not replaced.")
+    ],
     corpora: Annotated[bool, typer.Option(help="With corpora and their indexes, which can be large.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,

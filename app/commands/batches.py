@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.acting import acting_name
+from app.arguments import not_with, only_with, written
 from app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 batch = typer.Typer(no_args_is_help=True, help="Send pairs out to be judged: choose them, follow them, export them.")
 NameArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
+RESERVATION_MINUTES = 30
+_LONGEST_RESERVATION = 366 * 24 * 60
 
 
 def register(cli: typer.Typer) -> None:
@@ -70,7 +73,8 @@ def create(
     ] = None,
     calibration: Annotated[int, typer.Option(min=0, help="How many pairs, drawn by the seed, everyone judges.")] = 0,
     order: Annotated[
-        Literal["batch", "uncertainty", "disagreement", "decision"], typer.Option(help="What comes first.")
+        Literal["batch", "uncertainty", "disagreement", "decision"],
+        typer.Option(help="What comes first; with --decide always decision."),
     ] = "batch",
     detector: Annotated[
         str | None, typer.Option(help="Whose probabilities and decisions; else the adopted one.")
@@ -86,7 +90,12 @@ def create(
         Path | None, typer.Option(help="A Markdown file: what annotators of this batch are told, for as long as it is.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed chooses the same pairs.")] = 0,
-    hold: Annotated[int, typer.Option(min=1, help="Minutes that a pair stays reserved for someone who left.")] = 30,
+    reservation_minutes: Annotated[
+        int, typer.Option(min=1, max=_LONGEST_RESERVATION, help="Minutes that a pair stays reserved for someone who left.")
+    ] = RESERVATION_MINUTES,
+    hold: Annotated[
+        int | None, typer.Option("--hold", min=1, max=_LONGEST_RESERVATION, hidden=True, help="The former name of it.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -109,6 +118,20 @@ def create(
         with_labels,
     )
 
+    only_with("--decide", decide, "measure")
+    only_with("--run", run, "k")
+    only_with("--preset berds", preset == "berds", "questions")
+    only_with("--sample", sample, "by")
+    not_with("--experiment", experiment is not None, "shown", why="which shows labels to some")
+    if decide and order != "decision" and written("order"):
+        raise BadInputError(
+            f"--order {order} has no effect with --decide, which sets the order.",
+            hint="Leave out --order, or use --order decision.",
+        )
+    if hold is not None:
+        not_with("--hold", True, "reservation_minutes", why="its former name")
+        note("--hold is now called --reservation-minutes; the next version does not know --hold any more.")
+        reservation_minutes = hold
     held = opened(workspace)
     strata = [name for name in STRATA if name in (wanted := [s.strip() for s in by.split(",") if s.strip()])]
     if unknown := [name for name in wanted if name not in STRATA]:
@@ -124,6 +147,7 @@ def create(
                 hint="Give it those, and no other task.",
             )
         task = wants.task
+    not_with("--task prefer", task == "prefer", "detector", "shown", why="which asks no detector")
     if (answers is not None) != (task == "prefer"):
         raise BadInputError("Answers are what the task prefer compares.", hint="Give --answers with --task prefer.")
     if order == "decision" and decide is None:
@@ -145,9 +169,9 @@ def create(
     else:
         items = of_runs(held, run or [], k)
     threshold = 0.5
-    needs = (
-        task == "verify" or order in ("uncertainty", "decision") or "probability" in strata or experiment is not None
-    )
+    # Labels that are shown, to all or to some, have to be there.
+    in_sight = task == "verify" or shown or experiment is not None
+    needs = in_sight or order in ("uncertainty", "decision") or "probability" in strata
     if needs or (detector and task != "prefer"):
         opinion = chosen_detector(detector, workspace)
         threshold = opinion.threshold
@@ -169,9 +193,9 @@ def create(
             tuple(person or ()),
             calibration,
             order,
-            blind=not (shown or task == "verify" or experiment is not None),
+            blind=not in_sight,
             seed=seed,
-            hold=hold * 60,
+            hold=reservation_minutes * 60,
             threshold=threshold,
             shown_share=experiment,
             made_by=acting_name(held),
@@ -286,7 +310,10 @@ def close(
 
 def export(
     name: NameArgument,
-    path: Annotated[Path, typer.Argument(help="A .csv, .jsonl or .parquet file; with --label-studio a .json file.")],
+    path: Annotated[
+        Path,
+        typer.Argument(dir_okay=False, help="A .csv, .jsonl or .parquet file; with --label-studio a .json file."),
+    ],
     label_studio: Annotated[
         bool, typer.Option("--label-studio", help="Write the tasks instead, for a Label Studio that cannot be reached.")
     ] = False,
@@ -324,7 +351,8 @@ def _judgments(workspace: "Workspace") -> "Judgments":
 def _as_json(found: "Batch") -> dict[str, object]:
     return {
         **{field: getattr(found, field) for field in ("name", "at", "made_by", "task", "per_pair", "calibration")},
-        **{field: getattr(found, field) for field in ("order", "blind", "shown_share", "seed", "hold")},
+        **{field: getattr(found, field) for field in ("order", "blind", "shown_share", "seed")},
+        "reservation_minutes": found.hold / 60 if found.hold % 60 else found.hold // 60,
         **{field: getattr(found, field) for field in ("recipe", "guidelines")},
         "people": [person.name for person in found.people],
         "open": found.is_open,

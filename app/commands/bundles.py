@@ -18,7 +18,7 @@ def register(cli: typer.Typer) -> None:
 
 def bundle(
     names: Annotated[list[str], typer.Argument(help="Stored runs, or stored results of studies.")],
-    file: Annotated[Path, typer.Argument(help="The zip file to write.")],
+    file: Annotated[Path, typer.Argument(dir_okay=False, help="The zip file to write.")],
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
     labels: Annotated[str | None, typer.Option(help="The label source; else the adopted detector.")] = None,
     with_passages: Annotated[

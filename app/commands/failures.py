@@ -20,7 +20,7 @@ Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
 LabelsOption = Annotated[str | None, typer.Option(help="Where labels come from; else the adopted detector.")]
 CsvOption = Annotated[
-    Path | None, typer.Option("--csv", help="Write the rows to this file too (.csv, .parquet, .jsonl).")
+    Path | None, typer.Option("--csv", dir_okay=False, help="Write the rows to this file too (.csv, .parquet, .jsonl).")
 ]
 
 
@@ -49,7 +49,7 @@ def failures(
     """
     import pandas as pd
 
-    from annotation.export import write_table
+    from annotation.export import table_form, write_table
     from annotation.judgments import Judgments
     from data.runs import Run, list_runs, load_run
     from detectors.trained import adopted_detector
@@ -58,6 +58,8 @@ def failures(
     from evaluation.label_sources import parse_label_source
     from evaluation.labelled_runs import LabelledRun, labelled_run
 
+    if csv is not None:
+        table_form(csv)  # an ending that has no format is reported before the work
     held = opened(workspace)
     names = run or [r.name for r in list_runs(held)]
     if not names:
@@ -138,7 +140,7 @@ def compare(
 
     Example: `berdseye compare debate--web--bm25 "debate--web--dense(static)" --measure MRecall@5 --measure Precision@5`
     """
-    from annotation.export import write_table
+    from annotation.export import table_form, write_table
     from annotation.judgments import Judgments
     from detectors.trained import adopted_detector
     from evaluation.failures.contrast import contrast_table
@@ -146,6 +148,8 @@ def compare(
     from evaluation.label_sources import parse_label_source
     from evaluation.measures import WHOLE_RUN, parse_measures
 
+    if csv is not None:
+        table_form(csv)
     held = opened(workspace)
     one = parse_label_source(labels or adopted_detector(held))
     other = parse_label_source(second_labels) if second_labels else one

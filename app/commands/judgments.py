@@ -116,7 +116,7 @@ def doctor(
 
 @judgments.command("export")
 def export(
-    path: Annotated[Path, typer.Argument(help="A .csv, .jsonl or .parquet file.")],
+    path: Annotated[Path, typer.Argument(dir_okay=False, help="A .csv, .jsonl or .parquet file.")],
     what: Annotated[
         Literal["judgments", "training"], typer.Option(help="All judgments, or fine-tuning data.")
     ] = "judgments",

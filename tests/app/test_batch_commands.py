@@ -185,3 +185,54 @@ def test_what_cannot_be_sent_out_is_said(arguments: tuple[str, ...], said: str) 
     assert isinstance(result.exception, BerdseyeError)
     assert said in str(result.exception)
     assert output("batch", "list") == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--decide", RUN, "debate--web--dense(static)", "--order", "uncertainty"), "use --order decision"),
+        (("--decide", RUN, "debate--web--dense(static)", "--order", "batch"), "use --order decision"),
+        (("--decide", RUN, "debate--web--dense(static)", "-k", "3"), "--k has no effect without --run"),
+        (("--run", RUN, "--measure", "Precision@3"), "--measure has no effect without --decide"),
+        (("--run", RUN, "--questions", "3"), "--questions has no effect without --preset berds"),
+        (("--run", RUN, "--by", "stance"), "--by has no effect without --sample"),
+        (("--run", RUN, "--shown", "--experiment", "0.5"), "--shown has no effect with --experiment"),
+        (("--answers", "a.jsonl", "--task", "prefer", "--shown"), "--shown has no effect with --task prefer"),
+        (("--answers", "a.jsonl", "--task", "prefer", "--detector", "random"), "--detector has no effect with"),
+        (("--run", RUN, "--hold", "5", "--reservation-minutes", "6"), "--reservation-minutes has no effect with --hold"),
+        (("--run", RUN, "--detector", ""), "--detector is empty"),
+    ],
+)
+@pytest.mark.usefixtures("held")
+def test_an_option_without_effect_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    result = CliRunner().invoke(cli, ["batch", "create", "x", *arguments])
+    assert isinstance(result.exception, BerdseyeError), result.output
+    assert said in str(result.exception)
+    assert output("batch", "list") == ""
+
+
+def test_the_order_of_a_decision_may_be_written_out(held: Judgments) -> None:
+    made = json.loads(
+        output("batch", "create", "which", "--decide", RUN, "debate--web--dense(static)", "--order", "decision", "--json")
+    )
+    assert made["order"] == load_batch(held, "which").order == "decision"
+
+
+@pytest.mark.parametrize("option", ["--reservation-minutes", "--hold"])
+def test_a_reservation_is_in_minutes_on_both_sides(held: Judgments, option: str) -> None:
+    result = CliRunner().invoke(cli, ["batch", "create", "mine", "--run", RUN, option, "7", "--json"])
+    made = json.loads(result.stdout)
+    assert made["reservation_minutes"] == json.loads(output("batch", "show", "mine", "--json"))["reservation_minutes"] == 7
+    assert "hold" not in made
+    assert load_batch(held, "mine").hold == 7 * 60
+    assert ("--hold is now called --reservation-minutes" in result.stderr) == (option == "--hold")
+
+
+def test_labels_that_are_to_be_shown_are_there(held: Judgments) -> None:
+    """Without a detector's name the adopted one is asked, as for every other use of labels."""
+    made = json.loads(output("batch", "create", "seen", "--run", RUN, "--shown", "--json"))
+    assert (made["blind"], made["recipe"]["detector"]) == (False, "embedded")
+    queue = BatchQueue(held, load_batch(held, "seen"))
+    key = queue.next(held.sign_in("Ana"))
+    assert key is not None
+    assert queue.item(key).decision is not None
