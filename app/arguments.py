@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from data.errors import BadInputError
 from data.given_paths import possible_path
@@ -17,32 +17,43 @@ _ON_THE_COMMAND_LINE = "COMMANDLINE"
 _WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("options written on the command line", default={})  # noqa: B039
 
 
-class CheckedCommand(TyperCommand):
-    """A command that refuses values that nothing can be meant by: before it runs, and in one line."""
+class _Checked:
+    """A command or group that refuses values that nothing can be meant by: before it runs, and in one line."""
+
+    params: list[Any]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; raises `BadInputError` for one that cannot be meant."""
         words = list(args)
-        left = super().parse_args(ctx, args)
+        left: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         for parameter in self.params:
-            given = ctx.params.get(str(parameter.name))
             if _is_written(ctx, str(parameter.name)):
+                given = ctx.params.get(str(parameter.name))
                 for value in given if isinstance(given, list | tuple) else (given,):
                     _check(_called(parameter), value, parameter, words)
         return left
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, which can ask `written` and `only_with` meanwhile."""
-        written = {str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}
-        before = _WRITTEN.set(written)
+        found = {str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}
+        before = _WRITTEN.set(found)
         try:
-            return super().invoke(ctx)
+            return super().invoke(ctx)  # type: ignore[misc]
         finally:
             _WRITTEN.reset(before)
 
 
+class CheckedCommand(_Checked, TyperCommand):
+    """A command that checks its arguments."""
+
+
+class CheckedGroup(_Checked, TyperGroup):
+    """A group that checks its own arguments, those before the command's name."""
+
+
 def check_arguments(group: typer.Typer) -> None:
     """Let every command of a group check its arguments."""
+    group.info.cls = CheckedGroup
     for command in group.registered_commands:
         command.cls = CheckedCommand
     for inner in group.registered_groups:
@@ -62,7 +73,8 @@ def only_with(wanted: str, present: object, *names: str) -> None:
     """Raises `BadInputError` where one of these parameters is written although `wanted`, which it is for, is not there."""
     if not present and (found := written(*names)):
         raise BadInputError(
-            f"{_listed(found)} {_has(found)} no effect without {wanted}.", hint=f"Leave {_it(found)} out, or give {wanted}."
+            f"{_listed(found)} {_has(found)} no effect without {wanted}.",
+            hint=f"Leave {_it(found)} out, or give {wanted}.",
         )
 
 
@@ -94,14 +106,18 @@ def _check(called: str, value: object, parameter: Any, words: list[str]) -> None
                 raise BadInputError(f"{called} is empty.", hint="Give it a value, or leave it out.")
         case Path():
             if value == Path() and "." not in words and f"{called}=." not in words:
-                raise BadInputError(f"{called} is an empty path.", hint="Name a file or folder; `.` is the present one.")
+                raise BadInputError(
+                    f"{called} is an empty path.", hint="Name a file or folder; `.` is the present one."
+                )
             possible_path(value)
         case bool():
             pass
         case float() if not math.isfinite(value):
             raise BadInputError(f"{called} is {value}.", hint="Give a finite number.")
         case int() if abs(value) > _LARGEST:
-            raise BadInputError(f"{called} is {str(value)[:12]}…, which is too large.", hint=f"Give at most {_LARGEST}.")
+            raise BadInputError(
+                f"{called} is {str(value)[:12]}…, which is too large.", hint=f"Give at most {_LARGEST}."
+            )
 
 
 def _check_text(called: str, value: str) -> None:

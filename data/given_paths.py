@@ -1,6 +1,5 @@
 """What a path that a person gives must be before anything is read or written there."""
 
-import os
 import stat
 from pathlib import Path
 
@@ -17,7 +16,7 @@ def possible_path(path: Path) -> Path:
     """
     shown = str(path) if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
     try:
-        mode = os.stat(path).st_mode
+        mode = path.stat().st_mode
     except FileNotFoundError:
         return path
     except NotADirectoryError as error:
@@ -30,6 +29,14 @@ def possible_path(path: Path) -> Path:
             "This is neither a file nor a folder.", where=shown, hint="Copy what it holds into a file, and name that."
         )
     return path
+
+
+def is_file(written: str) -> bool:
+    """Whether a text is the path of a file; false for a text that no path can be."""
+    try:
+        return Path(written).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def regular_file(path: Path, hint: str = "Check the path.") -> Path:

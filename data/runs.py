@@ -144,10 +144,11 @@ def list_runs(workspace: Workspace) -> list[RunManifest]:
 
 def load_run(workspace: Workspace, name: str) -> Run:
     """A stored run; raises `UnknownNameError` with the nearest names, `DamagedError` where its files are damaged."""
+    known = {path.stem for path in workspace.runs_folder.glob("*") if path.suffix in (".json", ".parquet")}
+    if name not in known:  # whatever the name is: too long for a file, or a way to another folder
+        raise UnknownNameError("run", name, known)
     path, files = workspace.runs_folder / f"{name}.json", run_files(workspace, name)
-    files.check()  # before its name is looked up: one whose manifest is gone is damaged, not unknown
-    if not path.exists():
-        raise UnknownNameError("run", name, [p.stem for p in workspace.runs_folder.glob("*.json")])
+    files.check()  # a run whose manifest is gone is damaged, not unknown
     return files.read(lambda: _read(workspace, path, files))
 
 

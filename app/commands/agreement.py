@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.arguments import not_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import note, print_json
 from data.errors import BadInputError
@@ -100,7 +101,10 @@ def command(
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
     out: Annotated[
-        Path | None, typer.Option(file_okay=False, help="A folder for every table as CSV, Parquet and LaTeX, and report.html.")
+        Path | None,
+        typer.Option(
+            file_okay=False, writable=True, help="A folder for every table as CSV, Parquet and LaTeX, and report.html."
+        ),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -119,6 +123,7 @@ def command(
 
     if csv + latex + json > 1:
         raise BadInputError("One of --csv, --latex and --json at a time.", hint="Choose one.")
+    not_with("FILE", file is not None, "detector", "no_demo", why="which has people and detectors of its own")
     rule = Rule(unsure.value, skipped.value)
     choices = Choices(rule, duplicates.value, every.value, reference.value, positive, over_questions)
     labels, gold = (_read(file), {}) if file is not None else _stored(workspace, detector, demo=not no_demo)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from app.arguments import not_with, only_with, written
 from app.commands.models import DEFAULT_MODEL, ModelOption
-from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
 from data.workspace import Workspace
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from data.answers import AnswerManifest
 
 _SHOWN = 300
+_ASKING = (
+    "dataset", "model", "style", "prompt_file", "strategy", "corpus", "pipeline", "trusted_only", "chunks", "characters",
+    "retrievals", "max_tokens", "temperature", "seed", "window", "day", "limit", "name",
+)  # fmt: skip
+"""What is for writing answers, and not for reading those that are kept."""
 
 
 def register(cli: typer.Typer) -> None:
@@ -44,7 +50,7 @@ def answer(
     retrievals: Annotated[int, typer.Option(help="Retrievals of react, the first with the question.")] = 3,
     max_tokens: Annotated[int, typer.Option(help="Tokens of an answer, at most.")] = 512,
     temperature: Annotated[float, typer.Option(help="0 is greedy.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="For temperatures above 0.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For temperatures above 0.")] = 0,
     window: Annotated[
         int | None, typer.Option(help="Tokens that the model reads and writes at most, where it does not tell.")
     ] = None,
@@ -65,6 +71,14 @@ def answer(
     Example: `berdseye answer debate --model "api(gpt-4o-mini)" --strategy vanilla --corpus web --trusted-only`;
     `berdseye answer --list`; `berdseye answer --show NAME --question ID`
     """
+    asking = [name for name in _ASKING if written(name)]
+    not_with("--list", list_all, "show", *asking)
+    not_with("--show", show is not None, *asking)
+    only_with("--show", show is not None, "question")
+    not_with("--prompt-file", prompt_file is not None, "style", why="which is a prompt of its own")
+    only_with("--strategy vanilla or react", strategy != "plain", "pipeline", "chunks", "characters")
+    only_with("--strategy react", strategy == "react", "retrievals")
+    only_with("--temperature above 0", temperature > 0, "seed")
     held = opened(workspace)
     if list_all:
         _list(held, json)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from app.arguments import not_with
 from app.commands.options import WorkspaceOption, opened
 from app.console import note, notes
 from app.ports import APP_PORT, LABEL_STUDIO_PORT
@@ -59,8 +60,8 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
 def app(
     workspace: WorkspaceOption = None,
-    port: Annotated[int, typer.Option(help="Port of the app.")] = APP_PORT,
-    label_studio_port: Annotated[int, typer.Option(help="Port of Label Studio.")] = LABEL_STUDIO_PORT,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the app.")] = APP_PORT,
+    label_studio_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of Label Studio.")] = LABEL_STUDIO_PORT,
     label_studio: Annotated[bool, typer.Option(help="Start Label Studio too.")] = True,
 ) -> None:
     """Serve the app and Label Studio on this machine until Ctrl-C.
@@ -68,5 +69,7 @@ def app(
     Example: `berdseye app --port 8600 --no-label-studio`
     """
     from app.serve import serve
+
+    not_with("--no-label-studio", not label_studio, "label_studio_port")
 
     raise typer.Exit(serve(opened(workspace), port, label_studio_port if label_studio else None))

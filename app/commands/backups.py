@@ -18,7 +18,8 @@ def register(cli: typer.Typer) -> None:
 
 def backup(
     file: Annotated[
-        Path, typer.Argument(dir_okay=False, help="The .zip file to write; an existing one is not replaced.")
+        Path,
+        typer.Argument(dir_okay=False, writable=True, help="The .zip file to write; an existing one is not replaced."),
     ],
     corpora: Annotated[bool, typer.Option(help="With corpora and their indexes, which can be large.")] = False,
     workspace: WorkspaceOption = None,
@@ -50,7 +51,12 @@ def backup(
 
 def restore(
     file: Annotated[Path, typer.Argument(help="A backup.")],
-    folder: Annotated[Path, typer.Argument(help="The new workspace; a folder that holds anything is refused.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            file_okay=False, writable=True, help="The new workspace; a folder that holds anything is refused."
+        ),
+    ],
     judgments_url: Annotated[
         str, typer.Option(help="An empty PostgreSQL (or SQLite) database for the judgments, in place of judgments.db.")
     ] = "",

@@ -7,7 +7,7 @@ import typer
 
 from app.acting import acting_name
 from app.arguments import not_with, only_with, written
-from app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
+from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, chosen_detector, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
 
@@ -89,9 +89,10 @@ def create(
     guidelines: Annotated[
         Path | None, typer.Option(help="A Markdown file: what annotators of this batch are told, for as long as it is.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed chooses the same pairs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed chooses the same pairs.")] = 0,
     reservation_minutes: Annotated[
-        int, typer.Option(min=1, max=_LONGEST_RESERVATION, help="Minutes that a pair stays reserved for someone who left.")
+        int,
+        typer.Option(min=1, max=_LONGEST_RESERVATION, help="Minutes that a pair stays reserved for someone who left."),
     ] = RESERVATION_MINUTES,
     hold: Annotated[
         int | None, typer.Option("--hold", min=1, max=_LONGEST_RESERVATION, hidden=True, help="The former name of it.")
@@ -312,7 +313,9 @@ def export(
     name: NameArgument,
     path: Annotated[
         Path,
-        typer.Argument(dir_okay=False, help="A .csv, .jsonl or .parquet file; with --label-studio a .json file."),
+        typer.Argument(
+            dir_okay=False, writable=True, help="A .csv, .jsonl or .parquet file; with --label-studio a .json file."
+        ),
     ],
     label_studio: Annotated[
         bool, typer.Option("--label-studio", help="Write the tasks instead, for a Label Studio that cannot be reached.")

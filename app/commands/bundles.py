@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.arguments import only_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError, UnknownNameError
@@ -18,7 +19,7 @@ def register(cli: typer.Typer) -> None:
 
 def bundle(
     names: Annotated[list[str], typer.Argument(help="Stored runs, or stored results of studies.")],
-    file: Annotated[Path, typer.Argument(dir_okay=False, help="The zip file to write.")],
+    file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The zip file to write.")],
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
     labels: Annotated[str | None, typer.Option(help="The label source; else the adopted detector.")] = None,
     with_passages: Annotated[
@@ -51,6 +52,8 @@ def bundle(
     if file.suffix != ".zip":
         raise BadInputError("A bundle is a .zip file.", where=file, hint="Name the file last, such as bundle.zip.")
     source = parse_label_source(labels or adopted_detector(held))
+    # Stored results of studies are packed as they are.
+    only_with("a stored run", any(name in stored for name in asked), "measures", "labels", "with_passages")
     parsed = parse_measures(measures)
     runs = [load_run(held, name) for name in asked if name in stored]
     kept = [load_result(held, name) for name in asked if name in results]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.arguments import only_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.near_duplicates import DEFAULT_THRESHOLD
@@ -54,6 +55,7 @@ def add(
     """
     from data.corpora import add_corpus
 
+    only_with("--near-duplicates drop", near_duplicates == "drop", "threshold")
     held = opened(workspace)
     with counting(name) as progress, _source(held, name, path, lucene, progress) as source:
         manifest = add_corpus(

@@ -84,7 +84,7 @@ def fetch(
 def reformat(
     kind: Annotated[str, typer.Argument(help="perspectrum, allsides, ambigqa, fact-check or analogy.")],
     source: Annotated[Path, typer.Argument(help="What to read; for perspectrum the released folder.")],
-    out: Annotated[Path, typer.Argument(dir_okay=False, help="The task to write, a .json file.")],
+    out: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The task to write, a .json file.")],
     split: Annotated[str, typer.Option(help="For perspectrum: train, dev, test or all.")] = "",
 ) -> None:
     """Make a PIR task, in the layout of PIR's demo, of a source of texts with perspectives.

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from app.arguments import not_with, only_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
+from data.given_paths import is_file
 from evaluation.interchange.made_elsewhere import Missing
 
 if TYPE_CHECKING:
@@ -71,12 +73,14 @@ def evaluate(
     parsed = parse_measures(measures)
     path = Path(run) if run is not None else None
     rows: dict[str, dict[str, Any]] | list[dict[str, Any]]
+    not_with("--dataset-version", version, "qrels", "dataset", "corpus", "missing", why="which is of a stored run")
+    only_with("a file", run is not None and is_file(run), "missing")
     if version:
-        if run is None or path is None or path.is_file() or len(version) > 2:
+        if run is None or path is None or is_file(run) or len(version) > 2:
             raise BadInputError("One stored run is measured under one or two versions.", hint="Name it with --run.")
         _under_versions(run, version, parsed, labels, workspace, json=json)
         return
-    if path is not None and path.is_file():
+    if run is not None and path is not None and is_file(run):
         if qrels is not None:
             if corpus is not None or labels is not None:
                 raise BadInputError("--qrels are the labels.", hint="Leave out --corpus and --labels.")
@@ -86,6 +90,7 @@ def evaluate(
         elif dataset is not None or corpus is not None:
             raise BadInputError("A run's passages need labels.", hint="Give --dataset and --corpus, or --qrels.")
         else:
+            only_with("--qrels, or --dataset and --corpus", False, "missing")
             rows = _released(path, labels, parsed)
     elif run is not None and (Path(run).suffix in _FILES or "/" in run):
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
 
@@ -20,7 +20,10 @@ Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
 LabelsOption = Annotated[str | None, typer.Option(help="Where labels come from; else the adopted detector.")]
 CsvOption = Annotated[
-    Path | None, typer.Option("--csv", dir_okay=False, help="Write the rows to this file too (.csv, .parquet, .jsonl).")
+    Path | None,
+    typer.Option(
+        "--csv", dir_okay=False, writable=True, help="Write the rows to this file too (.csv, .parquet, .jsonl)."
+    ),
 ]
 
 
@@ -128,7 +131,7 @@ def compare(
     second_labels: Annotated[str | None, typer.Option(help="For the second, where they come from elsewhere.")] = None,
     test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
     correction: Annotated[Correction, typer.Option(help="For the number of measures.")] = "holm",
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the resamples.")] = 0,
     csv: CsvOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,

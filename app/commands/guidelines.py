@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.acting import acting_name
+from app.arguments import not_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import note, print_json
 from data.errors import BadInputError
@@ -42,6 +43,8 @@ def show(
     from annotation.guidelines.versions import in_use, load
     from annotation.judgments import Judgments
 
+    not_with("VERSION", version is not None, "batch", "task", why="which is one text")
+    not_with("--batch", batch is not None, "task", why="which has a task of its own")
     judgments = Judgments.open(opened(workspace).judgments_url)
     if version is not None:
         found = load(judgments, version)

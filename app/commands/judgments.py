@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.arguments import only_with
 from app.commands.label_studio import import_file
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
@@ -35,6 +36,7 @@ def push(
     from annotation.judgments import Judgments
     from app.exchange import send
 
+    only_with("--run", run, "k")
     held = opened(workspace)
     with counting("sent") as progress:
         report = send(held, Judgments.open(held.judgments_url), run or [], k, progress=_counted(progress))
@@ -116,7 +118,7 @@ def doctor(
 
 @judgments.command("export")
 def export(
-    path: Annotated[Path, typer.Argument(dir_okay=False, help="A .csv, .jsonl or .parquet file.")],
+    path: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="A .csv, .jsonl or .parquet file.")],
     what: Annotated[
         Literal["judgments", "training"], typer.Option(help="All judgments, or fine-tuning data.")
     ] = "judgments",

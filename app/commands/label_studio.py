@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.arguments import written
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from app.ports import LABEL_STUDIO_PORT, free_port
@@ -46,13 +47,18 @@ def register(cli: typer.Typer) -> None:
 def serve(
     context: typer.Context,
     workspace: WorkspaceOption = None,
-    port: Annotated[int, typer.Option(help="Its port.")] = LABEL_STUDIO_PORT,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Its port.")] = LABEL_STUDIO_PORT,
 ) -> None:
     """Serve Label Studio alone, on this workspace, until Ctrl-C; or, with a command behind it, exchange with a server.
 
     Example: `berdseye label-studio --port 8090`
     """
     if context.invoked_subcommand is not None:
+        if found := written("workspace", "port"):
+            raise BadInputError(
+                f"{' and '.join(found)} before '{context.invoked_subcommand}' would have no effect.",
+                hint=f"Write options behind it: `berdseye label-studio {context.invoked_subcommand} ...`.",
+            )
         return
     from annotation.label_studio.server import start
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from detectors.protocol import Detector
 
 WorkspaceOption = Annotated[Path | None, typer.Option("--workspace", "-w", help="The workspace folder.")]
+LARGEST_SEED = 2**31 - 1
+"""What every library and database that takes a seed can hold."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 

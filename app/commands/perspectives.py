@@ -219,7 +219,7 @@ def undo(dataset: DatasetArgument, edit: EditArgument, workspace: WorkspaceOptio
 
 @perspective.command("export")
 def export(
-    path: Annotated[Path, typer.Argument(dir_okay=False, help="A .jsonl file.")],
+    path: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="A .jsonl file.")],
     dataset: Annotated[str | None, typer.Option(help="Only the edits of this data set.")] = None,
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -55,7 +55,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
 def export_run(
     name: Annotated[str, typer.Argument(help="A stored run.")],
-    file: Annotated[Path, typer.Argument(dir_okay=False, help="The file to write.")],
+    file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The file to write.")],
     form: Annotated[RunFormat, typer.Option("--format", help="The format.", show_choices=True)] = RunFormat.TREC,
     labels: Annotated[str | None, typer.Option(help="For the BERDS form: labels from this source too.")] = None,
     model: Annotated[
@@ -133,7 +133,7 @@ def import_run(
 def export_labels(
     dataset: Annotated[str, typer.Argument(help="A data set.")],
     corpus: Annotated[str, typer.Argument(help="A corpus.")],
-    file: Annotated[Path, typer.Argument(dir_okay=False, help="The file to write.")],
+    file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The file to write.")],
     labels: Annotated[str | None, typer.Option(help="The label source; else the adopted detector.")] = None,
     form: Annotated[
         LabelFormat, typer.Option("--format", show_choices=True, help="diversity: a label a perspective.")

@@ -88,7 +88,9 @@ def show(
 @training_set.command("export")
 def export(
     wanted: Annotated[str, typer.Argument(metavar="SET", help="A version such as judged-3, or a name: its newest.")],
-    path: Annotated[Path, typer.Argument(help="A .jsonl or .json file; for chat and huggingface a new folder.")],
+    path: Annotated[
+        Path, typer.Argument(writable=True, help="A .jsonl or .json file; for chat and huggingface a new folder.")
+    ],
     form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "jsonl",
     workspace: WorkspaceOption = None,
 ) -> None:

@@ -199,7 +199,10 @@ def test_what_cannot_be_sent_out_is_said(arguments: tuple[str, ...], said: str) 
         (("--run", RUN, "--shown", "--experiment", "0.5"), "--shown has no effect with --experiment"),
         (("--answers", "a.jsonl", "--task", "prefer", "--shown"), "--shown has no effect with --task prefer"),
         (("--answers", "a.jsonl", "--task", "prefer", "--detector", "random"), "--detector has no effect with"),
-        (("--run", RUN, "--hold", "5", "--reservation-minutes", "6"), "--reservation-minutes has no effect with --hold"),
+        (
+            ("--run", RUN, "--hold", "5", "--reservation-minutes", "6"),
+            "--reservation-minutes has no effect with --hold",
+        ),
         (("--run", RUN, "--detector", ""), "--detector is empty"),
     ],
 )
@@ -213,7 +216,9 @@ def test_an_option_without_effect_is_refused(arguments: tuple[str, ...], said: s
 
 def test_the_order_of_a_decision_may_be_written_out(held: Judgments) -> None:
     made = json.loads(
-        output("batch", "create", "which", "--decide", RUN, "debate--web--dense(static)", "--order", "decision", "--json")
+        output(
+            "batch", "create", "which", "--decide", RUN, "debate--web--dense(static)", "--order", "decision", "--json"
+        )
     )
     assert made["order"] == load_batch(held, "which").order == "decision"
 
@@ -222,7 +227,9 @@ def test_the_order_of_a_decision_may_be_written_out(held: Judgments) -> None:
 def test_a_reservation_is_in_minutes_on_both_sides(held: Judgments, option: str) -> None:
     result = CliRunner().invoke(cli, ["batch", "create", "mine", "--run", RUN, option, "7", "--json"])
     made = json.loads(result.stdout)
-    assert made["reservation_minutes"] == json.loads(output("batch", "show", "mine", "--json"))["reservation_minutes"] == 7
+    assert (
+        made["reservation_minutes"] == json.loads(output("batch", "show", "mine", "--json"))["reservation_minutes"] == 7
+    )
     assert "hold" not in made
     assert load_batch(held, "mine").hold == 7 * 60
     assert ("--hold is now called --reservation-minutes" in result.stderr) == (option == "--hold")

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from app.acting import acting_name
+from app.arguments import not_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
 from app.console import counting, note, print_json
@@ -47,6 +48,7 @@ def improve(
     from detectors.training.training import DETECTOR_OF, Plan
     from evaluation.detection.improvement import ADOPTS
 
+    not_with("--set", set_ is not None, "rule", "unsure", "annotator", "leaks", "demo", why="which was made by rules")
     held = opened(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))

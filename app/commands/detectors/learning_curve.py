@@ -20,7 +20,9 @@ def learning_curve(
     batch: Annotated[int, typer.Option(help="Corrections between two trainings.", min=1)] = 50,
     rounds: Annotated[int, typer.Option(help="How many batches.", min=1)] = 20,
     seeds: Annotated[int, typer.Option(help="How often it is tried, each time with other questions.", min=1)] = 3,
-    chart: Annotated[Path | None, typer.Option(dir_okay=False, help="Also draw it, into an .svg, .png or .html file.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option(dir_okay=False, writable=True, help="Also draw it, into an .svg, .png or .html file.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.acting import acting_name
-from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.arguments import not_with, only_with
+from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.workspace import Workspace
 
 if TYPE_CHECKING:
     from detectors.training.training_set import TrainingSet
+
+
+SEARCHED = ("learning_rate", "warmup", "epochs", "weight_decay")
+"""The settings that a search chooses."""
 
 
 def register(group: typer.Typer) -> None:
@@ -44,7 +49,7 @@ def train(
     title: Annotated[str, typer.Option(help="Where a title is read: none, before or after the passage.")] = "none",
     rank: Annotated[int, typer.Option(help="Of LoRA's matrices.")] = 16,
     patience: Annotated[int, typer.Option(help="Evaluations without a better F1 before it stops.")] = 4,
-    seed: Annotated[int, typer.Option(help="Of order, dropout and search.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of order, dropout and search.")] = 0,
     set_: Annotated[str | None, typer.Option("--set", help="A training set there is, in place of a file.")] = None,
     demo: Annotated[bool, typer.Option(help="Without a file: let the made-up annotators of the demo vote.")] = False,
     workspace: WorkspaceOption = None,
@@ -66,6 +71,13 @@ def train(
     for what, given, known in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
         if given not in known:
             raise UnknownNameError(what, given, known)
+    not_with("FILE", file is not None, "set_", "demo", why="which has labels of its own")
+    not_with("--set", set_ is not None, "demo", why="whose votes are counted")
+    only_with("--search grid or optuna", search != "none", "trials")
+    not_with(f"--search {search}", search != "none", *SEARCHED, why="which chooses it")
+    tuned = kind in ("crossencoder", "lora")
+    only_with("--kind crossencoder or lora", tuned, *SEARCHED, "batch", "max_length", "title", "patience", "seed")
+    only_with("--kind lora", kind == "lora", "rank")
     plan = Plan(
         kind=next(k for k in DETECTOR_OF if k == kind),
         name=name,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from app.acting import acting_name
+from app.arguments import not_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 
@@ -37,11 +38,14 @@ def tune(
     from detectors.trained import adopted_detector
     from evaluation.detection.threshold_choice import choose_threshold
 
+    not_with("--forget", forget, "file", "at_base_rate")
     held = opened(workspace)
     chosen = parse_detector(detector or adopted_detector(held), held)
     if forget:
         gone = forget_threshold(held, chosen.name)
         again = parse_detector(chosen.name, held).threshold
+        if json:
+            print_json({"detector": chosen.name, "forgotten": bool(gone), "value": again})
         note(f"{chosen.name} {'is back at' if gone else 'had no tuned threshold: it stays at'} {again:g}.")
         return
     if file is None:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import WorkspaceOption, opened
+from app.arguments import only_with
+from app.commands.options import LARGEST_SEED, WorkspaceOption, opened
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -79,7 +80,9 @@ def meta(
     measures: MeasuresOption = "PD(gpt2) BLEU ROUGE-L SemScore",
     prompts: PromptsOption = None,
     limit: LimitOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of the orders that Elo is averaged over.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the orders that Elo is averaged over.")
+    ] = 0,
     workspace: WorkspaceOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
@@ -94,6 +97,7 @@ def meta(
     from evaluation.studies.debateqa_meta import debateqa_meta
 
     held, chosen = opened(workspace), _measures(measures, prompts)
+    only_with("--preferences", preferences, "seed")
     preferred = read_preferences(preferences) if preferences else []
     labelled = read_dispute_labels(labels) if labels else []
     questions = _questions(held, dataset, limit)
@@ -125,6 +129,7 @@ def stability(
     from evaluation.studies.debateqa_meta import debateqa_stability
 
     held, chosen = opened(workspace), _measures(measures, None)
+    only_with("PD(MODEL) among the measures", any(m.name == "PD" for m in chosen), "wraps")
     if wraps:
         chosen = [
             m.with_setting("wrap", wrap) if wrap else m for m in chosen for wrap in (WRAPS if m.name == "PD" else ("",))
@@ -139,6 +144,7 @@ def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
     from evaluation.answer_measures.measures import parse_answer_measures
 
     measures = parse_answer_measures(text)
+    only_with("DA(MODEL) among the measures", any(m.name == "DA" for m in measures), "prompts")
     if prompts is None:
         return measures
     return [m.with_setting("prompt", str(prompts)) if m.name == "DA" else m for m in measures]

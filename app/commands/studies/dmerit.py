@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.arguments import only_with
 from app.commands.options import WorkspaceOption, opened
 from app.commands.studies.options import SeedOption
 from app.commands.studies.results import Form, FormOption, finish
@@ -106,6 +107,10 @@ def dmerit(
         )
     if dataset is not None and depth is not None:
         raise BadInputError("--depth is for run files and evidence sets.", hint="Stored runs are cut to the shortest.")
+    only_with("--evidence", evidence is not None, "pipeline", "released")
+    only_with("--dataset and --corpus", dataset is not None, "labels")
+    only_with("--part coverage, or all", part in (Part.ALL, Part.COVERAGE), "known")
+    only_with("--part selection, or all", part in (Part.ALL, Part.SELECTION), "trials")
     with counting("dmerit") as progress:
         ranked: RankedSet
         if run is not None or qrels is not None:

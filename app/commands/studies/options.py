@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import WorkspaceOption, opened
+from app.commands.options import LARGEST_SEED, WorkspaceOption, opened
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -49,7 +49,7 @@ def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: li
 
 
 KOption = Annotated[int, typer.Option("--k", "-k", help="How many passages count.")]
-SeedOption = Annotated[int, typer.Option(help="Of everything random.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of everything random.")]
 
 
 def study_of_runs(name: str) -> Callable[[Callable[..., "StudyResult"]], Callable[..., None]]:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.arguments import not_with, only_with
+from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting, print_json
 from data.errors import BadInputError, UnavailableError
@@ -42,7 +43,7 @@ def pir(
     ] = None,
     model: Annotated[str | None, typer.Option(help="The language model of `extraction`, such as llm.")] = None,
     sample: Annotated[int, typer.Option(help="Queries a task for `extraction`.")] = 50,
-    seed: Annotated[int, typer.Option(help="Draws that sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Draws that sample.")] = 0,
     k: Annotated[int, typer.Option("--k", "-k", help="How many passages count.")] = 5,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
@@ -55,6 +56,12 @@ def pir(
 
     Example: `berdseye study pir perspectrum.json --task perspectrum --pipeline bm25 --k 5 --json`
     """
+    from evaluation.studies.pir.study import PARTS, USUAL
+
+    not_with("--json", json, "form", "part", "encoder", "model", "sample", "seed", why="which prints recalls alone")
+    parts = list(PARTS) if part == ["all"] else part or list(USUAL)
+    only_with("--part extraction, or all", "extraction" in parts, "model", "sample", "seed")
+    only_with("--part methods or backbones, or all", {"methods", "backbones"} & set(parts), "encoder")
     tasks = _tasks(files, task or [], workspace)
     names = pipeline or list(_PIPELINES)
     if json:
@@ -65,10 +72,9 @@ def pir(
     from data.language_models.registry import open_language_model
     from evaluation.pir.task_search import TaskSearch
     from evaluation.studies.pir.setting import Setting
-    from evaluation.studies.pir.study import PARTS, USUAL, pir_study
+    from evaluation.studies.pir.study import pir_study
 
     held = opened(workspace)
-    parts = list(PARTS) if part == ["all"] else part or list(USUAL)
     with counting("pir") as progress:
         setting = Setting(
             [TaskSearch(t, held) for t in tasks],

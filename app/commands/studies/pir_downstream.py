@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
+from app.arguments import only_with
 from app.commands.models import DEFAULT_MODEL, ModelOption
-from app.commands.options import WorkspaceOption, opened
+from app.commands.options import LARGEST_SEED, WorkspaceOption, opened
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 from data.errors import BadInputError
@@ -41,7 +42,9 @@ def pir_downstream(
     examples: Annotated[int, typer.Option(min=1, help="Questions at most.")] = 120,
     essays: Annotated[int, typer.Option(min=4, help="Essays at most, half of them for each stance.")] = 30,
     temperature: Annotated[float, typer.Option(min=0.0, max=2.0, help="0 is greedy.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Draws the sample, and texts at temperatures above 0.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="Draws the sample, and texts at temperatures above 0.")
+    ] = 0,
     window: Annotated[int | None, typer.Option(help="Tokens of the model's window, where it does not tell.")] = None,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
@@ -69,6 +72,8 @@ def pir_downstream(
             where=ambigqa,
             hint="Give them with --answers, or leave --ambigqa out.",
         )
+    only_with("--ambigqa", ambigqa, "answers", "examples")
+    only_with("--perspectrum", perspectrum, "judge", "detector", "essays")
     held = opened(workspace)
     opened_model, cache = open_language_model(model, held), CompletionCache(held)
     judging = open_language_model(judge, held) if judge else opened_model
