@@ -22,6 +22,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")  # made with the rights the umask gives
     try:
+        if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
+            raise BerdseyeError("Could not be written: this is not a file.", where=path, hint="Name a file.")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.touch(exist_ok=False)
     except OSError as error:
@@ -58,6 +60,14 @@ def write_with(path: Path, writer: Callable[[Path], None]) -> None:
     """Write through a library that wants a path of its own."""
     with replacing(path) as temporary:
         writer(temporary)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there; raises `BerdseyeError` where it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
 
 
 def sync_folder(folder: Path) -> None:

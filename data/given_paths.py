@@ -11,9 +11,15 @@ _SHOWN = 80
 def possible_path(path: Path) -> Path:
     """The path as it is; raises `BadInputError` for one at which no file or folder can be.
 
-    That is a name that is too long or holds a NUL character, a loop of links, a path below a file, and anything that is neither
+    That is a name that is not UTF-8, is too long or holds a NUL character, a loop of links, a path below a file, and anything that is neither
     a file nor a folder: a pipe would be waited for, a device never ends, and a write would replace either.
     """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:  # SQLite, DuckDB and Arrow take no others
+        raise BadInputError(
+            f"The path {str(path)[-_SHOWN:]!a} is not UTF-8.", hint="Rename the file or folder."
+        ) from error
     shown = str(path) if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
     try:
         mode = path.stat().st_mode

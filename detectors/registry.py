@@ -20,16 +20,21 @@ def parse_detector(text: str, workspace: Workspace | None = None) -> Detector:
     Raises `UnknownNameError` with the nearest right names, and `UnavailableError` for a detector that needs a workspace
     where none is given.
     """
-    calls = parse(text)
-    if len(calls) != 1:
-        raise BadInputError(f"'{text}' is more than one detector.", hint="Name one, such as embedded.")
-    detector = _opened(calls[0], workspace)
+    detector = _opened(known_detector(text), workspace)
     return detector if workspace is None else with_tuned_threshold(workspace, detector)
 
 
+def known_detector(text: str) -> Call:
+    """The call that a name is, of a detector that there is; nothing is opened. Raises `UnknownNameError` and `BadInputError`."""
+    calls = parse(text)
+    if len(calls) != 1:
+        raise BadInputError(f"'{text}' is more than one detector.", hint="Name one, such as embedded.")
+    if calls[0].name not in DETECTORS:
+        raise UnknownNameError("detector", calls[0].name, DETECTORS)
+    return calls[0]
+
+
 def _opened(call: Call, workspace: Workspace | None) -> Detector:
-    if call.name not in DETECTORS:
-        raise UnknownNameError("detector", call.name, DETECTORS)
     arguments = Arguments(call)
     detector = DETECTORS[call.name](arguments, workspace)
     arguments.finish()

@@ -1,6 +1,8 @@
 """`agreement`: every statistic of agreement of a table, or of the workspace's judgments."""
 
 import sys
+import zipfile
+import zlib
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +12,9 @@ import typer
 from app.arguments import not_with
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import note, print_json
+from data.atomic import make_folder
 from data.errors import BadInputError
+from data.given_paths import regular_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +130,8 @@ def command(
     not_with("FILE", file is not None, "detector", "no_demo", why="which has people and detectors of its own")
     rule = Rule(unsure.value, skipped.value)
     choices = Choices(rule, duplicates.value, every.value, reference.value, positive, over_questions)
+    if out is not None:
+        make_folder(out)  # one that cannot be made is reported before the work
     labels, gold = (_read(file), {}) if file is not None else _stored(workspace, detector, demo=not no_demo)
     found = report(labels, choices, gold)
     note(found.said)
@@ -140,8 +146,8 @@ def _read(file: Path) -> "pd.DataFrame":
     import pandas as pd
 
     try:
-        labels = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
+        labels = pd.read_csv(regular_file(file), dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:  # some endings are decompressed
         said = str(error).strip().rstrip(".")
         raise BadInputError(f"Cannot be read as CSV: {said}.", where=file, hint="Save it as UTF-8 CSV.") from error
     if "label" in labels.columns and (empty := int((labels["label"] == "").sum())):

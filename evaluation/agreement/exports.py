@@ -8,7 +8,7 @@ import pandas as pd
 
 from annotation.agreement.pairwise import INTERVALS
 from annotation.export import to_csv, to_parquet
-from data.atomic import write_bytes
+from data.atomic import make_folder, write_bytes
 from evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
 from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from evaluation.agreement.report import Report
@@ -83,7 +83,7 @@ def write_report(report: Report, folder: Path) -> list[Path]:
             written[folder / f"{name}.csv"] = to_csv(table)
             written[folder / f"{name}.parquet"] = to_parquet(table)
             written[folder / f"{name}.tex"] = to_latex(table, TITLES[name]).encode("utf-8")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for path, content in written.items():
         write_bytes(path, content)
     return list(written)

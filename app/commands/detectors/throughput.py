@@ -17,7 +17,7 @@ def register(group: typer.Typer) -> None:
 def throughput(
     detector: Annotated[list[str], typer.Option(help="A detector; may be given again.")],
     file: Annotated[Path | None, typer.Argument(help="Labelled pairs to read; else made ones of 100 words.")] = None,
-    seconds: Annotated[float, typer.Option(help="For about how long each is asked.", min=0.1)] = 20.0,
+    seconds: Annotated[float, typer.Option(help="For about how long each is asked.", min=0.1, max=86_400)] = 20.0,
     pairs: Annotated[int, typer.Option(help="At most how many pairs each is asked.", min=2)] = 20_000,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -36,10 +36,13 @@ def throughput(
     from data.errors import UnavailableError
     from data.labelled_pairs import read_labelled_pairs
     from data.workspace import Workspace
+    from detectors.registry import known_detector
     from evaluation.detection.kept_throughput import keep
     from evaluation.detection.readable import readable
     from evaluation.detection.throughput import measure_throughput
 
+    for name in detector:
+        known_detector(name)  # before a process is started for it
     given = None if file is None else [row.pair for row in read_labelled_pairs(file)][:pairs]
     try:
         folder = opened(workspace).folder

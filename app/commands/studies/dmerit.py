@@ -111,6 +111,7 @@ def dmerit(
     only_with("--dataset and --corpus", dataset is not None, "labels")
     only_with("--part coverage, or all", part in (Part.ALL, Part.COVERAGE), "known")
     only_with("--part selection, or all", part in (Part.ALL, Part.SELECTION), "trials")
+    before = read_qrels_file(known) if known is not None else None
     with counting("dmerit") as progress:
         ranked: RankedSet
         if run is not None or qrels is not None:
@@ -123,7 +124,6 @@ def dmerit(
             ranked = from_evidence(held, source, pipeline or _PIPELINES, depth or 100, progress=progress)
         else:
             ranked = _from_runs(held, dataset, corpus, labels)
-        before = read_qrels_file(known) if known is not None else None
         parts = tuple(p.value for p in Part if p is not Part.ALL) if part is Part.ALL else (part.value,)
         result = dmerit_study(ranked, parts, trials=trials, seed=seed, known=before, progress=progress)
     finish(held, result, form)

@@ -1,0 +1,131 @@
+"""An option that another one leaves without effect is refused, and named with what it needs; nothing is silently ignored."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from app.cli import main
+from data.workspace import Workspace
+
+RUN = "debate--web--bm25"
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, demo_workspace: Workspace
+) -> Callable[..., Answer]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(demo_workspace.folder))
+    for name in ("x.csv", "x.run", "x.jsonl", "x.json", "x.txt"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+
+    def call(*arguments: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["berdseye", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Answer(int(ended.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("app --no-label-studio --label-studio-port 8090", "--label-studio-port has no effect with --no-label-studio"),
+        ("answer --list debate", "DATASET has no effect with --list"),
+        ("answer --list --show x", "--show has no effect with --list"),
+        ("answer --show x --strategy react", "--strategy has no effect with --show"),
+        ("answer debate --question zoos", "--question has no effect without --show"),
+        ("answer debate --prompt-file x.txt --style basic", "--style has no effect with --prompt-file"),
+        ("answer debate --pipeline bm25", "--pipeline has no effect without --strategy"),
+        ("answer debate --chunks 3 --characters 9", "--chunks and --characters have no effect without --strategy"),
+        ("answer debate --strategy vanilla --corpus web --retrievals 2", "--retrievals has no effect without"),
+        ("answer debate --seed 1", "--seed has no effect without --temperature above 0"),
+        (f"evaluate --run {RUN} --missing zero", "--missing has no effect without a file"),
+        ("evaluate --missing zero", "--missing has no effect without a file"),
+        ("evaluate --run x.jsonl --missing zero", "--missing has no effect without --qrels"),
+        (f"evaluate --run {RUN} --dataset-version 1 --corpus web", "--corpus has no effect with --dataset-version"),
+        ("agreement x.csv --detector random", "--detector has no effect with FILE"),
+        ("agreement x.csv --no-demo", "--no-demo has no effect with FILE"),
+        ("corpus add mine x.jsonl --threshold 0.5", "--threshold has no effect without --near-duplicates drop"),
+        ("detector train x.csv --set judged", "--set has no effect with FILE"),
+        ("detector train x.csv --demo", "--demo has no effect with FILE"),
+        ("detector train --set judged --demo", "--demo has no effect with --set"),
+        ("detector train --trials 3", "--trials has no effect without --search"),
+        ("detector train --epochs 3", "--epochs has no effect without --kind crossencoder or lora"),
+        ("detector train --kind stacked --seed 3", "--seed has no effect without --kind"),
+        ("detector train --kind crossencoder --rank 3", "--rank has no effect without --kind lora"),
+        ("detector train --kind lora --search grid --warmup 0.1", "--warmup has no effect with --search grid"),
+        ("detector improve --set judged --rule majority", "--rule has no effect with --set"),
+        ("detector improve --set judged --no-demo", "--demo has no effect with --set"),
+        ("detector tune x.csv --forget", "FILE has no effect with --forget"),
+        ("detector tune --forget --at-base-rate", "--at-base-rate has no effect with --forget"),
+        ("judgments push --k 3", "--k has no effect without --run"),
+        ("label-studio --port 8090 send first", "--port before 'send' would have no effect"),
+        ("label-studio --workspace x send first", "--workspace before 'send' would have no effect"),
+        ("guidelines show v1 --batch first", "--batch has no effect with VERSION"),
+        ("guidelines show v1 --task judge", "--task has no effect with VERSION"),
+        ("guidelines show --batch first --task judge", "--task has no effect with --batch"),
+        ("study dmerit --dataset debate --corpus web --pipeline bm25", "--pipeline has no effect without --evidence"),
+        ("study dmerit --dataset debate --corpus web --released", "--released has no effect without --evidence"),
+        ("study dmerit --run x.run --qrels x.run --labels gold", "--labels has no effect without --dataset"),
+        ("study dmerit --dataset debate --corpus web --part systems --known x.run", "--known has no effect without"),
+        ("study dmerit --dataset debate --corpus web --part systems --trials 9", "--trials has no effect without"),
+        ("study debateqa --measures PD(gpt2) --prompts x.txt", "--prompts has no effect without DA(MODEL)"),
+        ("study debateqa-stability --measures BLEU --wraps", "--wraps has no effect without PD(MODEL)"),
+        ("study debateqa-meta --seed 1", "--seed has no effect without --preferences"),
+        ("study pir x.json --json --form csv", "--form has no effect with --json"),
+        ("study pir x.json --json --part bias", "--part has no effect with --json"),
+        ("study pir x.json --model llm", "--model has no effect without --part extraction"),
+        ("study pir x.json --encoder bm25", "--encoder has no effect without --part methods"),
+        ("study pir-downstream --perspectrum x.json --answers x.jsonl", "--answers has no effect without --ambigqa"),
+        ("study pir-downstream --essays 8", "--essays has no effect without --perspectrum"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(command: Callable[..., Answer], line: str, said: str) -> None:
+    answer = command(*line.split())
+    assert (answer.code, answer.out) == (2, "")
+    [told] = answer.err.splitlines()
+    assert said in told
+
+
+def test_a_result_is_packed_as_it_is(command: Callable[..., Answer], demo_workspace: Workspace) -> None:
+    """Measures and labels are those of the study that was kept."""
+    from evaluation.studies.store import list_results
+
+    made = command("study", "curves", "--dataset", "debate", "--corpus", "web", "--labels", "gold", "--deepest", "2")
+    assert made.code == 0
+    [name, *_] = list_results(demo_workspace)
+    answer = command("bundle", name, "x.zip", "--measures", "MRecall@5")
+    assert "--measures has no effect without a stored run" in answer.err
+
+
+def test_forgetting_a_threshold_is_json_where_json_is_asked_for(command: Callable[..., Answer]) -> None:
+    told = json.loads(command("detector", "tune", "--forget", "--detector", "embedded", "--json").out)
+    assert (told["detector"], told["forgotten"]) == ("embedded", False)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("search x --corpus web --day=", "--day is empty"),
+        ("detector list --workspace=", "--workspace is"),
+        ("detector score x.csv --threshold nan", "--threshold is nan"),
+        ("perspective accept debate 99999999999999999999", "EDIT is 999999999999…, which is too large"),
+        ("batch create --detector=\udce9 x", "is not UTF-8"),
+    ],
+)
+def test_a_value_that_nobody_can_mean_is_refused(command: Callable[..., Answer], line: str, said: str) -> None:
+    answer = command(*line.split())
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
