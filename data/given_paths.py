@@ -11,8 +11,8 @@ _SHOWN = 80
 def possible_path(path: Path) -> Path:
     """The path as it is; raises `BadInputError` for one at which no file or folder can be.
 
-    That is a name that is not UTF-8, is too long or holds a NUL character, a loop of links, a path below a file, and anything that is neither
-    a file nor a folder: a pipe would be waited for, a device never ends, and a write would replace either.
+    That is a name that is not UTF-8, is too long or holds a NUL character, a loop of links, a path below a file, and anything
+    that is neither a file nor a folder: a pipe would be waited for, a device never ends, and a write would replace either.
     """
     try:
         str(path).encode()

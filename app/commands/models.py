@@ -65,7 +65,8 @@ def generated(
     spent = CompletionCache(held).spent(model)
     cap = held.settings["language_models"]["cap"]
     if json:
-        print_json({**spent._asdict(), "cap": cap or None})
+        counts = {name: value for name, value in spent._asdict().items() if name != "cost"}
+        print_json({**counts, "cost_dollars": spent.cost, "cap_dollars": cap or None})
         return
     unpriced = f", {spent.unpriced:,} calls of unknown price" if spent.unpriced else ""
     print(

@@ -11,7 +11,7 @@ import pandas as pd
 from annotation.judgments import Judgments
 from data.corpora import open_corpus
 from data.datasets import load_dataset
-from data.errors import BadInputError
+from data.errors import BadInputError, UnknownNameError
 from data.progress import Progress, silent
 from data.records import Question
 from data.runs import Run, list_runs, load_run, run_name
@@ -23,6 +23,7 @@ from evaluation.labelled_runs import labelled_run
 from evaluation.measures import Measure
 from evaluation.scoring import Score, macro_average, score_run
 from evaluation.support import Support
+from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
 from retrieval.registry import parse_pipeline
 from retrieval.running import questions_version, run_pipeline
@@ -68,13 +69,17 @@ class Gatherer:
     source: LabelSource
     progress: Progress = silent
 
+    def parsed(self, pipeline: str) -> Pipeline:
+        """The pipeline of a name, as the workspace has it."""
+        return parse_pipeline(pipeline, Surroundings(self.workspace, judge(self.workspace)))
+
     def run(self, dataset: str, corpus: str, pipeline: str, k: int) -> Run:
         """The stored run, where it still fits its data set, its corpus and the versions of its parts, and is deep enough; else it
         is made. A run that was imported is taken as it is, and refused where it does not fit."""
         held = {m.name: m for m in list_runs(self.workspace)}
         if (imported := held.get(run_name(dataset, corpus, pipeline))) is not None and IMPORTED in imported.versions:
             return load_run(self.workspace, imported.name)
-        parsed = parse_pipeline(pipeline, Surroundings(self.workspace, judge(self.workspace)))
+        parsed = self.parsed(pipeline)
         opened = open_corpus(self.workspace, corpus)
         tuned = parsed.tuned(opened)
         stored = held.get(run_name(dataset, corpus, str(tuned)))
@@ -125,6 +130,16 @@ def checked(workspace: Workspace, selection: Selection) -> Selection:
     for kind, names in (("data set", filled.datasets), ("corpus", filled.corpora), ("pipeline", filled.pipelines)):
         if not names:
             raise BadInputError(f"There is no {kind} to study.", hint=f"Name one with --{kind.replace(' ', '')}.")
+    # Every name is looked up before the first run is made.
+    for kind, names, known in (
+        ("data set", filled.datasets, workspace.datasets()),
+        ("corpus", filled.corpora, workspace.corpora()),
+    ):
+        for name in names:
+            if name not in known and "@" not in name:  # a version of a data set is looked up where it is read
+                raise UnknownNameError(kind, name, known)
+    for name in selection.pipelines:
+        parse_pipeline(name, Surroundings(workspace, judge(workspace)))
     return filled
 
 

@@ -99,6 +99,25 @@ def test_an_option_that_would_be_ignored_is_refused(command: Callable[..., Answe
     assert said in told
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "study curves --pipeline bm25(k1=0.7) --pipeline nosuch",
+        "study curves --pipeline bm25(k1=0.7) --corpus web --corpus nosuch",
+        "study curves --pipeline bm25(k1=0.7) --dataset debate --dataset nosuch",
+        "study berds diversity --pipeline bm25 --expansion nosuch",
+    ],
+)
+def test_a_study_makes_no_run_before_every_name_is_known(
+    command: Callable[..., Answer], demo_workspace: Workspace, line: str
+) -> None:
+    before = sorted(demo_workspace.runs_folder.iterdir())
+    answer = command(*line.split())
+    assert answer.code == 2
+    assert "nosuch" in answer.err
+    assert sorted(demo_workspace.runs_folder.iterdir()) == before
+
+
 def test_a_result_is_packed_as_it_is(command: Callable[..., Answer], demo_workspace: Workspace) -> None:
     """Measures and labels are those of the study that was kept."""
     from evaluation.studies.store import list_results

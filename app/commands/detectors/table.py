@@ -60,7 +60,9 @@ def table(
         print(readable(one).rename(columns=lambda name: name.replace("_", " ")).to_latex(index=False, escape=True))
     elif json:
         wanted = report.parts if part is None else {str(part): one}
-        print_json({"rows": report.rows} | {name: held.to_dict("records") for name, held in wanted.items()})
+        print_json(
+            {"rows": report.rows, "unit": "percent"} | {name: held.to_dict("records") for name, held in wanted.items()}
+        )
     else:
         for name, held in report.parts.items():
             if len(held) and part in (None, name):

@@ -22,6 +22,8 @@ def diversity(
     if expansion is not None:
         for pipeline, held in variants.items():
             held.append(("query_expansion", f"expand({expansion}) >> {pipeline}"))
+    for name in (name for held in variants.values() for _, name in held):
+        gatherer.parsed(name)  # a wrong one is reported before the first run is made
     measures = parse_measures(f"Precision@{k} MRecall@{k}")
     last = "average" if len(selection.datasets) > 1 else selection.datasets[0]
     parts = []
