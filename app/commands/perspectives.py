@@ -230,7 +230,10 @@ def export(
     from annotation.judgments import Judgments
     from annotation.perspective_edits.exchange import export_edits
 
-    note(f"{path}: {export_edits(Judgments.open(opened(workspace).judgments_url), path, dataset)} events")
+    held = opened(workspace)
+    if dataset is not None and dataset not in held.datasets():
+        raise UnknownNameError("data set", dataset, held.datasets())
+    note(f"{path}: {export_edits(Judgments.open(held.judgments_url), path, dataset)} events")
 
 
 @perspective.command("import")

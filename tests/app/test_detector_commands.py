@@ -130,7 +130,7 @@ def test_table_sets_detectors_beside_the_published_ones(pairs: Path) -> None:
     assert [row["detector"] for row in rows[:3]] == ["labels", "random", "similarity(static)"]
     assert "gpt-4 (zero-shot)" in {row["detector"] for row in rows}
     found = json.loads(output(*asked, "--json"))
-    assert list(found) == ["rows", "detection", "slices", "domains", "agreement"]
+    assert list(found) == ["rows", "unit", "detection", "slices", "domains", "agreement"]
     assert {(row["a"], row["b"]) for row in found["agreement"]} == {
         ("labels", "random"),
         ("labels", "similarity(static)"),
