@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from data.bootstrap import bootstrap_interval
 from detectors.base_rate import BASE_RATE
 from detectors.protocol import Floats
 
@@ -78,7 +79,7 @@ def intervals(
 ) -> dict[str, tuple[float, float]]:
     """95% percentile intervals of statistics of row weights, when whole groups are drawn with replacement.
 
-    A statistic that most draws leave undefined gets (nan, nan).
+    (nan, nan) over few groups, where all draws are alike, and where most leave a statistic undefined (`data.bootstrap`).
     """
     return _spans(lambda w: {name: of(w) for name, of in statistics.items()}, groups, resamples, seed)
 
@@ -198,11 +199,4 @@ def _spans(
         times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
         drawn.append(figures(times[place].astype(np.float64)))
     known = drawn[0] if drawn else figures(np.ones(len(place)))
-    return {name: _percentiles(np.array([one[name] for one in drawn])) for name in known}
-
-
-def _percentiles(values: Doubles) -> tuple[float, float]:
-    if len(values) == 0 or np.isnan(values).mean() > 0.5:
-        return float("nan"), float("nan")
-    low, high = np.nanpercentile(values, [2.5, 97.5])
-    return float(low), float(high)
+    return {name: bootstrap_interval(np.array([one[name] for one in drawn]), len(names)) for name in known}

@@ -20,8 +20,10 @@ from statsmodels.stats.proportion import proportion_confint
 from annotation.agreement.alignment import Aligned, aligned
 from annotation.agreement.gwet import ac1
 from annotation.agreement.rules import SUPPORTS
+from data.bootstrap import FEWEST_UNITS
 
 Doubles = npt.NDArray[np.float64]
+_SAME = 1e-9
 INTERVALS = {
     "kappa": "analytic (Fleiss, Cohen and Everitt, 1969)",
     "raw": "analytic (Wilson, 1927)",
@@ -79,13 +81,14 @@ def pair_agreements(labels: Aligned, positive: str | None = None) -> list[PairAg
     np.add.at(cells, (np.arange(k * k), np.arange(k * k) // k), 1)
     np.add.at(cells, (np.arange(k * k), np.arange(k * k) % k), 1)
     gwet = ac1(cells, tables.reshape(-1, k * k))
+    gwet_low, gwet_high = with_width(gwet.low, gwet.high, n)
     up, down = positive_and_negative(labels.values, positive)
     columns = [
         *cohen_kappa(tables),
         *(raw[0], n.astype(np.int64), raw[1], raw[2]),
         *on_one_label(tables, up),
         *on_one_label(tables, down),
-        *(gwet.value, gwet.low, gwet.high),
+        *(gwet.value, gwet_low, gwet_high),
         *((k * part - 1) / (k - 1) if k > 1 else np.full(len(n), np.nan) for part in raw),
         dropped,
     ]
@@ -109,7 +112,8 @@ def positive_and_negative(values: Sequence[str], positive: str | None = None) ->
 def cohen_kappa(tables: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     """Cohen's kappa (1960) of tables of counts [n_tables, k, k], and the ends of its 95% interval within -1 and 1.
 
-    NaN where both always say the same one label; no interval where one of the two does.
+    NaN where both always say the same one label. No interval where one of the two does, below `FEWEST_UNITS` items, and where the
+    two always agree: there the asymptotic variance is 0, and says nothing of other items.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         n = tables.sum(axis=(1, 2))
@@ -127,7 +131,14 @@ def cohen_kappa(tables: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     constant = (row.max(axis=1) == 1) | (column.max(axis=1) == 1)
     kappa = np.where(chance >= 1, np.nan, kappa)
     half = np.where(constant, np.nan, half)
-    return kappa, np.clip(kappa - half, -1.0, 1.0), np.clip(kappa + half, -1.0, 1.0)
+    low, high = with_width(np.clip(kappa - half, -1.0, 1.0), np.clip(kappa + half, -1.0, 1.0), n)
+    return kappa, low, high
+
+
+def with_width(low: Doubles, high: Doubles, n: Doubles) -> tuple[Doubles, Doubles]:
+    """The ends of analytic intervals over n items; NaN where they are too few for an asymptotic variance, or it is 0."""
+    kept = (n >= FEWEST_UNITS) & (high - low > _SAME)
+    return np.where(kept, low, np.nan), np.where(kept, high, np.nan)
 
 
 def on_one_label(tables: Doubles, place: int | None) -> tuple[Doubles, Doubles, Doubles]:

@@ -55,11 +55,3 @@ def drawn_over_groups(of_item: Ints, groups: Ints, *, resamples: int = RESAMPLES
     inside = np.zeros((len(names), int(of_item.max(initial=-1)) + 1))
     np.add.at(inside, (place, of_item), 1.0)
     return drawn(np.ones(len(names), dtype=np.int64), resamples=resamples, seed=seed) @ inside
-
-
-def percentiles(values: Doubles) -> tuple[float, float]:
-    """The 95% percentile interval; (nan, nan) where most resamples leave the figure undefined."""
-    if len(values) == 0 or np.isnan(values).mean() > 0.5:
-        return float("nan"), float("nan")
-    low, high = np.nanpercentile(values, [2.5, 97.5])
-    return float(low), float(high)

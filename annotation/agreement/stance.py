@@ -17,8 +17,9 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from annotation.agreement import coefficients
 from annotation.agreement.alignment import Aligned, Ints, Mask
 from annotation.agreement.holm import holm
-from annotation.agreement.patterns import drawn, patterns, percentiles
+from annotation.agreement.patterns import drawn, patterns
 from annotation.agreement.rules import AGAINST, SUPPORTS
+from data.bootstrap import bootstrap_interval
 
 EVERYONE = "people together"
 AGREES = "agrees with the other people"
@@ -109,7 +110,8 @@ def _permuted(
     second = found.times - first
     value, other = (float(form(found.counts, times.astype(np.float64))) for times in (first, second))
     draws = [drawn(times, resamples=RESAMPLES, seed=seed) for seed, times in enumerate((first, second))]
-    low, high = percentiles(form(found.counts, draws[0]) - form(found.counts, draws[1]))
+    differences = form(found.counts, draws[0]) - form(found.counts, draws[1])
+    low, high = bootstrap_interval(differences, min(n, other_n))
     rng = np.random.default_rng(0)
     shuffled = rng.multivariate_hypergeometric(found.times, n, size=RESAMPLES, method="marginals").astype(np.float64)
     under = np.abs(form(found.counts, shuffled) - form(found.counts, found.times - shuffled))

@@ -10,8 +10,9 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from annotation.agreement import coefficients
 from annotation.agreement.alignment import Aligned, Ints
 from annotation.agreement.gwet import ac1
-from annotation.agreement.pairwise import positive_and_negative
-from annotation.agreement.patterns import RESAMPLES, Doubles, Patterns, drawn, drawn_over_groups, patterns, percentiles
+from annotation.agreement.pairwise import positive_and_negative, with_width
+from annotation.agreement.patterns import RESAMPLES, Doubles, Patterns, drawn, drawn_over_groups, patterns
+from data.bootstrap import NO_INTERVAL, bootstrap_interval
 
 _OWN = "Berdseye"
 
@@ -40,7 +41,8 @@ def together(
     """Raw, positive and negative agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and PABAK.
 
     Fleiss' kappa is over the items with as many labels as most have (of equals, the larger number). Intervals are of a percentile
-    bootstrap over items or, with `questions` int64[n_items], over whole questions; AC1's over items is Gwet's own.
+    bootstrap over items or, with `questions` int64[n_items], over whole questions; AC1's over items is Gwet's own. There is
+    none over few items, or where all of them agree alike, which `interval` says (`data.bootstrap`).
     """
     counts = labels.counts()
     labelled = counts.sum(axis=1) > 0
@@ -55,8 +57,9 @@ def together(
     up, down = positive_and_negative(labels.values, positive)
 
     def row(name: str, value: float, kept: Ints, form: coefficients.Coefficient, over: int, by: str) -> Statistic:
-        drawn_values = form(found.counts[kept], draws[:, kept]) if over > 1 else np.zeros(0)
-        return Statistic(name, value, *percentiles(drawn_values), over, n - over, said, by)
+        units = over if groups is None else len(np.unique(groups))
+        low, high = bootstrap_interval(form(found.counts[kept], draws[:, kept]) if over else np.zeros(0), units)
+        return Statistic(name, value, low, high, over, n - over, said if low == low else NO_INTERVAL, by)
 
     def simple(name: str, form: coefficients.Coefficient) -> Statistic:
         kept = np.flatnonzero(paired)
@@ -78,8 +81,9 @@ def together(
         value = float(gwet.value) if gwet is not None else np.nan
         rows.append(row("Gwet's AC1", value, np.flatnonzero(raters > 0), coefficients.gwet, n if gwet else 0, _OWN))
     else:
-        ends = (float(gwet.low), float(gwet.high))
-        rows.append(Statistic("Gwet's AC1", float(gwet.value), *ends, n, 0, "analytic (Gwet, 2008)", _OWN))
+        low, high = (float(end) for end in with_width(gwet.low, gwet.high, np.array(n)))
+        said_of_it = "analytic (Gwet, 2008)" if low == low else NO_INTERVAL
+        rows.append(Statistic("Gwet's AC1", float(gwet.value), low, high, n, 0, said_of_it, _OWN))
     return [*rows, simple("PABAK", coefficients.pabak)]
 
 

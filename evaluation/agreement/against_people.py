@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from annotation.agreement.alignment import Aligned, Ints
-from annotation.agreement.patterns import Doubles, Patterns, drawn, drawn_over_groups, patterns, percentiles
+from annotation.agreement.patterns import Doubles, Patterns, drawn, drawn_over_groups, patterns
 from annotation.agreement.rules import AGAINST, SUPPORTS
+from data.bootstrap import bootstrap_interval
 from evaluation.detection.published import published_detectors
 
 Reference = Literal["another person", "majority", "adjudicated"]
@@ -106,13 +107,14 @@ def _figures(cells: Doubles, found_in: Patterns, groups: Ints | None, labels: in
     if n == 0:
         return found
     if groups is None:
-        draws = drawn(times, resamples=resamples) @ cells
+        draws, units = drawn(times, resamples=resamples) @ cells, int(times.sum())
     else:
         draws = drawn_over_groups(found_in.of_item, groups, resamples=resamples)[:, scored] @ cells
+        units = len(np.unique(groups))
     values, resampled = _rates(times.astype(np.float64) @ cells), _rates(draws)
     for figure in FIGURES:
         found[figure] = float(values[figure])
-        found[f"{figure}_low"], found[f"{figure}_high"] = percentiles(resampled[figure])
+        found[f"{figure}_low"], found[f"{figure}_high"] = bootstrap_interval(resampled[figure], units)
     return found
 
 

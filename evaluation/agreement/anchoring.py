@@ -15,7 +15,8 @@ import pandas as pd
 
 from annotation.agreement.alignment import Ints, Mask
 from annotation.agreement.holm import holm
-from annotation.agreement.patterns import RESAMPLES, Doubles, percentiles
+from annotation.agreement.patterns import RESAMPLES, Doubles
+from data.bootstrap import bootstrap_interval
 from evaluation.agreement.charts import dots
 
 ARMS = ("blind", "shown")
@@ -120,8 +121,8 @@ def _differences(
     found = []
     for figure, form in _FIGURES.items():
         blind, seen = (float(form(observed[arm], k)) for arm in (0, 1))
-        ends = [percentiles(form(resampled[arm], k)) if len(present) > 1 else (np.nan, np.nan) for arm in (0, 1)]
-        spread = percentiles(form(resampled[1], k) - form(resampled[0], k)) if len(present) > 1 else (np.nan, np.nan)
+        ends = [bootstrap_interval(form(resampled[arm], k), len(present)) for arm in (0, 1)]
+        spread = bootstrap_interval(form(resampled[1], k) - form(resampled[0], k), len(present))
         n_blind, n_shown = (int(observed[arm].sum()) for arm in (0, 1))
         under = np.abs(form(again[1], k) - form(again[0], k))
         known = under[~np.isnan(under)]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation.agreement.patterns import percentiles
+from data.bootstrap import bootstrap_interval
 from detectors.protocol import Floats
 from evaluation.detection.operating_points import RESAMPLES, Doubles, Groups, Truth
 from evaluation.intervals import Estimate, resampled_means
@@ -57,7 +57,9 @@ def calibration(
     questions = (sums[:, 0] > 0).sum(axis=0)
     drawn = _drawn(sums, seed)
     with np.errstate(invalid="ignore", divide="ignore"):
-        ends = np.array([percentiles(drawn[:, 1, b] / drawn[:, 0, b]) for b in range(count)]).reshape(-1, 2)
+        ends = np.array(
+            [bootstrap_interval(drawn[:, 1, b] / drawn[:, 0, b], int(questions[b])) for b in range(count)]
+        ).reshape(-1, 2)
         frame = pd.DataFrame(
             {
                 "from": edges[:-1],
@@ -73,7 +75,6 @@ def calibration(
     alike = ((hits == 0) | (hits == n)) & (n > 0)
     wilson = proportion_confint((frame["share"] * questions)[alike], questions[alike], method="wilson")
     frame.loc[alike, ["low", "high"]] = np.stack(wilson, axis=1)
-    frame.loc[(questions < 2) & ~alike, ["low", "high"]] = np.nan
     return Calibration(
         frame[frame["n"] > 0].reset_index(drop=True),
         _estimate(sums, drawn, lambda s: np.abs(s[..., 2, :] - s[..., 1, :]).sum(axis=-1)),
@@ -106,6 +107,5 @@ def _drawn(sums: Doubles, seed: int) -> Doubles:
 def _estimate(sums: Doubles, drawn: Doubles, difference: Callable[[Doubles], Doubles]) -> Estimate:
     whole = sums.sum(axis=0)
     value = float(difference(whole) / whole[0].sum())
-    if len(sums) < 2:
-        return Estimate(value, np.nan, np.nan, len(sums))
-    return Estimate(value, *percentiles(difference(drawn) / drawn[:, 0].sum(axis=-1)), len(sums))
+    ends = bootstrap_interval(difference(drawn) / drawn[:, 0].sum(axis=-1), len(sums))
+    return Estimate(value, *ends, len(sums))

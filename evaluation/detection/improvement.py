@@ -63,7 +63,8 @@ class Improvement:
         if not self.pairs:
             return "No judged pair is held out, so the two cannot be compared."
         told = ", ".join(
-            f"{_NAMES[d.figure]} {d.present:.3f} -> {d.new:.3f} ({d.difference:+.3f}, {d.low:+.3f} to {d.high:+.3f})"
+            f"{_NAMES[d.figure]} {d.present:.3f} -> {d.new:.3f} ({d.difference:+.3f}, "
+            + ("no interval)" if math.isnan(d.low) else f"{d.low:+.3f} to {d.high:+.3f})")
             for d in self.differences
         )
         few = f" Fewer than {FEWEST_QUESTIONS} questions tell nothing." if self.questions < FEWEST_QUESTIONS else ""

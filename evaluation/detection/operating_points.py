@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.metrics import precision_recall_curve
 
-from annotation.agreement.patterns import percentiles
+from data.bootstrap import bootstrap_interval
 from detectors.protocol import Floats
 from evaluation.intervals import Estimate, resampled_means
 
@@ -53,7 +53,7 @@ def rates(cells: Doubles) -> dict[str, Doubles]:
 def figures(cells: Doubles, *, seed: int = 0) -> dict[str, Estimate]:
     """The figures with 95% percentile intervals of a bootstrap over groups (questions); `n` counts the groups.
 
-    NaN ends where there are fewer than two groups, or where most resamples leave a figure undefined.
+    NaN ends where there are few groups, where all resamples are alike, or most leave a figure undefined (`data.bootstrap`).
     """
     return estimates(cells, rates, seed=seed)
 
@@ -64,10 +64,8 @@ def estimates(
     """Figures of sums over groups float64[n_groups, c], which a common factor must not change, with the same intervals."""
     n = len(sums)
     values = figures_of(sums.sum(axis=0))
-    if n < 2:
-        return {name: Estimate(float(value), np.nan, np.nan, n) for name, value in values.items()}
     drawn = figures_of(resampled_means(sums, RESAMPLES, np.random.default_rng(seed)))
-    return {name: Estimate(float(value), *percentiles(drawn[name]), n) for name, value in values.items()}
+    return {name: Estimate(float(value), *bootstrap_interval(drawn[name], n), n) for name, value in values.items()}
 
 
 def precision_recall(truth: Truth, probabilities: Floats) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from data.bootstrap import bootstrap_interval
 from data.pir_tasks import PirTask
 from data.records import Ids
 from evaluation.intervals import Estimate, resampled_means
@@ -45,14 +46,13 @@ def perspective_shares(task: PirTask, roots: list[str], ids: Ids, *, seed: int =
 
 def shares_over_roots(found: npt.NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
     """The share of each label in all that was found, from counts float64[n_roots, n_labels], with a 95% percentile bootstrap over
-    roots (2,000 resamples, seeded); `n` counts the roots that found any. NaN throughout where none did."""
+    roots (2,000 resamples, seeded; `data.bootstrap`); `n` counts the roots that found any. NaN throughout where none did."""
     n, labels = int(found.any(axis=1).sum()), found.shape[1]
     if not n:
         return [Estimate(np.nan, np.nan, np.nan, 0)] * labels
     whole = _shares(found.sum(axis=0)[None, :])[0]
     drawn = _shares(resampled_means(found, _RESAMPLES, np.random.default_rng(seed)))
-    low, high = np.nanquantile(drawn, [0.025, 0.975], axis=0)
-    return [Estimate(float(whole[i]), float(low[i]), float(high[i]), n) for i in range(labels)]
+    return [Estimate(float(whole[i]), *bootstrap_interval(drawn[:, i], n), n) for i in range(labels)]
 
 
 def labels_with_sides(task: PirTask) -> list[str]:

@@ -44,5 +44,6 @@ def score(
     print(f"threshold {held.threshold:g} ({found.threshold_source}): {held.pct_positive:.1f}% called supporting")
     for name in FIGURES:
         low, high = held.intervals[name]
-        print(f"{name.replace('_', ' '):<18}{getattr(held, name):.3f}  [{low:.3f}, {high:.3f}]")
+        interval = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
+        print(f"{name.replace('_', ' '):<18}{getattr(held, name):.3f}  {interval}")
     print(f"{found.pairs_per_second:,.0f} pairs a second")

@@ -92,7 +92,7 @@ def test_intervals_are_drawn_over_questions_of_their_data_set() -> None:
     first, second, third, fourth = intervals_over([*named, LabelledPair(pair, True)]) or []
     assert first == third
     assert len({first, second, fourth}) == 3
-    rows = [LabelledPair(Pair(f"{i}", "It is so."), i % 3 == 0, f"{i // 20}") for i in range(80)]
+    rows = [LabelledPair(Pair(f"{i}", "It is so."), i % 3 == 0, f"{i // 10}") for i in range(80)]
     alone = [row._replace(question="") for row in rows]
     says = Made(lambda p: float(int(p.passage) < 40), pairs_at_once=100)
     (low, high), (narrow_low, narrow_high) = (

@@ -17,7 +17,7 @@ from data.records import Ids
 from data.workspace import Workspace
 from evaluation.pir.extraction import extractions, with_perspectives
 from evaluation.pir.locations import ELSEWHERE, location_matrix
-from evaluation.pir.shares import perspective_shares
+from evaluation.pir.shares import perspective_shares, shares_over_roots
 from evaluation.pir.task_search import TaskSearch
 from retrieval.registry import parse_pipeline
 
@@ -45,8 +45,15 @@ def test_shares_by_hand() -> None:
     assert (support.found.value, undermine.found.value) == (0.5, 0.5)
     assert (support.corpus, undermine.corpus) == (pytest.approx(3 / 5), pytest.approx(2 / 5))
     assert support.found.n == 2
-    # Resamples of two roots: a alone 2/3, b alone 0, both 1/2; each of the extremes is drawn a quarter of the time.
-    assert (support.found.low, support.found.high) == (0.0, pytest.approx(2 / 3))
+    assert isnan(support.found.low), "two roots give no interval"
+
+
+def test_shares_over_many_roots_have_the_interval_of_a_ratio() -> None:
+    """Of 400 roots with one passage each, half support: the ratio is a mean of 0s and 1s, half the interval 1.96 * .5 / 20."""
+    share = shares_over_roots(np.array([[1.0, 0.0], [0.0, 1.0]] * 200))[0]
+    assert (share.value, share.n) == (0.5, 400)
+    assert share.high - share.value == pytest.approx(0.049, abs=0.005)
+    assert share.value - share.low == pytest.approx(0.049, abs=0.005)
 
 
 def test_shares_of_nothing_found_have_no_value() -> None:
@@ -59,7 +66,7 @@ def test_shares_sum_to_one_and_lie_in_their_intervals(rows: list[list[int]]) -> 
     shares = perspective_shares(task(), ["a", "b"], np.array(rows))
     if shares[0].found.n:
         assert sum(s.found.value for s in shares) == pytest.approx(1)
-        assert all(s.found.low - 1e-9 <= s.found.value <= s.found.high + 1e-9 for s in shares)
+        assert all(isnan(s.found.low) or s.found.low - 1e-9 <= s.found.value <= s.found.high + 1e-9 for s in shares)
 
 
 def news() -> PirTask:
