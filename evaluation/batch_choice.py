@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from random import Random
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from annotation.batches import Item, Task
 from annotation.judgments import PairRecord
 from annotation.queue import pairs_of_runs
+from annotation.random_sample import DRAWN, POPULATION
+from annotation.random_sample import PRESET as RANDOM_QUESTIONS
+from data.dataset_names import split_version
 from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.json_files import read_rows
@@ -21,6 +24,7 @@ from data.near_duplicates import near_duplicates, without_first
 from data.passages import clean
 from data.progress import Progress, silent
 from data.records import Pair
+from data.run_pairs import run_pairs
 from data.runs import load_run
 from data.workspace import Workspace
 from detectors.labelling import label
@@ -43,9 +47,11 @@ PRESETS: dict[str, Preset] = {
     "berds": Preset("judge", ("run",)),
     "dmerit": Preset("verify", ("run", "file")),
     "debateqa": Preset("prefer", ("answers",)),
+    RANDOM_QUESTIONS: Preset("judge", ("run",)),
 }
 """BERDS (Chen and Choi): its test set. D-MERIT (Rassin et al.): is a decision that a model made right? DebateQA (Xu et al.):
-which of two answers is better? Of the last two it is the task, with guidelines of its own; how many pairs is yours to say."""
+which of two answers is better? Of the last two it is the task, with guidelines of its own; how many pairs is yours to say.
+`random-questions`: the sample that `corrected(DETECTOR)` needs (annotation/random_sample.py)."""
 ANSWERS = "answers"
 """What stands for the corpus of a pair of answers."""
 
@@ -162,6 +168,65 @@ def berds_test_set(
         kept = set(Random(f"{seed} {dataset}").sample(two_sided, questions))
         chosen += [i for i in of_runs(workspace, by_dataset[dataset], k) if i.record.question_id in kept]
     return without_near_duplicates(chosen)
+
+
+def random_questions(
+    workspace: Workspace, runs: Sequence[str], seed: int = 0, *, questions: int, k: int
+) -> tuple[list[Item], dict[str, Any]]:
+    """`questions` of each data set, drawn uniformly at random, with every pair of the top k of all the runs: each drawn
+    question can be judged whole. And what the recipe of the batch says of the draw (`annotation.random_sample`).
+
+    Items come question by question in the order of the draw, one of each data set in turn: wherever people stop, the
+    questions they are through with are a random sample. Raises `BadInputError` where a data set has too few questions.
+    """
+    records: dict[str, dict[str, dict[str, PairRecord]]] = {}
+    asked: dict[str, list[str]] = {}
+    for name in sorted(set(runs)):
+        run = load_run(workspace, name)
+        held = load_dataset(workspace, run.manifest.dataset)
+        dataset = split_version(run.manifest.dataset)[0]
+        ids = sorted(q.id for q in held if q.perspectives)
+        by_question = records.setdefault(dataset, {})
+        if asked.setdefault(dataset, ids) != ids:
+            raise BadInputError(
+                f"The runs are of several versions of '{dataset}'.", hint="Name runs of one, or make two batches."
+            )
+        found = run_pairs(workspace, run, held, k)
+        for (number, rank, place), pair in zip(found.places.tolist(), found.pairs, strict=True):
+            question, passage = held[number], found.passages[int(run.ids[number, rank])]
+            record = PairRecord.of(question, question.perspectives[place], run.manifest.corpus, passage)
+            by_question.setdefault(question.id, {}).setdefault(pair.key, record)
+    drawn: dict[str, list[str]] = {}
+    for dataset, ids in asked.items():
+        if len(ids) < questions:
+            raise BadInputError(
+                f"Data set '{dataset}' has {len(ids)} questions with perspectives.",
+                hint=f"{questions} cannot be drawn; give --questions a smaller number.",
+            )
+        drawn[dataset] = drawn_order(ids, questions, f"{seed} {dataset}")
+    items = [
+        Item(record)
+        for turn in range(questions)
+        for dataset, chosen in drawn.items()
+        for record in records[dataset].get(chosen[turn], {}).values()
+    ]
+    recipe = {DRAWN: drawn, POPULATION: {dataset: len(ids) for dataset, ids in asked.items()}}
+    return items, recipe
+
+
+def drawn_order(ids: Sequence[str], count: int, seed: str) -> list[str]:
+    """`count` of the ids in a random order, each set and each order of it as likely as any other."""
+    return Random(seed).sample(sorted(ids), count)
+
+
+def check_random_questions(*, order: str, calibration: int, sample: int | None) -> None:
+    """Raises `BadInputError` for options that would break the draw of `random_questions` or its order."""
+    given = {"--order": order != "batch", "--calibration": bool(calibration), "--sample": sample is not None}
+    if broken := [name for name, is_given in given.items() if is_given]:
+        raise BadInputError(
+            f"The preset {RANDOM_QUESTIONS} serves whole questions in the order they were drawn.",
+            hint=f"Leave out {' and '.join(broken)}.",
+        )
 
 
 def count_by(items: Iterable[Item], stratum: Stratum) -> dict[str, int]:

@@ -54,13 +54,16 @@ def create(
         str, typer.Option(help="With --decide: better by MRecall@k, Precision@k or Coverage@k.")
     ] = "MRecall@5",
     preset: Annotated[
-        Literal["berds", "dmerit", "debateqa"] | None,
+        Literal["berds", "dmerit", "debateqa", "random-questions"] | None,
         typer.Option(
             help="berds: the test set of BERDS, from the runs of two retrievers for each data set; dmerit: agree or "
-            "disagree with a decision that is shown; debateqa: the better of two answers."
+            "disagree with a decision that is shown; debateqa: the better of two answers; random-questions: whole "
+            "questions drawn at random, which corrected(DETECTOR) needs."
         ),
     ] = None,
-    questions: Annotated[int, typer.Option(min=1, help="For the preset berds: questions of each data set.")] = 10,
+    questions: Annotated[
+        int, typer.Option(min=1, help="For the presets berds and random-questions: questions of each data set.")
+    ] = 10,
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many of the pairs, drawn by the seed.")] = None,
     by: Annotated[str, typer.Option(help="Strata of that sample, with commas: probability, dataset, stance.")] = "",
     task: Annotated[
@@ -112,9 +115,11 @@ def create(
         PRESETS,
         STRATA,
         berds_test_set,
+        check_random_questions,
         of_answers,
         of_file,
         of_runs,
+        random_questions,
         stratified,
         with_labels,
     )
@@ -165,6 +170,10 @@ def create(
         items = of_file(file)
     elif answers is not None:
         items = of_answers(answers, seed)
+    elif preset == "random-questions":
+        check_random_questions(order=order, calibration=calibration, sample=sample)
+        items, draw = random_questions(held, run or [], seed, questions=questions, k=k)
+        recipe |= draw
     elif preset == "berds":
         items = berds_test_set(held, run or [], seed, questions=questions, k=k)
     else:
@@ -183,7 +192,7 @@ def create(
         items = stratified(items, sample, strata, seed)
         recipe |= {"sample": sample, "by": strata}
     if preset:
-        recipe |= {"preset": preset} | ({"questions": questions} if preset == "berds" else {})
+        recipe |= {"preset": preset} | ({"questions": questions} if preset in ("berds", "random-questions") else {})
     own = None if guidelines is None else keep(judged, read_guidelines(guidelines), made_by=acting_name(held))
     made = create_batch(
         judged,

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,10 +22,13 @@ from data.workspace import Workspace
 from evaluation.batch_choice import (
     STRATA,
     berds_test_set,
+    check_random_questions,
     count_by,
+    drawn_order,
     of_answers,
     of_file,
     of_runs,
+    random_questions,
     stratified,
     without_near_duplicates,
 )
@@ -128,6 +132,33 @@ def test_what_the_recipe_cannot_do_is_said(
 ) -> None:
     with pytest.raises(BadInputError, match=said):
         berds_test_set(two_retrievers, runs, questions=questions)
+
+
+def test_questions_are_drawn_at_random_and_go_out_whole(two_retrievers: Workspace) -> None:
+    items, draw = random_questions(two_retrievers, RUNS, 3, questions=2, k=2)
+    assert (items, draw) == random_questions(two_retrievers, RUNS[::-1], 3, questions=2, k=2)
+    assert draw["population"] == {"one": 5, "two": 5}
+    turns = [list(dict.fromkeys((i.record.dataset, i.record.question_id) for i in items))]
+    assert turns == [[(d, draw["drawn"][d][turn]) for turn in (0, 1) for d in ("one", "two")]], "question by question"
+    pool = of_runs(two_retrievers, RUNS, 2)
+    wanted = {(d, q) for d, ids in draw["drawn"].items() for q in ids}
+    assert {i.record.key for i in items} == {
+        i.record.key for i in pool if (i.record.dataset, i.record.question_id) in wanted
+    }
+    with pytest.raises(BadInputError, match="5 questions with perspectives"):
+        random_questions(two_retrievers, RUNS, questions=6, k=2)
+    orders = Counter(tuple(drawn_order(["a", "b", "c"], 2, f"{seed} one")) for seed in range(1200))
+    assert len(orders) == 6
+    assert max(orders.values()) < 260, "each of the six orders about 200 times"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"order": "uncertainty"}, "--order"), ({"calibration": 2}, "--calibration"), ({"sample": 5}, "--sample")],
+)
+def test_options_that_would_break_the_draw_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInputError, match=f"Leave out {said}"):
+        check_random_questions(**({"order": "batch", "calibration": 0, "sample": None} | given))
 
 
 def test_pairs_and_answers_of_files(tmp_path: Path) -> None:
