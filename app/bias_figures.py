@@ -3,8 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from app.run_scores import Made, systems
+from app.run_scores import Made, counted, systems
+from app.session import workspace
 from evaluation.bias.sides import leaning_beside_people, leaning_shares, stance_shares, wholly_judged
+from evaluation.enough_judged import min_judged_of
 from evaluation.label_sources import HUMAN
 
 Figures = tuple[pd.DataFrame, pd.DataFrame]
@@ -15,7 +17,8 @@ def leaning_figures(kept: Made, source: str, k: int, version: int) -> Figures:
     """Shares of leanings by system, and the same beside people's; `version` is that of the judgments."""
     del version  # part of the key
     held = systems(kept, source, k)
-    return leaning_shares(held, k), leaning_beside_people(held, systems(kept, HUMAN, k), k)
+    shares = leaning_shares(held, k, counted(kept, source), min_judged_of(workspace()))
+    return shares, leaning_beside_people(held, systems(kept, HUMAN, k), k)
 
 
 @st.cache_data(max_entries=50, show_spinner="Adding up the stances…")
@@ -28,14 +31,18 @@ def stance_figures(kept: Made, source: str, k: int, version: int) -> Figures:
     both = stance_shares(held, k, whole)[[*columns, "value"]].rename(columns={"value": "labels"}).merge(
         stance_shares(people, k, whole)[[*columns, "value", "low", "high", "n"]].rename(columns={"value": "people"}), on=columns
     )  # fmt: skip
-    return stance_shares(held, k), both[both["n"] > 0]
+    return stance_shares(held, k, min_judged=min_judged_of(workspace())), both[both["n"] > 0]
 
 
 def side_by_side(cells: pd.DataFrame, across: str, digits: int) -> pd.DataFrame:
     """Figures as texts with their intervals, a system a row and the values of a column `across` beside one another; then how many
     questions they are of, and what share of the pairs has a label."""
     told = [
-        f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]" if value == value else "–"
+        "–"
+        if value != value
+        else f"{value:.{digits}f}"
+        if low != low
+        else f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
         for value, low, high in cells[["value", "low", "high"]].to_numpy(dtype=float).tolist()
     ]
     wide = cells.assign(told=told).pivot(index="system", columns=across, values="told")

@@ -1,6 +1,7 @@
 """Runs with their labels, read once for all pages and sessions."""
 
 from dataclasses import replace
+from glob import escape as glob_escape
 from pathlib import Path
 from threading import Lock
 
@@ -9,14 +10,14 @@ import streamlit as st
 
 from app.questions import questions_of
 from app.session import judgments, workspace
-from data.dataset_names import version_file
+from data.dataset_names import split_version, version_file
 from data.runs import RunManifest, load_run
 from evaluation.dataset_versions import under_version
 from evaluation.failures.attribution import POOL_DEPTH
-from evaluation.failures.sides import pooled_support
 from evaluation.label_sources import LabelSource, label_versions, parse_label_source
 from evaluation.labelled_runs import KeyedRun, LabelledRun, keyed_run, with_labels
-from evaluation.support import Support
+from evaluation.measures import parse_measures
+from evaluation.scoring import Pool, pool_of
 
 _MOST, _MOST_POOLED = 32, 8
 _State = tuple[object, ...]
@@ -69,10 +70,21 @@ class _Deepest:
         return held
 
 
-def pooled(run: RunManifest, source: str, version: str = "") -> Support:
-    """What a stored run supports, with what the passages do that other runs of its data set and corpus found."""
-    others = tuple(sorted((p.name, p.stat().st_mtime_ns) for p in workspace().runs_folder.glob("*.json")))
-    return _pooled(run.name, version or run.dataset, source, (*state(run, source, version), others))
+def pool(run: RunManifest, source: str, version: str = "", *, labels: bool = False) -> Pool:
+    """What is known of the questions of a stored run before it is scored (`evaluation.scoring.pool_of`): which of them count and,
+    where measures of recall need them (`labels`), the labels of all runs of its data set and corpus."""
+    held, dataset = workspace(), version or run.dataset
+    files = (version_file(held, dataset), held.corpus_folder(run.corpus) / "manifest.json")
+    plain = str(parse_label_source(source).plain)
+    made_of = (*map(_written, files), *_labels(plain), pool_runs(run))
+    return _pool(dataset, run.corpus, plain, labels, made_of, run.name)
+
+
+def pool_runs(run: RunManifest) -> _State:
+    """The runs that the pool of a run's data set and corpus is among, by file and time: another one may make more questions
+    count. Their manifests are not read, which would take a page longer the more runs there are."""
+    named = workspace().runs_folder.glob(f"{glob_escape(split_version(run.dataset)[0])}*.json")
+    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in named))
 
 
 def state(run: RunManifest, source: str, version: str = "") -> _State:
@@ -111,7 +123,8 @@ def _keyed(name: str, version: str, depth: int, made: _State) -> KeyedRun:
 
 
 @st.cache_resource(max_entries=_MOST_POOLED, show_spinner="Pooling the labels of all runs…")
-def _pooled(name: str, version: str, source: str, state: _State) -> Support:
-    del state
-    run = under_version(workspace(), load_run(workspace(), name), version)
-    return pooled_support(workspace(), judgments(), run, parse_label_source(source))
+def _pool(dataset: str, corpus: str, source: str, labels: bool, state: _State, _run: str) -> Pool:
+    del corpus, state  # part of the key; the pool is the same for all runs of a data set and corpus
+    run = under_version(workspace(), load_run(workspace(), _run), dataset)
+    measures = parse_measures("nDCG" if labels else "MRecall@1")
+    return pool_of(workspace(), judgments(), run, parse_label_source(source), measures)

@@ -1,20 +1,30 @@
 """Scores of runs from the labelled runs that all pages share, for what is shown alone: changing a test, a chart or a measure for
 another of its depth reads no label again."""
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
 from annotation.judging_time import seconds_by_pair
-from app.labelled import labelled, state
+from app.labelled import labelled, pool, pool_runs, state
 from app.session import judgments, workspace
 from data.runs import RunManifest, list_runs, load_run
+from evaluation.enough_judged import min_judged_of
 from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
 from evaluation.labelled_runs import LabelledRun
 from evaluation.leaderboard.board import board
 from evaluation.leaderboard.costs import judging_minutes, system_costs
 from evaluation.measures import Measure, parse_measure
-from evaluation.qrels import Qrels, pooled_qrels
-from evaluation.scoring import Score, provenance, score_run, scores_of
+from evaluation.scoring import (
+    PeopleSample,
+    Score,
+    provenance,
+    refuse_without_sample,
+    samples_of,
+    score_run,
+    scores_of,
+)
 from evaluation.significance import Test
 from evaluation.studies.comparing import at_growing_k, points_by_k
 
@@ -25,7 +35,7 @@ Made = tuple[tuple[object, ...], ...]
 def made(runs: list[RunManifest], source: str) -> Made:
     """What stands for runs in what is kept of them."""
     plain = str(parse_label_source(source).plain)
-    return tuple((run.name, *state(run, plain)) for run in runs)
+    return tuple((run.name, *state(run, plain), pool_runs(run)) for run in runs)
 
 
 def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:
@@ -33,6 +43,14 @@ def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]
     found: dict[str, list[LabelledRun]] = {}
     for run in manifests(kept):
         found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(labelled(run, source, depth=depth))
+    return found
+
+
+def counted(kept: Made, source: str) -> dict[str, list[npt.NDArray[np.bool_]]]:
+    """Which questions of each system's runs count, in the order of `systems`."""
+    found: dict[str, list[npt.NDArray[np.bool_]]] = {}
+    for run in manifests(kept):
+        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(pool(run, source).counted.questions)
     return found
 
 
@@ -55,7 +73,7 @@ def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> p
         [
             {"corpus": corpus, "pipeline": pipeline, **point}
             for (corpus, pipeline), scores in held.items()
-            for point in points_by_k(scores, growing)
+            for point in points_by_k(scores, growing, min_judged_of(workspace()))
         ]
     )
 
@@ -74,35 +92,28 @@ def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
 @st.cache_data(max_entries=50, show_spinner=False)
 def _scores(runs: Made, source: str, measure: str, version: int) -> list[Score]:
     del version  # part of the key
-    parsed = [parse_measure(measure)]
-    return [score for run in manifests(runs) for score in _score(run, parse_label_source(source), parsed)]
+    parsed, by = [parse_measure(measure)], parse_label_source(source)
+    scores = [score for run in manifests(runs) for score in _score(run, by, parsed)]
+    refuse_without_sample(scores, "none of these runs", by)
+    return scores
 
 
 def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> list[Score]:
-    """Scores as `score_run` gives them."""
+    """Scores as `score_run` gives them; a corrected mean without a random sample has no value here."""
     pooled = any(m.pooled for m in measures)
     deepest = max(m.k for m in measures)
     if pooled and source.corrected:  # which is refused
         return score_run(workspace(), judgments(), load_run(workspace(), run.name), source, measures)
     made_by, people = provenance(workspace(), run, source), None
-    if pooled:
+    known, floor = pool(run, str(source), labels=pooled), min_judged_of(workspace())
+    if pooled and known.qrels is not None:
         ids = load_run(workspace(), run.name).ids[:, :deepest]
-        return scores_of(measures, _pool(run, source).support(ids), None, **made_by)
+        return scores_of(measures, known.qrels.support(ids), known.counted, None, min_judged=floor, **made_by)
     if source.corrected:
-        people = labelled(run, HUMAN, depth=deepest).support
-    return scores_of(measures, labelled(run, str(source.plain), depth=deepest).support, people, **made_by)
-
-
-def _pool(run: RunManifest, source: LabelSource) -> Qrels:
-    version = judgments().version() if HUMAN in source.parts else 0
-    others = [r for r in list_runs(workspace()) if r.corpus == run.corpus]
-    return _pooled(run.dataset, run.corpus, made(others, str(source)), str(source), version)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Pooling the runs…")
-def _pooled(dataset: str, corpus: str, runs: Made, source: str, version: int) -> Qrels:
-    del runs, version  # part of the key
-    return pooled_qrels(workspace(), judgments(), dataset, corpus, parse_label_source(source))
+        said = labelled(run, HUMAN, depth=deepest)
+        people = PeopleSample(said.support, samples_of(judgments(), run.dataset, said, measures))
+    support = labelled(run, str(source.plain), depth=deepest).support
+    return scores_of(measures, support, known.counted, people, min_judged=floor, **made_by)
 
 
 def manifests(runs: Made) -> list[RunManifest]:

@@ -25,6 +25,7 @@ DEFAULTS: dict[str, Any] = {
     "label_studio": {"url": "", "project": "Berdseye"},
     "language_models": {"default": "", "cap": 0.0, "requests_per_minute": 0.0, "prices": {}},
     "judging": {"break_minutes": 45.0},
+    "measures": {"min_judged": 0.5},
     "people": PEOPLE,
 }
 _SECRETS = {

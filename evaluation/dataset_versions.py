@@ -1,7 +1,7 @@
 """A run measured under two versions of its data set: the same rankings, other perspectives."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from data.errors import BadInputError
 from data.progress import Progress, silent
 from data.runs import Run
 from data.workspace import Workspace
+from evaluation.counted import as_version
 from evaluation.label_sources import LabelSource
 from evaluation.measures import Measure
 from evaluation.scoring import Score, score_run
@@ -53,10 +54,7 @@ def under_version(workspace: Workspace, run: Run, version: str) -> Run:
             f"'{name}' is no version of '{dataset}', which run '{run.manifest.name}' is of.", hint="Choose one that is."
         )
     load_dataset(workspace, name)
-    if name == run.manifest.dataset:
-        return run
-    named = f"{run.manifest.name}@{split_version(name)[1]}"  # what is kept beside a run is kept for each version
-    return replace(run, manifest=replace(run.manifest, name=named, dataset=name))
+    return as_version(run, name)
 
 
 def compare_versions(
@@ -67,26 +65,34 @@ def compare_versions(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
+    min_judged: float | None = None,
     progress: Progress = silent,
 ) -> VersionComparison:
     """Measure a run under two versions, and the difference with a 95% bootstrap interval over questions.
 
-    A question that has no value under one of them counts in neither mean of the difference (`left_out`).
+    A question that has no value under one of them counts in neither mean of the difference (`left_out`). Where too little is
+    judged under one of them there is no difference, and no value of a question (`Score.withheld`).
     """
     runs = [under_version(workspace, run, version) for version in versions]
     names = (runs[0].manifest.dataset, runs[1].manifest.dataset)
     if names[0] == names[1]:
         raise BadInputError(f"Both versions are {names[0]}.", hint="Name two.")
-    first, second = (score_run(workspace, judgments, one, source, measures, progress=progress) for one in runs)
+    first, second = (
+        score_run(workspace, judgments, one, source, measures, min_judged=min_judged, progress=progress) for one in runs
+    )
     compared = [
-        compare({names[1]: new.values, names[0]: old.values})[0] for old, new in zip(first, second, strict=True)
+        compare({names[1]: new.shown_values, names[0]: old.shown_values}, bounds=m.differences)[0]
+        for m, old, new in zip(measures, first, second, strict=True)
     ]
     before, after = (load_dataset(workspace, name) for name in names)
     place = {q.id: n for n, q in enumerate(before)}
     changed = [
         ChangedQuestion(
             change,
-            {old.measure: (float(old.values[n]), float(new.values[n])) for old, new in zip(first, second, strict=True)},
+            {
+                old.measure: (float(old.shown_values[n]), float(new.shown_values[n]))
+                for old, new in zip(first, second, strict=True)
+            },
         )
         for change in differences(before, after)
         for n in [place[change.question.id]]
@@ -108,6 +114,7 @@ def rows_of(found: VersionComparison) -> list[dict[str, object]]:
             f"judged {found.versions[0]}": old.judged,
             f"judged {found.versions[1]}": new.judged,
             "labels": old.labels,
+            "withheld": old.withheld or new.withheld,
         }
         for old, new, step in zip(found.first, found.second, found.differences, strict=True)
     ]

@@ -8,13 +8,13 @@ import numpy.typing as npt
 
 from annotation.judgments import Judgments
 from data.corpora import open_corpus
-from data.dataset_names import split_version
 from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.records import Ids
 from data.run_pairs import fitting_corpus
-from data.runs import Run, list_runs, load_run
+from data.runs import Run
 from data.workspace import Workspace
+from evaluation.counted import Counted, counting, pooled_runs
 from evaluation.label_sources import LabelSource
 from evaluation.labelled_runs import labelled_ranking
 from evaluation.support import Support
@@ -34,6 +34,18 @@ class Qrels:
     labels: list[npt.NDArray[np.float64]]
     runs: tuple[str, ...] = ()
     left_out: tuple[str, ...] = field(default=(), compare=False)
+
+    def counted(self, source: LabelSource | None = None) -> npt.NDArray[np.bool_]:
+        """Which questions count by the rule of `evaluation.counted`, bool[n_questions]; `source` is that of the labels, None
+        where they are a file's."""
+        known = np.array([bool((~np.isnan(block)).any()) for block in self.labels], dtype=np.bool_)
+        widths = np.array([block.shape[1] for block in self.labels], dtype=np.int64)
+        return counting(widths, known, source)
+
+    def pool(self, source: LabelSource | None = None) -> Counted:
+        """The same, with the questions of which something relevant is known."""
+        relevant = np.array([bool((block == 1).any()) for block in self.labels], dtype=np.bool_)
+        return Counted(self.counted(source), relevant)
 
     def support(self, ids: Ids) -> Support:
         """What a ranking `ids` int64[n_questions, k], -1 pads, supports, and what the passages do that it does not hold."""
@@ -69,19 +81,12 @@ def pooled_qrels(
     has not labelled yet. Passages that no run found are not in the pool, and count as
     not relevant, as in every pooled collection: recall is recall of what the pool knows.
     """
-    asked, current = [q.id for q in load_dataset(workspace, dataset)], open_corpus(workspace, corpus).manifest.hash
     for run in others:
         fitting_corpus(workspace, run, load_dataset(workspace, dataset))
-    pooled, left_out = list(others), []
     named = {run.manifest.name for run in others}
-    for manifest in list_runs(workspace):
-        same = split_version(manifest.dataset)[0] == split_version(dataset)[0] and manifest.corpus == corpus
-        if same and manifest.name not in named:
-            run = load_run(workspace, manifest.name)
-            if run.question_ids == asked and manifest.corpus_hash == current:
-                pooled.append(run)
-            else:
-                left_out.append(manifest.name)
+    stored, stale = pooled_runs(workspace, dataset, corpus)
+    pooled = [*others, *(run for run in stored if run.manifest.name not in named)]
+    left_out = [name for name in stale if name not in named]
     held = qrels_of(workspace, judgments, dataset, corpus, source, pooled, progress=progress)
     return replace(held, left_out=tuple(left_out))
 

@@ -1,6 +1,6 @@
 """One question in all stored runs: what each ranks, and what is said of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,16 +9,18 @@ import pandas as pd
 
 from annotation.judgments import Judgments
 from data.corpora import open_corpus
+from data.datasets import load_dataset
 from data.progress import Progress, silent
 from data.records import Ids, Question
 from data.run_keys import Keys
 from data.run_lookup import ranking_of
 from data.runs import RunManifest
 from data.workspace import Workspace
+from evaluation.counted import counted_questions
+from evaluation.enough_judged import MIN_JUDGED, enough_judged
 from evaluation.label_sources import LabelSource
 from evaluation.labelled_runs import LabelledRun, labelled_ranking
 from evaluation.measures import Measure
-from evaluation.scoring import judged_values
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,22 @@ def question_runs(
     return [found[run.name] for run in fit], [run for run in runs if run not in fit]
 
 
+def counts_over(
+    workspace: Workspace,
+    judgments: Judgments,
+    dataset: str,
+    question_id: str,
+    runs: Sequence[QuestionRun],
+    source: LabelSource,
+) -> dict[str, bool]:
+    """Whether a question of a data set counts (`evaluation.counted`) over each corpus that the runs are of."""
+    row = next(n for n, q in enumerate(load_dataset(workspace, dataset)) if q.id == question_id)
+    return {
+        corpus: bool(counted_questions(workspace, judgments, dataset, corpus, source)[row])
+        for corpus in dict.fromkeys(run.run.corpus for run in runs)
+    }
+
+
 def first_rank_frame(question: Question, runs: Sequence[QuestionRun], k: int) -> pd.DataFrame:
     """Runs down, perspectives across: columns as `hole_chart` draws them, row (of the run in `runs`), question (the run's name),
     place (of the perspective, from 1), perspective, rank (NaN: none) and hole (none within k)."""
@@ -107,14 +125,28 @@ def first_rank_frame(question: Question, runs: Sequence[QuestionRun], k: int) ->
     return pd.DataFrame(rows, columns=["row", "question", "place", "perspective", "rank", "hole"])
 
 
-def measures_frame(runs: Sequence[QuestionRun], measures: Sequence[Measure]) -> pd.DataFrame:
-    """A row for each run: corpus, pipeline, a column for each measure (NaN: it has no value), judged@k (of the first
-    measure's k), made (when)."""
+def measures_frame(
+    runs: Sequence[QuestionRun],
+    measures: Sequence[Measure],
+    counted: Mapping[str, bool],
+    min_judged: float = MIN_JUDGED,
+) -> pd.DataFrame:
+    """A row for each run: corpus, pipeline, a column for each measure, judged@k (of the first measure's k), made (when).
+
+    NaN where the question does not count over the corpus (`counted` by corpus), and where too few of its pairs in the run's top k
+    have a label.
+    """
+
+    def value(run: QuestionRun, measure: Measure) -> float:
+        support = run.labelled.support
+        shown = counted[run.run.corpus] and enough_judged(support.judged_at(measure.k), min_judged)
+        return float(measure.values(support)[0]) if shown else np.nan
+
     rows = [
         {
             "corpus": run.run.corpus,
             "pipeline": run.run.pipeline,
-            **{str(m): float(judged_values(m, run.labelled.support)[0]) for m in measures},
+            **{str(m): value(run, m) for m in measures},
             f"judged@{measures[0].k}": run.labelled.support.judged_at(measures[0].k),
             "made": run.run.created,
         }

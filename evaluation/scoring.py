@@ -1,12 +1,13 @@
 """The measures of a stored run from one label source, with all that made the numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from annotation.judgments import Judgments
+from annotation.random_sample import drawn_and_reached
 from data.datasets import load_dataset
 from data.errors import BadInputError
 from data.progress import Progress, silent
@@ -14,19 +15,25 @@ from data.run_pairs import fitting_corpus
 from data.runs import Run, RunManifest
 from data.workspace import Workspace
 from evaluation.corrected import corrected_mean
+from evaluation.counted import Counted, counted_questions
+from evaluation.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
 from evaluation.label_sources import HUMAN, LabelSource
-from evaluation.labelled_runs import labelled_run
-from evaluation.measures import Measure, Unit, values_of
+from evaluation.labelled_runs import LabelledRun, labelled_run
+from evaluation.measures import Measure, Unit, parse_measure, values_of
 from evaluation.qrels import Qrels, pooled_qrels
 from evaluation.support import Support
+
+NO_SAMPLE = "no question was drawn at random and judged whole"
+"""Why a corrected mean has no value."""
 
 
 @dataclass(frozen=True)
 class Score:
     """One number and what made it. `values` holds the value of each question, in the order of the data set.
 
-    Where the source is corrected, `values` are the detector's and `people` those of the questions that people judged whole.
+    Where the source is corrected, `values` are the detector's and `people` those of the questions that were drawn at random and
+    that people judged whole. `withheld` says why the estimate has no value where one could be computed: too little is judged.
     """
 
     dataset: str
@@ -40,6 +47,12 @@ class Score:
     values: npt.NDArray[np.float64]
     people: npt.NDArray[np.float64] | None = None
     unit: Unit = "share"
+    withheld: str = ""
+
+    @property
+    def shown_values(self) -> npt.NDArray[np.float64]:
+        """The values of the questions, all NaN where the number over them is withheld."""
+        return np.full(len(self.values), np.nan) if self.withheld else self.values
 
     @property
     def shown(self) -> Estimate:
@@ -49,6 +62,15 @@ class Score:
         return Estimate(value, low, high, self.estimate.n)
 
 
+@dataclass(frozen=True)
+class Pool:
+    """What is known of the questions of a data set over a corpus before any run is scored: which of them count, and, where a
+    measure needs it, the labels of all stored runs."""
+
+    counted: Counted
+    qrels: Qrels | None = None
+
+
 def score_run(
     workspace: Workspace,
     judgments: Judgments,
@@ -56,19 +78,63 @@ def score_run(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
-    pool: Qrels | None = None,
+    pool: Pool | None = None,
+    min_judged: float | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
     """One score a measure.
 
-    Questions that have passages, none of them labelled under `source`, are left out, and `estimate.n` says so; a question
-    for which nothing was found counts as covering nothing. A corrected source gives the corrected mean; its n are the questions
-    that people judged whole, and its judged@k is theirs. Measures that need it take what lies beyond the run from `pool`, or
-    else from all stored runs of its data set and corpus (`pooled_qrels`).
+    The questions that count are those of `evaluation.counted`, the same for every run; one for which a run found nothing
+    counts as covering nothing. A measure over less than `min_judged` (None: the workspace's setting) has no value and says so
+    (`evaluation.enough_judged`). Measures of recall take what lies beyond the run from all stored runs of its data set and corpus
+    (`pooled_qrels`); `pool` is what `pool_of` gave for these, where it is known.
+
+    A corrected source gives the corrected mean; its n are the questions that were drawn at random by a batch and that people
+    judged whole (`annotation.random_sample`), and its judged@k is people's. Raises `BadInputError` where there is no such
+    question.
     """
+    scores = _scored(workspace, judgments, run, source, measures, pool, min_judged, progress)
+    refuse_without_sample(scores, run.manifest.name, source)
+    return scores
+
+
+def pool_of(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    progress: Progress = silent,
+) -> Pool:
+    """The pool that a run is scored by. It is the same for all stored runs of the data set and corpus; for one that is not stored
+    its labels hold those of the run too, and the questions that count are still those of the stored runs, if there are any."""
+    dataset, corpus = run.manifest.dataset, run.manifest.corpus
+    if not any(m.pooled for m in measures) or source.corrected:
+        counted = counted_questions(workspace, judgments, dataset, corpus, source, run=run, progress=progress)
+        return Pool(Counted(counted))
+    fitting_corpus(workspace, run, load_dataset(workspace, dataset))
+    stored = pooled_qrels(workspace, judgments, dataset, corpus, source, progress=progress)
+    if run.manifest.name in stored.runs:
+        return Pool(stored.pool(source), stored)
+    with_own = pooled_qrels(workspace, judgments, dataset, corpus, source, others=(run,), progress=progress)
+    return Pool((stored if stored.runs else with_own).pool(source), with_own)
+
+
+def _scored(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    source: LabelSource,
+    measures: Sequence[Measure],
+    pool: Pool | None,
+    min_judged: float | None,
+    progress: Progress,
+) -> list[Score]:
     manifest = run.manifest
     k = max(m.k for m in measures)
     made_by = provenance(workspace, manifest, source)
+    floor = min_judged_of(workspace, min_judged)
     if any(m.pooled for m in measures):
         if source.corrected:
             raise BadInputError(
@@ -76,16 +142,44 @@ def score_run(
                 hint="Choose measures of the top k, such as MRecall@5, or another label source.",
             )
         fitting_corpus(workspace, run, load_dataset(workspace, manifest.dataset))
-        held = pool or pooled_qrels(
-            workspace, judgments, manifest.dataset, manifest.corpus, source, others=(run,), progress=progress
+    held = pool or pool_of(workspace, judgments, run, source, measures, progress=progress)
+    if held.qrels is not None and any(m.pooled for m in measures):
+        return scores_of(measures, held.qrels.support(run.ids[:, :k]), held.counted, None, min_judged=floor, **made_by)
+    found = labelled_run(workspace, judgments, run, source.plain, k, progress=progress)
+    people = None
+    if source.corrected:
+        said = labelled_run(workspace, judgments, run, LabelSource((HUMAN,)), k, progress=progress)
+        people = PeopleSample(said.support, samples_of(judgments, manifest.dataset, said, measures))
+    return scores_of(measures, found.support, held.counted, people, min_judged=floor, **made_by)
+
+
+@dataclass(frozen=True)
+class PeopleSample:
+    """What people say of a ranking, and which of its questions are a random sample by the cutoff of the measure,
+    bool[n_questions]."""
+
+    support: Support
+    drawn: Mapping[int, npt.NDArray[np.bool_]]
+
+
+def samples_of(
+    judgments: Judgments, dataset: str, said: LabelledRun, measures: Sequence[Measure]
+) -> dict[int, npt.NDArray[np.bool_]]:
+    """The questions that may correct a detector (`annotation.random_sample`) by the cutoffs of measures."""
+    ids = [question.id for question in said.questions]
+    population = int((said.counts > 0).sum())
+    return {
+        k: drawn_and_reached(judgments, dataset, ids, population, said.keys[:, :k]) for k in {m.k for m in measures}
+    }
+
+
+def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSource) -> None:
+    """Raises `BadInputError` where a source is corrected and no score has a question to correct it by."""
+    if source.corrected and scores and all(s.withheld == NO_SAMPLE for s in scores):
+        raise BadInputError(
+            f"{source} needs questions that a batch drew at random and whose whole top k people judged; {what} has none.",
+            hint="Send some out with `berdseye batch create NAME --preset random-questions --run RUN`.",
         )
-        return scores_of(measures, held.support(run.ids[:, :k]), None, **made_by)
-
-    def support_by(by: LabelSource) -> Support:
-        return labelled_run(workspace, judgments, run, by, k, progress=progress).support
-
-    people = support_by(LabelSource((HUMAN,))) if source.corrected else None
-    return scores_of(measures, support_by(source.plain), people, **made_by)
 
 
 def provenance(workspace: Workspace, run: RunManifest, source: LabelSource) -> dict[str, str]:
@@ -107,16 +201,21 @@ def score_runs(
     source: LabelSource,
     measures: Sequence[Measure],
     *,
+    min_judged: float | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
-    """The scores of several runs, as `score_run` gives them; what is pooled is pooled once a data set and corpus."""
-    pools: dict[tuple[str, str], Qrels] = {}
-    scores = []
+    """The scores of several stored runs, as `score_run` gives them; what is pooled is pooled once a data set and corpus.
+
+    With a corrected source, a run without a random sample has no value, and raises only where none of the runs has one.
+    """
+    pools: dict[tuple[str, str], Pool] = {}
+    scores: list[Score] = []
     for run in runs:
         place = (run.manifest.dataset, run.manifest.corpus)
-        if any(m.pooled for m in measures) and not source.corrected and place not in pools:
-            pools[place] = pooled_qrels(workspace, judgments, *place, source, others=(run,), progress=progress)
-        scores += score_run(workspace, judgments, run, source, measures, pool=pools.get(place), progress=progress)
+        if place not in pools and not (source.corrected and any(m.pooled for m in measures)):
+            pools[place] = pool_of(workspace, judgments, run, source, measures, progress=progress)
+        scores += _scored(workspace, judgments, run, source, measures, pools.get(place), min_judged, progress)
+    refuse_without_sample(scores, " and ".join(dict.fromkeys(r.manifest.name for r in runs)), source)
     return scores
 
 
@@ -128,10 +227,12 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
         estimate = (
-            mean_with_interval(values, shares=score.unit == "share")
+            mean_with_interval(values, bounds=parse_measure(score.measure).bounds)
             if people is None
-            else corrected_mean(people, values).estimate
+            else corrected_mean(people, values, bounds=parse_measure(score.measure).bounds).estimate
         )
+        if score.withheld:
+            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
         found.append(replace(score, values=values, people=people, estimate=estimate))
     return found
 
@@ -139,24 +240,31 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
 def scores_of(
     measures: Sequence[Measure],
     support: Support,
-    people: Support | None = None,
+    counted: Counted,
+    people: PeopleSample | None = None,
     *,
+    min_judged: float = MIN_JUDGED,
     dataset: str,
     corpus: str,
     pipeline: str,
     labels: str,
     detector_version: str,
 ) -> list[Score]:
-    """One score a measure from what a ranking supports; `people` is what people say of it, for a corrected mean."""
+    """One score a measure from what a ranking supports, over the questions that count; `people` is what people say of it, for a
+    corrected mean. The interval of a corrected mean says whether its sample was enough, so that `min_judged` is of others."""
     scores = []
     for measure, raw in zip(measures, values_of(measures, support), strict=True):
-        values, said = _where_judged(raw, measure, support), None
-        estimate = mean_with_interval(values, shares=measure.unit == "share")
+        values, said, why = np.where(counted.by(measure), raw, np.nan), None, ""
         judged = support.judged_at(measure.k)
-        if people is not None:
-            said = wholly_judged_values(measure, people)
-            bounds = (0.0, 1.0) if measure.unit == "share" else (0.0, float(measure.k))
-            estimate, judged = corrected_mean(said, values, bounds=bounds).estimate, people.judged_at(measure.k)
+        if people is None:
+            estimate = mean_with_interval(values, bounds=measure.bounds)
+            if estimate.n and not enough_judged(judged, min_judged):
+                estimate, why = withheld(estimate, judged, min_judged), below(min_judged)
+        else:
+            said = np.where(people.drawn[measure.k], wholly_judged_values(measure, people.support), np.nan)
+            judged = people.support.judged_at(measure.k)
+            estimate = corrected_mean(said, values, bounds=measure.bounds).estimate
+            why = "" if estimate.n else NO_SAMPLE
         scores.append(
             Score(
                 dataset,
@@ -170,20 +278,15 @@ def scores_of(
                 values,
                 said,
                 measure.unit,
+                why,
             )
         )
     return scores
 
 
-def judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
-    """The value of each question, NaN where passages were found and none of them is labelled."""
-    return _where_judged(measure.values(support), measure, support)
-
-
-def _where_judged(values: npt.NDArray[np.float64], measure: Measure, support: Support) -> npt.NDArray[np.float64]:
-    values = values.copy()
-    values[~support.labelled(measure.k)] = np.nan
-    return values
+def counted_values(measure: Measure, support: Support, counted: Counted) -> npt.NDArray[np.float64]:
+    """The value of each question that counts, NaN of the others."""
+    return np.where(counted.by(measure), measure.values(support), np.nan)
 
 
 def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
@@ -200,7 +303,7 @@ def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.f
 def macro_average(scores: Sequence[Score]) -> list[Score]:
     """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
 
-    NaN where one of the data sets has no value: the mean of the others is another figure.
+    NaN where one of the data sets has no value, or one that is withheld: the mean of the others is another figure.
     """
     groups: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:
@@ -225,6 +328,7 @@ def macro_average(scores: Sequence[Score]) -> list[Score]:
                 estimate,
                 np.concatenate([s.values for s in known]),
                 unit=known[0].unit,
+                withheld=next((s.withheld for s in members if s.withheld), ""),
             )
         )
     return averages

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from annotation.agreement.holm import holm
 from data.errors import BadInputError, UnknownNameError
-from evaluation.intervals import resampled_means
+from evaluation.intervals import mean_ends, resampled_means
 
 Test = Literal["t", "randomisation", "bootstrap"]
 TESTS: tuple[Test, ...] = ("t", "randomisation", "bootstrap")
@@ -25,7 +25,7 @@ _LEVEL = 0.05
 class Comparison(NamedTuple):
     """System `a` minus system `b` over the `n` questions that both have a value for.
 
-    `low` and `high` are the bootstrap's 95% interval; `p` is of the chosen test, `adjusted` after the correction. `left_out`
+    `low` and `high` are the 95% interval (NaN: none); `p` is of the chosen test, `adjusted` after the correction. `left_out`
     counts the questions that one of the two has no value for.
     """
 
@@ -56,6 +56,7 @@ def compare(
     test: Test = "randomisation",
     correction: str = "holm",
     intervals: bool = True,
+    bounds: tuple[float, float] | None = None,
     seed: int = 0,
 ) -> list[Comparison]:
     """Every pair of systems, from their values by question float64[n_questions], in one order for all; NaN where missing.
@@ -63,14 +64,16 @@ def compare(
     The tests are Student's paired t, Fisher's randomisation of signs, and the bootstrap with its distribution shifted to no
     difference, the three that Smucker, Allan and Carterette (CIKM 2007) compare; two-sided, 9,999 resamples. Corrections are
     those of statsmodels' `multipletests`; Holm's, by `annotation.agreement.holm`, equals it. Two systems with equal values
-    everywhere differ with p = 1. Without `intervals`, `low` and `high` are NaN; with the t test that saves nearly all the time.
+    everywhere differ with p = 1. Intervals are those of `evaluation.intervals.mean_with_interval`; `bounds` are the least and the
+    largest difference of two values, such as (-1, 1) for shares, without which few differences have none. Without `intervals`,
+    `low` and `high` are NaN; with the t test that saves nearly all the time.
     """
     if test not in TESTS:
         raise UnknownNameError("test", test, TESTS)
     if len({len(v) for v in values.values()}) > 1:
         raise BadInputError("The systems have values for different questions.", hint="Align them by question first.")
     pairs = list(combinations(values, 2))
-    found = [_pair(a, b, values[a] - values[b], test, intervals, seed) for a, b in pairs]
+    found = [_pair(a, b, values[a] - values[b], test, intervals, bounds, seed) for a, b in pairs]
     return adjusted(found, correction)
 
 
@@ -85,6 +88,12 @@ def adjusted(comparisons: Sequence[Comparison], correction: str) -> list[Compari
     return [c._replace(adjusted=float(value)) for c, value in zip(comparisons, p, strict=True)]
 
 
+def withheld_difference(comparison: Comparison) -> Comparison:
+    """The comparison without its numbers, of two systems of whom too little is judged (`evaluation.enough_judged`)."""
+    nothing = float("nan")
+    return comparison._replace(difference=nothing, low=nothing, high=nothing, p=nothing, adjusted=nothing)
+
+
 def aligned(
     systems: Mapping[str, Mapping[str, float]],
 ) -> tuple[list[str], dict[str, npt.NDArray[np.float64]]]:
@@ -95,19 +104,27 @@ def aligned(
     }
 
 
-def _pair(a: str, b: str, differences: npt.NDArray[np.float64], test: Test, intervals: bool, seed: int) -> Comparison:
+def _pair(
+    a: str,
+    b: str,
+    differences: npt.NDArray[np.float64],
+    test: Test,
+    intervals: bool,
+    bounds: tuple[float, float] | None,
+    seed: int,
+) -> Comparison:
     known = differences[~np.isnan(differences)]
     n, left_out = len(known), int(np.isnan(differences).sum())
     mean = float(known.mean()) if n else np.nan
     if n < 2:
         return Comparison(a, b, mean, np.nan, np.nan, n, left_out, test, np.nan, np.nan)
-    if not known.any():
-        return Comparison(a, b, 0.0, 0.0, 0.0, n, left_out, test, 1.0, 1.0)
     means: npt.NDArray[np.float64] = np.zeros(0)
     low, high = np.nan, np.nan
     if intervals or test == "bootstrap":
         means = resampled_means(known, _RESAMPLES, np.random.default_rng(seed))
-        low, high = np.quantile(means, [_LEVEL / 2, 1 - _LEVEL / 2])
+        low, high = mean_ends(known, means, bounds)
+    if not known.any():
+        return Comparison(a, b, 0.0, low, high, n, left_out, test, 1.0, 1.0)
     match test:
         case "t":
             # Equal differences everywhere have no variance, and no chance to be chance.

@@ -61,10 +61,6 @@ class Support:
             raise BadInputError("No question has a perspective.", hint="Give the questions perspectives.")
         return self.supports[:, :k]
 
-    def labelled(self, k: int) -> npt.NDArray[np.bool_]:
-        """Whether anything is known of a question's top k, bool[n_questions]: a label, or that nothing was found."""
-        return np.asarray((self.depths == 0) | self.judged[:, :k].any(axis=(1, 2)))
-
     def judged_at(self, k: int) -> float:
         """judged@k: the share of the pairs of the top k that have a label."""
         pairs = int((self.counts * np.minimum(self.depths, k)).sum())

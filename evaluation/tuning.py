@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
-import numpy.typing as npt
 
 from annotation.judgments import Judgments
 from data.corpora import Corpus, open_corpus
@@ -15,10 +14,12 @@ from data.progress import Progress, silent
 from data.tuned_weights import TunedWeight, read_tuned, write_tuned
 from data.workspace import Workspace
 from detectors.labelling import judge
+from evaluation.counted import Counted, counted_questions, counting
 from evaluation.label_sources import LabelSource, label_versions
 from evaluation.labelled_runs import labelled_ranking
 from evaluation.measures import Measure
-from evaluation.scoring import judged_values
+from evaluation.scoring import counted_values
+from evaluation.support import Support
 from retrieval.passage_collections import Stored
 from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
@@ -45,7 +46,8 @@ def tune(
 ) -> TunedWeight:
     """Try the weights of the grid where the pipeline ends in `mmr(tuned)`, and store the best for this corpus.
 
-    The best has the highest mean over the data sets of the mean over the questions that have labels under every weight; of
+    The best has the highest mean over the data sets of the mean over the questions that count (`evaluation.counted`: those of the
+    pool, and those of which a ranking under one of the weights has a label); of
     equals the one nearest to 1, which changes the ranking least. Raises `BadInputError` for a pipeline that does not end so.
     """
     opened = open_corpus(workspace, corpus)
@@ -56,17 +58,20 @@ def tune(
         questions = load_dataset(workspace, dataset)
         queries = [query_of(q) for q in questions]
         ids, scores = search(opened, before, queries, whole.depth, progress=progress)
-        by_weight: list[npt.NDArray[np.float64]] = []
+        supports: list[Support] = []
         for weight in grid:
             chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
             top = chosen[:, : measure.k]
             found = labelled_ranking(workspace, judgments, opened, questions, top, source, progress=progress)
-            by_weight.append(judged_values(measure, found.support))
-        together = np.stack(by_weight)
+            supports.append(found.support)
+        counted = counted_questions(workspace, judgments, dataset, corpus, source, progress=progress)
+        here = np.logical_or.reduce([s.judged.any(axis=(1, 2)) for s in supports])
+        counted = counting(supports[0].counts, counted | here, source)
+        together = np.stack([counted_values(measure, s, Counted(counted)) for s in supports])
         together = together[:, ~np.isnan(together).any(axis=0)]
         if not together.size:
             raise BadInputError(
-                f"No question of '{dataset}' has labels from '{source}' under every weight.",
+                f"No question of '{dataset}' has labels from '{source}'.",
                 hint="Judge more, or let a detector label: --labels human>embedded.",
             )
         for weight, mean in zip(grid, together.mean(axis=1).tolist(), strict=True):

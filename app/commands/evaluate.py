@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.arguments import not_with, only_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
+from app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
 from data.given_paths import is_file
@@ -43,8 +43,10 @@ def evaluate(
     dataset: Annotated[str | None, typer.Option(help="For a file: the data set its questions are of.")] = None,
     corpus: Annotated[str | None, typer.Option(help="For a file: the corpus here that its passages are of.")] = None,
     missing: Annotated[
-        Missing, typer.Option(help="What becomes of questions that a file does not name.")
-    ] = Missing.LEFT_OUT,
+        Missing,
+        typer.Option(help="What becomes of questions that a file does not name: zero counts them as finding nothing."),
+    ] = Missing.ZERO,
+    min_judged: MinJudgedOption = None,
     version: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,6 +58,10 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Compute measures, each with its 95% interval over n questions, judged@k and the source of its labels.
+
+    A question counts where the label source knows something of it: where a passage that any stored run found for it has a label
+    (with --qrels: where the file has one). So n is the same for every run. Pairs without a label count as not relevant, and where
+    less than half of the pairs of the top k have one, there is no number but the reason, unless --min-judged says otherwise.
 
     BERDS: MRecall@k, Precision@k, Coverage@k. Classic: Recall@k, nDCG@k, AP@k, Rprec; of diversity: alpha_nDCG@k, ERR_IA@k,
     StRecall@k. What is relevant beyond a run is pooled from all labelled pairs of all stored runs of its data set and corpus.
@@ -78,52 +84,57 @@ def evaluate(
     if version:
         if run is None or path is None or is_file(run) or len(version) > 2:
             raise BadInputError("One stored run is measured under one or two versions.", hint="Name it with --run.")
-        _under_versions(run, version, parsed, labels, workspace, json=json)
+        _under_versions(run, version, parsed, labels, workspace, min_judged, json=json)
         return
     if run is not None and path is not None and is_file(run):
         if qrels is not None:
             if corpus is not None or labels is not None:
                 raise BadInputError("--qrels are the labels.", hint="Leave out --corpus and --labels.")
-            rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace)
+            rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace, min_judged)
         elif dataset is not None and corpus is not None:
-            rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace)
+            rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace, min_judged)
         elif dataset is not None or corpus is not None:
             raise BadInputError("A run's passages need labels.", hint="Give --dataset and --corpus, or --qrels.")
         else:
             only_with("--qrels, or --dataset and --corpus", False, "missing")
-            rows = _released(path, labels, parsed)
+            rows = _released(path, labels, parsed, min_judged)
     elif run is not None and (Path(run).suffix in _FILES or "/" in run):
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")
     elif qrels is not None or dataset is not None or corpus is not None:
         raise BadInputError("--qrels, --dataset and --corpus are for a file.", hint="Name the file with --run.")
     else:
-        rows = _stored(run, parsed, labels, workspace)
+        rows = _stored(run, parsed, labels, workspace, min_judged)
     if json:
         print_json(rows)
         return
     for row in rows if isinstance(rows, list) else [{"measure": name, **values} for name, values in rows.items()]:
-        print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in row.values()))
+        _print_row(row)
 
 
-def _released(path: Path, model: str | None, measures: "Sequence[Measure]") -> dict[str, dict[str, Any]]:
-    import numpy as np
+def _print_row(row: dict[str, Any]) -> None:
+    """A row with tabs between its values; why a number is withheld comes last, where one is."""
+    told = [v for name, v in row.items() if name != "withheld" or v]
+    print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in told))
 
+
+def _released(
+    path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float | None
+) -> dict[str, dict[str, Any]]:
+    from evaluation.counted import Counted
+    from evaluation.enough_judged import checked_floor
     from evaluation.interchange.berds import read_released_run
     from evaluation.interchange.made_elsewhere import RunFormat, run_format
-    from evaluation.intervals import mean_with_interval
-    from evaluation.measures import values_of
+    from evaluation.scoring import scores_of
 
     if run_format(path) is not RunFormat.BERDS:
         raise BadInputError("The file holds no labels.", where=path, hint="Give --qrels, or --dataset and --corpus.")
     held = read_released_run(path, model)
     _say_depth(measures, int(held.support.depths.max(initial=0)), str(path))
-    return {
-        str(m): {
-            **mean_with_interval(np.where(held.support.labelled(m.k), v, np.nan))._asdict(),
-            "judged": held.support.judged_at(m.k),
-        }
-        for m, v in zip(measures, values_of(measures, held.support), strict=True)
-    }
+    scores = scores_of(
+        measures, held.support, Counted(held.counted), min_judged=checked_floor(min_judged), dataset="", corpus="",
+        pipeline="", labels=held.source, detector_version="",
+    )  # fmt: skip
+    return {s.measure: {**s.estimate._asdict(), "judged": s.judged, "withheld": s.withheld} for s in scores}
 
 
 def _against_qrels(
@@ -133,22 +144,25 @@ def _against_qrels(
     measures: "Sequence[Measure]",
     missing: Missing,
     workspace: Path | None,
+    min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
     from data.datasets import load_dataset
+    from evaluation.enough_judged import checked_floor
     from evaluation.interchange.made_elsewhere import judged_by_file, read_labels, read_run
-    from evaluation.intervals import mean_with_interval
-    from evaluation.measures import values_of
+    from evaluation.scoring import scores_of
 
     questions = load_dataset(opened(workspace), dataset) if dataset is not None else None
     held = judged_by_file(read_run(path), read_labels(qrels), questions, missing)
     for text in held.notes:
         note(text)
     _say_depth(measures, held.ranked.ids.shape[1], str(path))
-    support = held.qrels.support(held.ranked.ids)
-    found = zip(measures, values_of(measures, support), strict=True)
+    scores = scores_of(
+        measures, held.qrels.support(held.ranked.ids), held.qrels.pool(), min_judged=checked_floor(min_judged),
+        dataset=dataset or "", corpus="", pipeline=held.tag, labels=qrels.name, detector_version="",
+    )  # fmt: skip
     return {
-        str(m): {**mean_with_interval(v)._asdict(), "judged": support.judged_at(m.k), "labels": qrels.name}
-        for m, v in found
+        s.measure: {**s.estimate._asdict(), "judged": s.judged, "labels": s.labels, "withheld": s.withheld}
+        for s in scores
     }
 
 
@@ -160,6 +174,7 @@ def _against_workspace(
     measures: "Sequence[Measure]",
     missing: Missing,
     workspace: Path | None,
+    min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
     from annotation.judgments import Judgments
     from detectors.trained import adopted_detector
@@ -173,7 +188,9 @@ def _against_workspace(
     _say_missing(absent, len(made.question_ids), str(path), missing)
     _say_depth(measures, made.manifest.k, str(path))
     with counting(path.name) as progress:
-        scores = score_run(held, Judgments.open(held.judgments_url), made, source, measures, progress=progress)
+        scores = score_run(
+            held, Judgments.open(held.judgments_url), made, source, measures, min_judged=min_judged, progress=progress
+        )
     if missing is Missing.LEFT_OUT:
         scores = without_questions(scores, [q in set(absent) for q in made.question_ids])
     return {
@@ -182,13 +199,18 @@ def _against_workspace(
             "judged": s.judged,
             "labels": s.labels,
             "detector_version": s.detector_version,
+            "withheld": s.withheld,
         }
         for s in scores
     }
 
 
 def _stored(
-    run: str | None, measures: "Sequence[Measure]", labels: str | None, workspace: Path | None
+    run: str | None,
+    measures: "Sequence[Measure]",
+    labels: str | None,
+    workspace: Path | None,
+    min_judged: float | None,
 ) -> list[dict[str, Any]]:
     from annotation.judgments import Judgments
     from data.runs import list_runs, load_run
@@ -205,7 +227,9 @@ def _stored(
     for one in runs:
         _say_depth(measures, one.manifest.k, one.manifest.name)
     with counting("scoring") as progress:
-        scores = score_runs(held, Judgments.open(held.judgments_url), runs, source, measures, progress=progress)
+        scores = score_runs(
+            held, Judgments.open(held.judgments_url), runs, source, measures, min_judged=min_judged, progress=progress
+        )
     return [score_row(s) for s in [*scores, *(macro_average(scores) if run is None else [])]]
 
 
@@ -215,6 +239,7 @@ def _under_versions(
     measures: "Sequence[Measure]",
     labels: str | None,
     workspace: Path | None,
+    min_judged: float | None,
     *,
     json: bool,
 ) -> None:
@@ -232,14 +257,16 @@ def _under_versions(
     with counting("scoring") as progress:
         if len(versions) == 1:
             scores = score_run(
-                held, judgments, under_version(held, run, versions[0]), source, measures, progress=progress
-            )
+                held, judgments, under_version(held, run, versions[0]), source, measures, min_judged=min_judged,
+                progress=progress,
+            )  # fmt: skip
             rows: list[dict[str, Any]] = [score_row(s) for s in scores]
             questions: list[dict[str, Any]] = []
         else:
             found = compare_versions(
-                held, judgments, run, (versions[0], versions[1]), source, measures, progress=progress
-            )
+                held, judgments, run, (versions[0], versions[1]), source, measures, min_judged=min_judged,
+                progress=progress,
+            )  # fmt: skip
             rows, questions = rows_of(found), question_rows(found)
             if found.shown_perspectives:
                 note(f"{name} was ranked with the perspectives of {run.manifest.dataset} in sight.")
@@ -247,7 +274,7 @@ def _under_versions(
         print_json({"measures": rows, "questions": questions} if len(versions) == 2 else rows)
         return
     for row in rows:
-        print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in row.values()))
+        _print_row(row)
     for row in questions:
         before, after = (f"{row[v]:.4f}" for v in (found.versions[0], found.versions[1]))
         print(f"{row['question']}\t{row['measure']}\t{before}\t{after}")
@@ -264,6 +291,7 @@ def score_row(score: "Score") -> dict[str, Any]:
         "judged": score.judged,
         "labels": score.labels,
         "detector_version": score.detector_version,
+        "withheld": score.withheld,
     }
 
 

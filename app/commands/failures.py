@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
 from data.errors import BadInputError
 
@@ -132,6 +132,7 @@ def compare(
     test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
     correction: Annotated[Correction, typer.Option(help="For the number of measures.")] = "holm",
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the resamples.")] = 0,
+    min_judged: MinJudgedOption = None,
     csv: CsvOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -165,8 +166,9 @@ def compare(
     sides = ((runs[0], one), (runs[1], other))
     with counting("comparing") as progress:
         found = contrasts(
-            held, Judgments.open(held.judgments_url), sides, measures, test=test, seed=seed, progress=progress
-        )
+            held, Judgments.open(held.judgments_url), sides, measures, min_judged=min_judged, test=test, seed=seed,
+            progress=progress,
+        )  # fmt: skip
     table = contrast_table(found, correction).assign(labels=str(one), second_labels=str(other))
     questions = found[0].questions.drop(columns=["row_first", "row_second"])
     if csv is not None:
@@ -178,6 +180,9 @@ def compare(
         print_json({name: _records(frame) for name, frame in rows.items()})
         return
     _print_table(table)
+    if any(c.withheld for c in found):
+        names = ", ".join(str(c.measure) for c in found if c.withheld)
+        note(f"No value by {names}: {found[0].withheld or next(c.withheld for c in found if c.withheld)}.")
     _say_questions(found[0])
 
 

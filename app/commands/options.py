@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 WorkspaceOption = Annotated[Path | None, typer.Option("--workspace", "-w", help="The workspace folder.")]
 LARGEST_SEED = 2**31 - 1
 """What every library and database that takes a seed can hold."""
+MinJudgedOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Show no number over less than this share of judged pairs; 0 shows all. Else the setting min_judged (0.5)."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 

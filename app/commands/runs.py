@@ -175,19 +175,20 @@ def _released(workspace: "Workspace", run: "Run", labels: str | None, model: str
     from annotation.judgments import Judgments
     from data.datasets import load_dataset
     from data.run_pairs import run_pairs
+    from evaluation.counted import counted_questions
     from evaluation.interchange.berds import released_run
     from evaluation.label_sources import labels_of, parse_label_source
 
     questions = load_dataset(workspace, run.manifest.dataset)
     found = run_pairs(workspace, run, questions, run.manifest.k)
-    said = None
+    said, counted = None, None
     if labels is not None:
         with counting(run.manifest.name) as progress:
             source = parse_label_source(labels).plain
-            values = labels_of(
-                workspace, Judgments.open(workspace.judgments_url), source, found.pairs, progress=progress
-            )
+            judgments, m = Judgments.open(workspace.judgments_url), run.manifest
+            values = labels_of(workspace, judgments, source, found.pairs, progress=progress)
+            counted = counted_questions(workspace, judgments, m.dataset, m.corpus, source, progress=progress)
         said = found.by_question(values, questions)
     rankings = [[found.passages[i] for i in row[row >= 0].tolist()] for row in run.ids]
     scores = [row[: len(held)].tolist() for row, held in zip(run.scores, rankings, strict=True)]
-    return released_run(questions, rankings, scores, said, model=model)
+    return released_run(questions, rankings, scores, said, model=model, counted=counted)

@@ -37,9 +37,12 @@ class Compared:
             run.stored.manifest.pipeline + ("" if same else f" on {run.place}") for run in (self.first, self.second)
         )
         told = f"{second} against {first}" + (f", {self.first.place}" if same else "")
+        if self.contrast.withheld:
+            return f"{told}: {self.contrast.measure} has no value, {self.contrast.withheld}"
+        interval = "" if c.low != c.low else f" [{c.low:.3f}, {c.high:.3f}]"
         wins, losses, ties = (self.contrast.count(outcome) for outcome in (WIN, LOSS, TIE))
         return (
-            f"{told}: {self.contrast.measure} {c.difference:+.3f} [{c.low:.3f}, {c.high:.3f}], p = {c.p:.3f} "
+            f"{told}: {self.contrast.measure} {c.difference:+.3f}{interval}, p = {c.p:.3f} "
             f"over {c.n} questions; {wins} wins, {losses} losses, {ties} ties"
         )
 

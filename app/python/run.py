@@ -39,9 +39,11 @@ class Run:
         found = {"passage": self.stored.ids[rows, ranks], "score": self.stored.scores[rows, ranks]}
         return pd.DataFrame({"question_id": ids, "rank": ranks + 1, **found})
 
-    def measures(self, names: str = USUAL, labels: str | None = None) -> pd.DataFrame:
+    def measures(
+        self, names: str = USUAL, labels: str | None = None, *, min_judged: float | None = None
+    ) -> pd.DataFrame:
         """As `Workspace.measures`."""
-        return self.workspace.measures(self, names, labels)
+        return self.workspace.measures(self, names, labels, min_judged=min_judged)
 
     def labels(self, k: int = 5, labels: str | None = None) -> pd.DataFrame:
         """As `Workspace.labels`."""

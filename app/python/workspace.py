@@ -21,8 +21,8 @@ from data.records import Pair, Passage, Perspective, Question
 from data.runs import list_runs, load_run
 from data.workspace import Workspace as Folder
 from evaluation.failures.attribution import POOL_DEPTH, pool_ranks, reasons_of_holes
-from evaluation.failures.contrast import contrast
 from evaluation.failures.hole_map import hole_map
+from evaluation.failures.sides import contrasts
 from evaluation.label_sources import LabelSource, labels_of, parse_label_source
 from evaluation.labelled_runs import LabelledRun, labelled_run
 from evaluation.measures import parse_measure, parse_measures
@@ -192,12 +192,15 @@ class Workspace:
         runs: Run | str | Iterable[Run | str] | None = None,
         names: str = USUAL,
         labels: str | None = None,
+        *,
+        min_judged: float | None = None,
     ) -> pd.DataFrame:
         """Measures of runs, a row each: dataset, corpus, pipeline, measure, value, low and high (95% interval), n (questions),
         judged (judged@k), labels (their source) and detector_version. Shares are from 0 to 1.
 
         `names` are measures separated by spaces, `labels` a label source, else the adopted detector. Without runs, those of all
-        that are stored, and their means over the data sets as data set 'average'.
+        that are stored, and their means over the data sets as data set 'average'. A value is NaN where less than `min_judged` of
+        the pairs of the top k have a label (0: none is; else the workspace's setting).
         """
         from app.commands.evaluate import score_row
 
@@ -208,6 +211,7 @@ class Workspace:
             [r.stored for r in chosen],
             self._source(labels),
             parse_measures(names),
+            min_judged=min_judged,
             progress=self.progress,
         )
         scores += macro_average(scores) if runs is None else []
@@ -267,13 +271,19 @@ class Workspace:
         measure: str = "MRecall@5",
         labels: str | None = None,
         *,
+        min_judged: float | None = None,
         test: Test = "randomisation",
         seed: int = 0,
     ) -> Compared:
-        """Two runs question by question: who wins, by how much, whether it is chance, and which perspectives are lost."""
+        """Two runs question by question: who wins, by how much, whether it is chance, and which perspectives are lost. Nobody
+        has a value where less than `min_judged` of the pairs of either top k have a label, as in `measures`."""
         parsed, a, b = parse_measure(measure), self._run(first), self._run(second)
-        left, right = (self.labelled(run, parsed.k, labels) for run in (a, b))
-        return Compared(a, b, str(self._source(labels)), contrast(left, right, parsed, test=test, seed=seed))
+        source = self._source(labels)
+        [found] = contrasts(
+            self.folder, self.people, ((a.stored, source), (b.stored, source)), [parsed], min_judged=min_judged,
+            test=test, seed=seed, progress=self.progress,
+        )  # fmt: skip
+        return Compared(a, b, str(source), found)
 
     def judge(self, pair: Row, verdict: Verdict, *, person: str, comment: str = "") -> None:
         """Record what a person says of a pair: 'supports', 'does not support' or 'unsure'. It is on disk when this returns.

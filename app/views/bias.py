@@ -29,6 +29,7 @@ from evaluation.bias.charts import (
 )
 from evaluation.bias.stored import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
 from evaluation.chart_files import Chart
+from evaluation.enough_judged import below, min_judged_of
 from evaluation.label_sources import HUMAN
 from evaluation.studies.charts import stacked
 from evaluation.studies.pir.bias import IN_CORPUS
@@ -74,12 +75,19 @@ def leaning(kept: Made, source: str, k: int) -> None:
         )
         return
     shown = cells[cells["n"] > 0].assign(row=cells["system"])
-    chart = stacked(shown, f"percent of questions, top {k}", row="row", colour="leaning", colours=LEANING_COLOURS)
+    chart = stacked(
+        shown[shown["value"].notna()],
+        f"percent of questions, top {k}",
+        row="row",
+        colour="leaning",
+        colours=LEANING_COLOURS,
+    )
     st.altair_chart(chart, key="leaning")
     st.caption(
         f"Of the questions with a supporting and an opposing perspective, which of the two the top {k} supports (BERDS, figure "
-        f"2); labels from **{escaped(source)}**."
+        f"2); labels from **{escaped(source)}**. Questions count for every system alike, where a passage of any run has a label."
     )
+    say_withheld(shown)
     table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)
     people(
         beside,
@@ -95,15 +103,24 @@ def stances(kept: Made, source: str, k: int) -> None:
     if not cells["n"].any():
         st.info("Nothing supports any perspective here. Choose another label source, or a larger k.")
         return
-    chart = share_dots(cells[cells["n"] > 0], part="stance", colours=STANCE_SHARE_COLOURS)
+    chart = share_dots(cells[cells["value"].notna()], part="stance", colours=STANCE_SHARE_COLOURS)
     st.altair_chart(chart, key="stances")
     st.caption(
         f"Of all that the top {k} says for a perspective, the share of each stance, with 95% intervals over questions, as PIR's "
         "table 3 asks of queries that name no side. The upright mark is the share that the perspectives themselves have. "
         f"Labels from **{escaped(source)}**."
     )
+    say_withheld(cells)
     table(cells.drop(columns="place"), f"stances-{k}", chart, across="stance", digits=1)
     people(beside, "of the questions of which people judged every pair of the top k", source)
+
+
+def say_withheld(cells: pd.DataFrame) -> None:
+    """Which systems have no value, and why."""
+    floor = min_judged_of(workspace())
+    without = sorted(cells.loc[cells["judged"] < 100 * floor, "system"].unique())
+    if without:
+        st.caption(f"No value of {escaped(', '.join(without))}: {below(floor)}.")
 
 
 def people(beside: pd.DataFrame, of_what: str, source: str) -> None:

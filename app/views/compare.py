@@ -10,10 +10,11 @@ from app.components.downloads import downloads
 from app.components.one_of import one_of
 from app.components.plain_text import escaped
 from app.components.two_lists import ListOf, two_lists
-from app.labelled import labelled, pooled, state
+from app.labelled import labelled, pool, pool_runs, state
 from app.run_choice import chosen_run, chosen_source, chosen_version
 from app.session import errors_in_place, workspace
-from data.runs import RunManifest, list_runs
+from data.runs import RunManifest, list_runs, load_run
+from evaluation.enough_judged import min_judged_of
 from evaluation.failures.contrast import (
     LOSS,
     NO_VALUE,
@@ -102,11 +103,18 @@ def _contrasts(key: tuple[object, ...], _sides: tuple[Side, Side], measures: str
     del key  # all that the values depend on
     first, second = (labelled(s.run, s.source, s.version) for s in _sides)
     parsed = parse_measures(measures)
+    one, other = (pool(s.run, s.source, s.version, labels=any(m.pooled for m in parsed)) for s in _sides)
     pools = None
-    if any(m.pooled for m in parsed):
-        one, other = (pooled(s.run, s.source, s.version) for s in _sides)
-        pools = (one, other)
-    return [contrast(first, second, m, pools=pools if m.pooled else None, test=test) for m in parsed]
+    if one.qrels is not None and other.qrels is not None:
+        pools = (
+            one.qrels.support(load_run(workspace(), _sides[0].run.name).ids),
+            other.qrels.support(load_run(workspace(), _sides[1].run.name).ids),
+        )
+    counted, floor = (one.counted, other.counted), min_judged_of(workspace())
+    return [
+        contrast(first, second, m, counted, pools=pools if m.pooled else None, min_judged=floor, test=test)
+        for m in parsed
+    ]
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -120,7 +128,9 @@ def contrasts_of(
     first: Side, second: Side, measures: str, test: Test, correction: str
 ) -> tuple[list[Contrast], pd.DataFrame]:
     """Both sides compared by each measure, and the table of all; nobody changes what is given."""
-    key = tuple((s.run.name, s.source, s.version, state(s.run, s.source, s.version)) for s in (first, second))
+    key = tuple(
+        (s.run.name, s.source, s.version, state(s.run, s.source, s.version), pool_runs(s.run)) for s in (first, second)
+    )
     asked = " ".join(map(str, parse_measures(measures)))
     return _contrasts(key, (first, second), asked, test), _table(key, (first, second), asked, test, correction)
 
@@ -137,8 +147,15 @@ def say_what_hinders(first: Side, second: Side, held: Contrast) -> None:
         st.warning("The two have no question in common. Choose runs of one data set.")
     for outcome, letter in ((ONLY_FIRST, "A"), (ONLY_SECOND, "B")):
         _missing(questions[questions["outcome"] == outcome], f"only in {letter}: no difference, and counted nowhere")
-    why = "have no value in one of them (no perspective, or nobody labelled their passages), and are counted nowhere"
-    _missing(questions[questions["outcome"] == NO_VALUE], why)
+    if held.withheld:
+        shares = " and ".join(f"{s:.0%} of {letter}" for s, letter in zip(held.judged, "AB", strict=True))
+        st.warning(
+            f"No value by {held.measure}: {held.withheld} ({shares}). Choose another label source, judge more, or lower "
+            "`min_judged` under [measures] of berdseye.toml."
+        )
+    else:
+        why = "do not count for one of them (no perspective, or no passage of any run has a label), and count nowhere"
+        _missing(questions[questions["outcome"] == NO_VALUE], why)
     for side in (first, second):
         if side.depth < held.k < WHOLE_RUN:
             st.warning(f"{side.letter} has {side.depth} passages a question; {held.measure} looks deeper.")
@@ -181,6 +198,10 @@ def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
         **{name: st.column_config.NumberColumn(format="percent") for name in ("judged@k A", "judged@k B")},
     }
     st.dataframe(shown, hide_index=True, key="figures", column_config=told)
+    st.caption(
+        "A question counts for both where the labels know something of it: where a passage of any run has a label. "
+        "Pairs without one count as not supporting."
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(escaped(verdict(table, names)))
         downloads("compared", table)

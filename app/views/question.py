@@ -22,9 +22,10 @@ from data.errors import BadInputError
 from data.records import Question
 from data.runs import RunManifest, list_runs
 from evaluation.coverage_history import coverage_chart, coverage_over_time
+from evaluation.enough_judged import below, min_judged_of
 from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
 from evaluation.measures import parse_measures
-from evaluation.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
+from evaluation.question_runs import QuestionRun, counts_over, first_rank_frame, measures_frame, question_runs
 
 DEPTH = 100
 _DECIDED = {"open": ":orange-badge[open]", "accepted": ":green-badge[accepted]", "rejected": ":red-badge[rejected]"}
@@ -92,15 +93,24 @@ def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
     downloads("question-first-ranks", frame.drop(columns="row"), chart)
 
 
-def measures(runs: list[QuestionRun], k: int) -> None:
+def measures(question: Question, dataset: str, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
     """The measures of each run, on this question alone."""
-    frame = measures_frame(runs, parse_measures(f"MRecall@{k} Precision@{k} Coverage@{k}"))
+    counted, floor = (
+        counts_over(workspace(), judgments(), dataset, question.id, runs, source),
+        min_judged_of(workspace()),
+    )
+    frame = measures_frame(runs, parse_measures(f"MRecall@{k} Precision@{k} Coverage@{k}"), counted, floor)
     st.dataframe(
         frame.assign(made=frame["made"].str[:16].str.replace("T", " ")),
         hide_index=True,
         key="measures",
         column_config={name: st.column_config.NumberColumn(format="%.2f") for name in frame.columns if "@" in name},
     )
+    if not all(counted.values()):
+        without = escaped(", ".join(corpus for corpus, counts in counted.items() if not counts))
+        st.caption(f"No value over {without}: no passage that any run found there has a label.")
+    if (frame[f"judged@{k}"] < floor).any():
+        st.caption(f"No value where the pairs of the top {k} are {below(floor)}.")
     downloads("question-measures", frame)
 
 
@@ -190,7 +200,7 @@ def page() -> None:
                 st.caption("What runs cover of its perspectives will be seen here.")
             case "Runs":
                 holes(question, runs, k)
-                measures(runs, k)
+                measures(question, dataset, runs, source, k)
             case "Over time":
                 over_time(question, runs, source, k)
             case "Judgments":

@@ -16,8 +16,9 @@ from app.session import errors_in_place, judgments, workspace
 from data.corpora import open_corpus
 from data.pir_tasks import PirTask, kept_task, read_pir_task
 from data.runs import RunManifest, list_runs
+from evaluation.enough_judged import below, min_judged_of
 from evaluation.label_sources import default_sources, parse_label_source
-from evaluation.leaderboard.board import AVERAGE, ENOUGH_JUDGED, best_first, laid_out
+from evaluation.leaderboard.board import AVERAGE, best_first, laid_out
 from evaluation.leaderboard.charts import quality_against_cost
 from evaluation.leaderboard.charts import standings as standings_chart
 from evaluation.leaderboard.costs import COSTS
@@ -25,6 +26,7 @@ from evaluation.leaderboard.printed import printed_p_recall, printed_rows
 from evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
 from evaluation.significance import CORRECTIONS, TESTS, Test
 from evaluation.studies.charts import curves
+from evaluation.studies.comparing import missing_points
 
 MEASURES = (*DEFAULT_MEASURES, "ToCover@5")
 VIEWS = ("Standings", "By k", "Cost")
@@ -116,13 +118,15 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
 def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
     """How the numbers of the table are to be read."""
     parts = [
-        "Passages read until every perspective is covered, over the questions covered within that depth; fewer are better."
+        "Passages read until every perspective is covered, one more than the depth where it does not; fewer are better."
         if measure.unit == "passages"
         else "Percent.",
         f"95% intervals over questions; labels from **{escaped(source)}**.",
-        "The detector's mean is put right by the questions that people judged whole, which must be a random sample."
+        "The detector's mean is put right by the questions that a batch drew at random and people judged whole."
         if parse_label_source(source).corrected
-        else f"Pairs without a label count as not supporting; below {ENOUGH_JUDGED:.0%} judged no number is shown.",
+        else "A question counts for every run where the labels know something of it: where a passage of any run has a "
+        "label. Pairs without one count as not supporting; "
+        f"{below(min_judged_of(workspace()))} no number is shown.",
         "Systems that share a letter in a column were not found to differ there.",
         "The average is over data sets, of systems that ran on all of them.",
     ]
@@ -161,8 +165,15 @@ def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
         return
     points = by_k(kept, source, measure.name, deepest, judgments().version())
     shown = points.assign(system=points["pipeline"] + ", " + points["corpus"], judged=100 * points["judged"])
-    chart = curves(shown, x="k", x_title="k", y_title=f"{measure.name}@k, percent", colour="system")
-    st.altair_chart(chart, key="by-k")
+    drawn = shown[shown["value"].notna()]
+    chart = None
+    if drawn.empty:
+        st.info("No system has enough labels here for a curve. Choose another label source, or judge more on Annotate.")
+    else:
+        chart = curves(drawn, x="k", x_title="k", y_title=f"{measure.name}@k, percent", colour="system")
+        st.altair_chart(chart, key="by-k")
+    if missing := missing_points(points, min_judged_of(workspace())):
+        st.caption(missing)
     plain = parse_label_source(source).plain
     st.caption(f"Over all questions of the data sets; bands are 95% intervals; labels from **{escaped(str(plain))}**.")
     wide = shown.pivot(index="system", columns="k", values="value").rename(columns="{:d}".format).reset_index()
@@ -186,6 +197,8 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
         key="costs",
         placeholder="–",
     )
+    if both["withheld"].astype(bool).any():
+        st.caption(f"No value where the pairs of the top k are {below(min_judged_of(workspace()))}.")
     st.caption(
         f"{measure}, {dataset}. Times are of searching alone, without indexing, on the machine that made the run; GPU seconds "
         "are those of runs that used one; tokens are of all texts by language models that a run took, kept ones too; minutes "

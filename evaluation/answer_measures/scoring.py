@@ -68,4 +68,6 @@ def score_answers(
         notes.append(
             f"{answers.name}: {len(strangers)} answers are to questions that are not there ({shown}): left out."
         )
-    return AnswerScore(answers.name, str(measure), scorer.version, values, mean_with_interval(values), tuple(notes))
+    # Dispute awareness is 0 or 1; a perplexity, a rating or an overlap has no bounds that hold for all of them.
+    estimate = mean_with_interval(values, bounds=(0.0, 1.0) if measure.name == "DA" else None)
+    return AnswerScore(answers.name, str(measure), scorer.version, values, estimate, tuple(notes))

@@ -35,6 +35,17 @@ def documents_to_cover(support: Support, depth: int) -> Values:
     return np.where((support.counts > 0) & (deepest <= depth), deepest, np.nan)
 
 
+def reading_length(support: Support, k: int) -> Values:
+    """ToCover@k: passages read until every perspective is covered, float64[n_questions]; k + 1 where the top k does not cover
+    them, and NaN where a question has no perspective.
+
+    BERDS (table 5) leaves out the questions that are not covered (`documents_to_cover`), which favours the system that covers
+    none but the easy ones; there the share of covered questions has to stand beside the mean.
+    """
+    found = documents_to_cover(support, k)
+    return np.asarray(np.where((support.counts > 0) & np.isnan(found), k + 1.0, found))
+
+
 def union_coverage(supports: Sequence[Support], depth: int) -> Values:
     """1 where the top `depth` of all systems together cover every perspective (BERDS, table 6), else 0; float64[n_questions].
 

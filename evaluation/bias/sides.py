@@ -8,6 +8,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from evaluation.berds.leaning import Leaning, leanings, shares_of_leanings, supporting_places
+from evaluation.enough_judged import MIN_JUDGED, enough_judged
 from evaluation.labelled_runs import LabelledRun
 from evaluation.pir.shares import shares_over_roots
 
@@ -23,22 +24,36 @@ def wholly_judged(run: LabelledRun, k: int) -> Rows:
     return np.asarray((support.judged[:, :k].sum(axis=(1, 2)) == pairs) & (pairs > 0))
 
 
-def leaning_of(run: LabelledRun, k: int) -> list[Leaning | None]:
-    """The leaning of each question's top k; None where it has not two known sides, or nothing there has a label."""
-    support = run.support
-    found = leanings(support, supporting_places(run.questions), k)
-    return [one if known else None for one, known in zip(found, support.labelled(k).tolist(), strict=True)]
+def leaning_of(run: LabelledRun, k: int, counted: Rows) -> list[Leaning | None]:
+    """The leaning of each question's top k; None where it has not two known sides, or does not count (`evaluation.counted`)."""
+    found = leanings(run.support, supporting_places(run.questions), k)
+    return [one if counts else None for one, counts in zip(found, counted.tolist(), strict=True)]
 
 
-def leaning_shares(runs: Mapping[str, Sequence[LabelledRun]], k: int) -> pd.DataFrame:
+def leaning_shares(
+    runs: Mapping[str, Sequence[LabelledRun]],
+    k: int,
+    counted: Mapping[str, Sequence[Rows]],
+    min_judged: float = MIN_JUDGED,
+) -> pd.DataFrame:
     """By system (its runs on all data sets): columns system, leaning, place, value, low, high (percent of the questions with two
-    sides, Wilson's interval), n and judged."""
+    sides that count, Wilson's interval; NaN where less than `min_judged` of the pairs have a label), n and judged."""
     rows = []
     for system, held in runs.items():
-        found = [one for run in held for one in leaning_of(run, k)]
-        judged = 100 * float(np.mean([run.support.judged_at(k) for run in held]))
-        rows += [{"system": system, **share, "judged": judged} for share in shares_of_leanings(found)]
+        found = [one for run, counts in zip(held, counted[system], strict=True) for one in leaning_of(run, k, counts)]
+        judged = _judged(held, k)
+        shares = [shown(share, judged, min_judged) for share in shares_of_leanings(found)]
+        rows += [{"system": system, **share, "judged": 100 * judged} for share in shares]
     return pd.DataFrame(rows)
+
+
+def shown(cell: Mapping[str, object], judged: float, min_judged: float = MIN_JUDGED) -> dict[str, object]:
+    """A cell of a table, its value and interval NaN where too little is judged (`evaluation.enough_judged`)."""
+    return dict(cell) if enough_judged(judged, min_judged) else {**cell, "value": np.nan, "low": np.nan, "high": np.nan}
+
+
+def _judged(runs: Sequence[LabelledRun], k: int) -> float:
+    return float(np.mean([run.support.judged_at(k) for run in runs]))
 
 
 def leaning_beside_people(
@@ -52,10 +67,9 @@ def leaning_beside_people(
         pairs = [
             (mine, theirs)
             for run, said in zip(held, people[system], strict=True)
-            for mine, theirs, whole in zip(
-                leaning_of(run, k), leaning_of(said, k), wholly_judged(said, k).tolist(), strict=True
-            )
-            if whole and mine is not None and theirs is not None
+            for whole in [wholly_judged(said, k)]
+            for mine, theirs in zip(leaning_of(run, k, whole), leaning_of(said, k, whole), strict=True)
+            if mine is not None and theirs is not None
         ]
         if not pairs:
             continue
@@ -71,13 +85,18 @@ def leaning_beside_people(
 
 
 def stance_shares(
-    runs: Mapping[str, Sequence[LabelledRun]], k: int, only: Mapping[str, Sequence[Rows]] | None = None
+    runs: Mapping[str, Sequence[LabelledRun]],
+    k: int,
+    only: Mapping[str, Sequence[Rows]] | None = None,
+    min_judged: float = MIN_JUDGED,
 ) -> pd.DataFrame:
     """Of what the top k says for perspectives, the share of each stance, as PIR's table 3 asks of root queries: columns system,
     stance, place, value, low, high (percent, bootstrap over questions) and n, the questions of which anything was found.
 
     A passage counts once for every perspective that it supports. `even` is the share that the perspectives themselves have: a
-    ranking that favours nobody comes near it where all are equally easy to find. `only` keeps some questions of each run.
+    ranking that favours nobody comes near it where all are equally easy to find. `only` keeps some questions of each run, of
+    which every pair is judged; else the values are NaN where less than `min_judged` of the pairs have a label (column judged,
+    percent).
     """
     rows = []
     for system, held in runs.items():
@@ -87,12 +106,15 @@ def stance_shares(
             q for run, mask in zip(held, kept, strict=True) for q, keep in zip(run.questions, mask, strict=True) if keep
         ]
         stances = [p.stance or NO_SIDE for question in asked for p in question.perspectives]
+        judged = 1.0 if only else _judged(held, k)
         for place, (stance, share) in enumerate(zip(STANCES, shares_over_roots(found), strict=True)):
             if stance in stances:
                 value, low, high = (100 * x for x in share[:3])
-                rows.append({"system": system, "stance": stance, "place": place, "value": value, "low": low, "high": high,
-                             "even": 100 * stances.count(stance) / len(stances), "n": share.n})  # fmt: skip
-    return pd.DataFrame(rows, columns=["system", "stance", "place", "value", "low", "high", "even", "n"])
+                cell = {"system": system, "stance": stance, "place": place, "value": value, "low": low, "high": high,
+                        "even": 100 * stances.count(stance) / len(stances), "n": share.n, "judged": 100 * judged}  # fmt: skip
+                rows.append(shown(cell, judged, min_judged))
+    columns = ["system", "stance", "place", "value", "low", "high", "even", "n", "judged"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _by_stance(run: LabelledRun, k: int) -> npt.NDArray[np.float64]:

@@ -10,7 +10,7 @@ from data.json_files import json_rows
 from data.records import Perspective, Question
 from data.text_lines import text_lines
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 TIE_RULE = "score descending, then passage id descending"
 

@@ -26,7 +26,7 @@ from evaluation.interchange.trec_run import parse_trec_run
 from evaluation.label_sources import LabelSource, parse_label_source
 from evaluation.measures import Measure, parse_measures
 from evaluation.qrels import Qrels
-from evaluation.scoring import Score, scores_of
+from evaluation.scoring import PeopleSample, Score, scores_of
 from evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
@@ -62,14 +62,15 @@ def verify(path: Path) -> Verdict:
         runs = [_RunEntry(**{name: str(r[name]) for name in _RunEntry.__annotations__}) for r in manifest["runs"]]
         settings = manifest["settings"]
         measures, source = parse_measures(" ".join(settings["measures"])), parse_label_source(settings["labels"])
-        version = str(manifest["detector"]["version"])
+        version, floor = str(manifest["detector"]["version"]), float(settings["min_judged"])
+        samples = {str(n): {int(k): set(map(str, ids)) for k, ids in s.items()} for n, s in manifest["samples"].items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadInputError(
             f"The manifest cannot be read: {error}.", where=path, hint="Get the bundle again."
         ) from error
     numbers, studied = 0, dict[str, Table]()
     if runs:
-        scores = _scores(files, path, runs, measures, source, version)
+        scores = _scores(files, path, runs, measures, source, version, floor, samples)
         expected = rows_of(with_averages(scores))
         held = _table(_file(files, JSON_FILE, path), path)
         wrong += _row_mismatches(held, expected)
@@ -98,6 +99,8 @@ def _scores(
     measures: Sequence[Measure],
     source: LabelSource,
     version: str,
+    floor: float,
+    samples: Mapping[str, Mapping[int, set[str]]],
 ) -> list[Score]:
     depth = max(m.k for m in measures)
     scores: list[Score] = []
@@ -107,13 +110,17 @@ def _scores(
         known = _qrels(files, labels_file(*place), path, questions)
         people = _qrels(files, labels_file(*place, "people"), path, questions) if source.corrected else None
         for run in (r for r in runs if (r.dataset, r.corpus) == place):
+            drawn = {
+                k: np.array([q.id in ids for q in questions], dtype=np.bool_)
+                for k, ids in samples.get(run.name, {}).items()
+            }
             name = run_file(run.name)
             rows = parse_trec_run(_lines(files, name, path), f"{path}/{name}", may_be_empty=True)
             top = ranked(rows, [q.id for q in questions], corpus_numbers(rows)).ids[:, :depth]
-            said = people.support(top) if people is not None else None
+            said = PeopleSample(people.support(top), drawn) if people is not None else None
             scores += scores_of(
-                measures, known.support(top), said, dataset=run.dataset, corpus=run.corpus, pipeline=run.pipeline,
-                labels=str(source), detector_version=version,
+                measures, known.support(top), known.pool(source), said, min_judged=floor,
+                dataset=run.dataset, corpus=run.corpus, pipeline=run.pipeline, labels=str(source), detector_version=version,
             )  # fmt: skip
     return scores
 

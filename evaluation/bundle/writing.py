@@ -29,12 +29,21 @@ from evaluation.bundle.contents import (
 )
 from evaluation.bundle.study_tables import cells_json
 from evaluation.bundle.tables import rows_of, table_files
+from evaluation.enough_judged import min_judged_of
 from evaluation.interchange.trec_qrels import diversity_qrels
 from evaluation.interchange.trec_run import trec_run
 from evaluation.label_sources import HUMAN, LabelSource
+from evaluation.labelled_runs import labelled_run
 from evaluation.measures import Measure
 from evaluation.qrels import Qrels, pooled_qrels, qrels_of
-from evaluation.scoring import Score, macro_average, scores_of
+from evaluation.scoring import (
+    PeopleSample,
+    Score,
+    macro_average,
+    refuse_without_sample,
+    samples_of,
+    scores_of,
+)
 from evaluation.studies.store import Stored
 
 _LIBRARIES = ("berdseye", "ir-measures", "numpy", "pandas", "pyndeval", "pytrec-eval-terrier", "statsmodels")
@@ -53,8 +62,9 @@ def bundle_of(
 ) -> bytes:
     """The zip file: tables, runs, labels, questions, versions and the SHA-256 of every file.
 
-    The same workspace gives the same bytes. Measures that need it have the labels of all stored runs of the same data set and
-    corpus (`pooled_qrels`); others those of the bundle's runs, to the depth of the deepest measure. `with_passages` adds the
+    The same workspace gives the same bytes. Where the labels of the pool decide which questions count (`evaluation.counted`),
+    and for measures that need them, the labels of all stored runs of the same data set and corpus are packed (`pooled_qrels`);
+    else, by a detector, those of the bundle's runs, to the depth of the deepest measure. `with_passages` adds the
     texts of all passages that have labels: mind their licences.
     """
     if any(m.pooled for m in measures) and source.corrected:
@@ -64,6 +74,8 @@ def bundle_of(
     detector = source.detector(workspace)
     detector_version = detector.version if detector is not None else ""
     known: dict[tuple[str, str], Qrels] = {}
+    samples: dict[str, dict[str, list[str]]] = {}
+    floor = min_judged_of(workspace)
     for place in sorted({(r.manifest.dataset, r.manifest.corpus) for r in runs}):
         here = [r for r in runs if (r.manifest.dataset, r.manifest.corpus) == place]
         questions = load_dataset(workspace, place[0])
@@ -79,14 +91,25 @@ def bundle_of(
         depth = max(m.k for m in measures)
         for run in here:
             top = run.ids[:, :depth]
-            said = people.support(top) if people is not None else None
+            said = None
+            if people is not None:
+                by_people = LabelSource((HUMAN,))
+                labelled = labelled_run(workspace, judgments, run, by_people, depth, progress=progress)
+                drawn = samples_of(judgments, place[0], labelled, measures)
+                said = PeopleSample(people.support(top), drawn)
+                samples[run.manifest.name] = {
+                    str(k): [q.id for q, kept in zip(questions, rows.tolist(), strict=True) if kept]
+                    for k, rows in sorted(drawn.items())
+                }
             scores += scores_of(
-                measures, known[place].support(top), said, dataset=place[0], corpus=place[1],
+                measures, known[place].support(top), known[place].pool(source), said, min_judged=floor,
+                dataset=place[0], corpus=place[1],
                 pipeline=run.manifest.pipeline, labels=str(source), detector_version=detector_version,
             )  # fmt: skip
             files[run_file(run.manifest.name)] = trec_run(run.question_ids, run.ids, run.scores, run.manifest.name)
         if with_passages:
             files[f"passages/{place[0]}--{place[1]}.jsonl"] = _passages(workspace, place[1], known[place])
+    refuse_without_sample(scores, " and ".join(sorted(samples)), source)
     rows = rows_of(with_averages(scores))
     if rows:
         files |= table_files(rows)
@@ -99,12 +122,14 @@ def bundle_of(
             "labels": str(source),
             "tie_rule": TIE_RULE,
             "confidence": 0.95,
+            "min_judged": floor,
             "passages": with_passages,
         },
         "detector": {"name": detector.name if detector is not None else "", "version": detector_version},
         "versions": {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()},
         "runs": [asdict(run.manifest) for run in runs],
         "pools": {labels_file(*place): list(held.runs) for place, held in known.items()},
+        "samples": samples,
         "studies": [r.name for r in results],
         "files": hashes(files),
     }
@@ -127,7 +152,7 @@ def _labels(
     measures: Sequence[Measure],
     progress: Progress,
 ) -> Qrels:
-    if any(m.pooled for m in measures):
+    if any(m.pooled for m in measures) or not source.asks_detector:
         return pooled_qrels(workspace, judgments, *place, source, others=runs, progress=progress)
     depth = max(m.k for m in measures)
     return qrels_of(workspace, judgments, *place, source, runs, depth=depth, progress=progress)

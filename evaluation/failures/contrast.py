@@ -9,9 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from data.records import Perspective
+from evaluation.counted import Counted
+from evaluation.enough_judged import MIN_JUDGED, below, enough_judged
 from evaluation.labelled_runs import LabelledRun
 from evaluation.measures import Measure
-from evaluation.scoring import judged_values
+from evaluation.scoring import counted_values
 from evaluation.significance import Comparison, Test, adjusted, compare
 from evaluation.support import Support
 
@@ -39,7 +41,8 @@ class Contrast:
     `perspectives`: a row for each that both have, in the same order. Columns: question_id, question, place (in the first, from
     1), perspective, stance, first and second (the rank that covers it, NaN where none does), change ('lost', 'gained', '').
 
-    `comparison` is over the questions that both have a value for, and so are `means`; `judged` is judged@k of either.
+    `comparison` is over the questions that both have a value for, and so are `means`; `judged` is judged@k of either. Where too
+    little is judged of one side, no question has a value for it, and `withheld` says so (`evaluation.enough_judged`).
     """
 
     measure: Measure
@@ -48,6 +51,7 @@ class Contrast:
     comparison: Comparison
     means: tuple[float, float]
     judged: tuple[float, float]
+    withheld: str = ""
 
     @property
     def k(self) -> int:
@@ -61,18 +65,26 @@ def contrast(
     first: LabelledRun,
     second: LabelledRun,
     measure: Measure,
+    counted: tuple[Counted, Counted],
     *,
     pools: tuple[Support, Support] | None = None,
+    min_judged: float = MIN_JUDGED,
     test: Test = "randomisation",
     seed: int = 0,
 ) -> Contrast:
     """Compare two runs by question; they may be of different pipelines, corpora, detectors or versions of a data set.
 
     Questions are the same where id and text are. One that a run lacks has no difference: it is named, and never counts as
-    zero. A pooled measure is computed from `pools`, what either supports with the passages that it does not hold.
+    zero. `counted` says which questions of either count (`evaluation.counted`). A pooled measure is computed from `pools`,
+    what either supports with the passages that it does not hold.
     """
     runs, supports = (first, second), pools or (first.support, second.support)
-    sides = [_by_question(run, measure, support) for run, support in zip(runs, supports, strict=True)]
+    judged = (supports[0].judged_at(measure.k), supports[1].judged_at(measure.k))
+    enough = [enough_judged(share, min_judged) for share in judged]
+    sides = [
+        _by_question(run, counted_values(measure, support, counts), shown)
+        for run, support, counts, shown in zip(runs, supports, counted, enough, strict=True)
+    ]
     rows, ranks = [], []
     for key in dict.fromkeys([*sides[0], *sides[1]]):
         a, b = (side.get(key) for side in sides)
@@ -84,7 +96,9 @@ def contrast(
         ranks += [(*key, place, p.text, p.stance or "none", *both, change) for place, p, *both, change in found]
     questions = pd.DataFrame(rows, columns=list(_QUESTION_COLUMNS))
     one, other = (questions[name].to_numpy(dtype=np.float64) for name in ("first", "second"))
-    [comparison] = compare({"second": other, "first": one}, test=test, correction="none", seed=seed)
+    [comparison] = compare(
+        {"second": other, "first": one}, test=test, correction="none", bounds=measure.differences, seed=seed
+    )
     order = questions["difference"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
     questions = questions.loc[order].reset_index(drop=True)
     held = pd.DataFrame(ranks, columns=list(_PERSPECTIVE_COLUMNS))
@@ -93,8 +107,7 @@ def contrast(
     held = held.iloc[np.argsort(by, kind="stable")].reset_index(drop=True)
     both_known = ~np.isnan(one) & ~np.isnan(other)
     means = (float(one[both_known].mean()), float(other[both_known].mean())) if both_known.any() else (np.nan, np.nan)
-    judged = (supports[0].judged_at(measure.k), supports[1].judged_at(measure.k))
-    return Contrast(measure, questions, held, comparison, means, judged)
+    return Contrast(measure, questions, held, comparison, means, judged, "" if all(enough) else below(min_judged))
 
 
 def contrast_table(contrasts: Sequence[Contrast], correction: str) -> pd.DataFrame:
@@ -120,6 +133,7 @@ def contrast_table(contrasts: Sequence[Contrast], correction: str) -> pd.DataFra
                 "judged first": c.judged[0],
                 "judged second": c.judged[1],
                 "test": told.test,
+                "withheld": c.withheld,
             }
             for c, told in zip(contrasts, comparisons, strict=True)
         ]
@@ -133,8 +147,8 @@ class _Side:
     ranks: tuple[tuple[Perspective, int], ...]
 
 
-def _by_question(run: LabelledRun, measure: Measure, support: Support) -> dict[tuple[str, str], _Side]:
-    values: npt.NDArray[np.float64] = judged_values(measure, support)
+def _by_question(run: LabelledRun, found: npt.NDArray[np.float64], shown: bool) -> dict[tuple[str, str], _Side]:
+    values = found if shown else np.full(len(found), np.nan)
     ranks = run.first_ranks().tolist()
     return {
         (q.id, q.text): _Side(row, float(values[row]), tuple(zip(q.perspectives, ranks[row], strict=False)))

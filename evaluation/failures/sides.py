@@ -6,13 +6,13 @@ from annotation.judgments import Judgments
 from data.progress import Progress, silent
 from data.runs import Run
 from data.workspace import Workspace
+from evaluation.enough_judged import min_judged_of
 from evaluation.failures.contrast import Contrast, contrast
 from evaluation.label_sources import LabelSource
 from evaluation.labelled_runs import labelled_run
 from evaluation.measures import Measure
-from evaluation.qrels import pooled_qrels
+from evaluation.scoring import pool_of
 from evaluation.significance import Test
-from evaluation.support import Support
 
 Side = tuple[Run, LabelSource]
 
@@ -23,6 +23,7 @@ def contrasts(
     sides: tuple[Side, Side],
     measures: Sequence[Measure],
     *,
+    min_judged: float | None = None,
     test: Test = "randomisation",
     seed: int = 0,
     progress: Progress = silent,
@@ -31,23 +32,12 @@ def contrasts(
     `BadInputError` for a corrected source, which labels no pair."""
     depth = max(m.k for m in measures)
     first, second = (labelled_run(workspace, judgments, run, source, depth, progress=progress) for run, source in sides)
-    pools = _pools(workspace, judgments, sides, progress) if any(m.pooled for m in measures) else None
-    return [contrast(first, second, m, pools=pools if m.pooled else None, test=test, seed=seed) for m in measures]
-
-
-def _pools(
-    workspace: Workspace, judgments: Judgments, sides: tuple[Side, Side], progress: Progress
-) -> tuple[Support, Support]:
-    one, other = (pooled_support(workspace, judgments, run, source, progress=progress) for run, source in sides)
-    return one, other
-
-
-def pooled_support(
-    workspace: Workspace, judgments: Judgments, run: Run, source: LabelSource, *, progress: Progress = silent
-) -> Support:
-    """What a run supports, with what the passages do that other runs of its data set and corpus found."""
-    manifest = run.manifest
-    pool = pooled_qrels(
-        workspace, judgments, manifest.dataset, manifest.corpus, source, others=(run,), progress=progress
-    )
-    return pool.support(run.ids)
+    one, other = (pool_of(workspace, judgments, run, source, measures, progress=progress) for run, source in sides)
+    pools = None
+    if one.qrels is not None and other.qrels is not None:
+        pools = (one.qrels.support(sides[0][0].ids), other.qrels.support(sides[1][0].ids))
+    counted, floor = (one.counted, other.counted), min_judged_of(workspace, min_judged)
+    return [
+        contrast(first, second, m, counted, pools=pools if m.pooled else None, min_judged=floor, test=test, seed=seed)
+        for m in measures
+    ]

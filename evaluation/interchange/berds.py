@@ -17,17 +17,24 @@ from data.dataset_formats import read_perspectives
 from data.errors import BadInputError, UnknownNameError
 from data.json_files import read_rows
 from data.records import Passage, Question
+from evaluation.counted import counting
 from evaluation.support import Support
 
 LABELS, _PREDICTIONS = "labels", "-preds"
+_COUNTS = "counts"
 
 
 @dataclass(frozen=True)
 class ReleasedRun:
-    """What each question's ranking supports, and under which name the file says it."""
+    """What each question's ranking supports, under which name the file says it, and which questions count, bool[n_questions].
+
+    Nothing but the file says which questions were judged. So all of them count that have perspectives, but those that say
+    themselves that they do not (`"counts": false`), as files of `berdseye runs export` do (`evaluation.counted`).
+    """
 
     support: Support
     source: str
+    counted: npt.NDArray[np.bool_]
 
 
 def read_released_run(path: Path, source: str | None = None) -> ReleasedRun:
@@ -46,7 +53,9 @@ def read_released_run(path: Path, source: str | None = None) -> ReleasedRun:
             arrays.append(_labels(row, name))
         except (ValueError, TypeError, RecursionError) as error:
             raise BadInputError(f"{error}.", where=path, line=line, hint="Correct this line.") from error
-    return ReleasedRun(Support.of(arrays), name)
+    support = Support.of(arrays)
+    says = np.array([row.get(_COUNTS) is not False for _, row in rows], dtype=np.bool_)
+    return ReleasedRun(support, name, counting(support.counts, says))
 
 
 def released_run(
@@ -56,9 +65,11 @@ def released_run(
     labels: Sequence[npt.NDArray[np.float64]] | None = None,
     *,
     model: str = "",
+    counted: npt.NDArray[np.bool_] | None = None,
 ) -> bytes:
     """Rankings in the released form, which the released evaluator reads. `labels` float64[k_i, m_i] stand under `labels`; with
-    `model`, such as mistral, also as its predictions, where a pair without a label counts as not supporting."""
+    `model`, such as mistral, also as its predictions, where a pair without a label counts as not supporting. `counted`
+    bool[n_questions] says which questions count."""
     lines = []
     for number, (question, passages, values) in enumerate(zip(questions, rankings, scores, strict=True)):
         ctxs = []
@@ -76,7 +87,14 @@ def released_run(
                     ctx[f"{model}{_PREDICTIONS}"] = [value == 1 for value in row]
             ctxs.append(ctx)
         perspectives = [p.text for p in question.perspectives]
-        held = {"id": question.id, "question": question.text, "perspectives": perspectives, "ctxs": ctxs}
+        held: dict[str, Any] = {
+            "id": question.id,
+            "question": question.text,
+            "perspectives": perspectives,
+            "ctxs": ctxs,
+        }
+        if counted is not None and not counted[number]:
+            held[_COUNTS] = False
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
     return "".join(lines).encode("utf-8", "replace")
 

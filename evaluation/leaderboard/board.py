@@ -14,16 +14,15 @@ from evaluation.significance import Test, compare
 from evaluation.studies.comparing import corrected_comparisons
 
 AVERAGE = "average"
-ENOUGH_JUDGED = 0.5
-"""Below this share of labelled pairs in the top k no number is shown."""
 
 
 def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
     """A row a data set, system (corpus and pipeline) and measure: `value`, `low` and `high` as tables show them, `n`, `judged` in
     percent, `labels`, `detector version`, `unit`, and `group`, the letters of `evaluation.inseparable`.
 
-    A value over too few labels is NaN, and has no letter. Where there are several data sets, the rows of 'average' hold the mean
-    over them of each system that ran on all of them; their letters are by the questions of all.
+    A value over too few labels is withheld (`evaluation.enough_judged`): it is NaN, and has no letter. Where there are several
+    data sets, the rows of 'average' hold the mean over them of each system that ran on all of them; their letters are by the
+    questions of all.
     """
     measured = [s for s in scores if s.dataset != AVERAGE]
     datasets = list(dict.fromkeys(s.dataset for s in measured))
@@ -67,7 +66,7 @@ def _told(row: Mapping[Hashable, Any]) -> str:
     """A cell in words: the value, its interval and its letters, or how little is judged."""
     value, low, high = float(row["value"]), float(row["low"]), float(row["high"])
     if np.isnan(value):
-        return f"– (judged {row['judged']:.0f}%)" if row["judged"] < 100 else "–"
+        return f"– (judged {row['judged']:.0f}%)" if row["withheld"] else "–"
     interval = f"  [{low:.1f}, {high:.1f}]" if np.isfinite(low) else ""
     return f"{value:.1f}{interval}  {row['group']}".rstrip()
 
@@ -98,8 +97,8 @@ def _row(held: Sequence[Score]) -> dict[str, object]:
     [score] = held if len(held) == 1 else macro_average(held) or [held[0]]
     # What corrects a detector is a sample: its interval says whether that was enough.
     corrected = any(s.people is not None for s in held)
-    enough = np.isfinite(score.estimate.low) if corrected else score.judged >= ENOUGH_JUDGED and score.estimate.n > 0
-    value, low, high = score.shown[:3] if enough else (np.nan, np.nan, np.nan)
+    shown = not corrected or np.isfinite(score.estimate.low)
+    value, low, high = score.shown[:3] if shown else (np.nan, np.nan, np.nan)
     unit: Unit = score.unit
     return {
         "dataset": AVERAGE if len(held) > 1 else score.dataset,
@@ -114,6 +113,7 @@ def _row(held: Sequence[Score]) -> dict[str, object]:
         "labels": score.labels,
         "detector version": score.detector_version,
         "unit": unit,
+        "withheld": score.withheld,
     }
 
 

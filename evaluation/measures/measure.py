@@ -53,6 +53,17 @@ class Measure:
         return self.definition.unit
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest value that a question can have."""
+        return (0.0, 1.0) if self.unit == "share" else (1.0, self.k + 1.0)
+
+    @property
+    def differences(self) -> tuple[float, float]:
+        """The least and the largest difference that two values of a question can have."""
+        low, high = self.bounds
+        return low - high, high - low
+
+    @property
     def pooled(self) -> bool:
         """Whether the value depends on the labels of passages that the run does not hold."""
         return self.definition.pooled

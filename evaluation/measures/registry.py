@@ -6,7 +6,7 @@ import numpy as np
 
 from data.errors import BadInputError, UnknownNameError
 from data.grammar import Call, parse
-from evaluation.berds.cover import documents_to_cover
+from evaluation.berds.cover import reading_length
 from evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
 from evaluation.measures.coverage import coverage, mrecall, precision
 from evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values
@@ -16,7 +16,7 @@ MEASURES: Mapping[str, Definition] = {
     "MRecall": Definition(mrecall),
     "Precision": Definition(precision),
     "Coverage": Definition(coverage),
-    "ToCover": Definition(documents_to_cover, unit="passages"),
+    "ToCover": Definition(reading_length, unit="passages"),
     "Recall": classic("R"),
     "nDCG": classic("nDCG", "may"),
     "AP": classic("AP", "may"),

@@ -10,15 +10,17 @@ import pandas as pd
 
 from data.errors import BadInputError
 from evaluation.corrected import corrected_mean
+from evaluation.enough_judged import MIN_JUDGED, below, withheld
 from evaluation.intervals import mean_with_interval
 from evaluation.label_sources import LabelSource
-from evaluation.measures import Measure, parse_measures
+from evaluation.measures import Measure, parse_measure, parse_measures
 from evaluation.scoring import Score
 from evaluation.significance import Comparison, Test, adjusted, compare
 from evaluation.studies.charts import curves, dots
 from evaluation.studies.gathering import Gatherer, Scores, Selection
 from evaluation.studies.result import StudyResult, Table
 
+_WITHHELD = "Too few pairs of the top k of {} are judged: there is no difference from it over those questions."
 _KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
@@ -41,12 +43,13 @@ def comparisons(
         by_system.setdefault(f"{score.pipeline}, {score.corpus}", []).append(score)
     if len(by_system) < 2:
         raise BadInputError("One system has nothing to be compared with.", hint="Name another corpus or pipeline.")
-    values = {name: np.concatenate([s.values for s in held]) for name, held in by_system.items()}
+    values = {name: np.concatenate([s.shown_values for s in held]) for name, held in by_system.items()}
+    without = sorted(name for name, held in by_system.items() if any(s.withheld for s in held))
     if gatherer.source.corrected:
         people = {name: np.concatenate([_people(s) for s in held]) for name, held in by_system.items()}
         found = corrected_comparisons(people, values, correction)
     else:
-        found = compare(values, test=test, correction=correction, seed=seed)
+        found = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
     judged = {name: float(np.mean([s.judged for s in held])) for name, held in by_system.items()}
     cells = pd.DataFrame(
         [
@@ -69,7 +72,8 @@ def comparisons(
     )
     settings = {**selection.settings(), "measure": measure, "test": test, "correction": correction, "seed": seed,
                 "labels": str(gatherer.source)}  # fmt: skip
-    return StudyResult("compare", settings, [table], {"differences": chart}, _too_few(cells))
+    notes = (*_too_few(cells), *([_WITHHELD.format(", ".join(without))] if without else []))
+    return StudyResult("compare", settings, [table], {"differences": chart}, notes)
 
 
 def corrected_comparisons(
@@ -90,35 +94,52 @@ def at_growing_k(name: str, deepest: int) -> list[Measure]:
     return parse_measures(" ".join(f"{name}@{k}" for k in _KS if k <= deepest))
 
 
-def points_by_k(scores: Sequence[Score], measures: Sequence[Measure]) -> list[dict[str, object]]:
+def points_by_k(
+    scores: Sequence[Score], measures: Sequence[Measure], min_judged: float = MIN_JUDGED
+) -> list[dict[str, object]]:
     """A point a measure of one system over all questions of the data sets that it has scores for: `k`, `value`, `low` and `high`
-    as tables show them, `n`, `judged` (a share), `labels` and `detector_version`."""
+    as tables show them, `n`, `judged` (a share), `labels` and `detector_version`. A point of whose pairs less than `min_judged`
+    have a label has no value."""
     points: list[dict[str, object]] = []
     for measure in measures:
         held = [s for s in scores if s.measure == str(measure)]
-        shares = measure.unit == "share"
-        estimate = mean_with_interval(np.concatenate([s.values for s in held]), shares=shares)
-        value, low, high = ((100 if shares else 1) * x for x in estimate[:3])
+        judged = float(np.mean([s.judged for s in held]))
+        estimate = mean_with_interval(np.concatenate([s.values for s in held]), bounds=measure.bounds)
+        estimate = withheld(estimate, judged, min_judged)
+        value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
         points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,
-                       "judged": float(np.mean([s.judged for s in held])), "labels": held[0].labels,
+                       "judged": judged, "labels": held[0].labels,
                        "detector_version": held[0].detector_version})  # fmt: skip
     return points
+
+
+def missing_points(points: pd.DataFrame, min_judged: float = MIN_JUDGED) -> str:
+    """What to say of the points that `points_by_k` gives no value; empty where there are none."""
+    missing = points[points["value"].isna() & (points["judged"] < min_judged)]
+    if missing.empty:
+        return ""
+    ks = ", ".join(map(str, sorted(missing["k"].unique())))
+    return f"{len(missing)} of {len(points)} points are not drawn, at k = {ks}: {below(min_judged)}."
 
 
 def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest: int = 20) -> StudyResult:
     """A measure at growing k, a line a system, over all questions of the data sets."""
     parsed = at_growing_k(measure, deepest)
     gatherer, rows = replace(gatherer, source=gatherer.source.plain), []
+    gatherer.runs(selection, max(m.k for m in parsed))
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         one = Selection(selection.datasets, (corpus,), (pipeline,))
         scores = [s for s in gatherer.scores(one, parsed) if s.dataset != "average"]
-        rows += [{"corpus": corpus, "pipeline": pipeline, **point} for point in points_by_k(scores, parsed)]
+        rows += [
+            {"corpus": corpus, "pipeline": pipeline, **point} for point in points_by_k(scores, parsed, gatherer.floor)
+        ]
     cells = pd.DataFrame(rows)
     table = Table(f"{measure.lower()}-by-k", f"{measure} at k, in percent", cells, ("corpus", "pipeline"), ("k",))
     shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
     chart = curves(shown, x="k", x_title="k", y_title=f"{measure}@k, percent", colour="system")
     settings = {**selection.settings(), "measure": measure, "deepest": deepest, "labels": str(gatherer.source)}
-    return StudyResult("curves", settings, [table], {"by-k": chart})
+    missing = missing_points(cells, gatherer.floor)
+    return StudyResult("curves", settings, [table], {"by-k": chart}, (missing,) if missing else ())
 
 
 def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]) -> StudyResult:
@@ -131,10 +152,11 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
         if score.dataset == "average":
             continue
         said, guessed = _people(score), score.values
-        corrected = corrected_mean(said, guessed)
+        bounds = parse_measure(score.measure).bounds
+        corrected = corrected_mean(said, guessed, bounds=bounds)
         estimates = {
-            "detector": mean_with_interval(guessed),
-            "people": mean_with_interval(said),
+            "detector": mean_with_interval(guessed, bounds=bounds),
+            "people": mean_with_interval(said, bounds=bounds),
             "corrected": corrected.estimate,
         }
         for by, (value, low, high, n) in estimates.items():
@@ -150,7 +172,7 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
         cells,
         ("dataset", "corpus", "pipeline", "measure"),
         ("by",),
-        notes=("People's questions must be a random sample; n counts those judged whole.",),
+        notes=("People's questions are those that a batch drew at random; n counts those judged whole.",),
     )
     shown = cells.assign(row=cells["measure"] + ", " + cells["pipeline"] + ", " + cells["corpus"])
     settings = {**selection.settings(), "measures": list(measures), "labels": str(source)}
@@ -162,8 +184,8 @@ def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
     if (cells["n"] > 1).all():
         return ()
     return (
-        "For some systems fewer than two questions are judged whole: judge all pairs of the top k of questions that are "
-        "drawn at random.",
+        "For some systems fewer than two questions were drawn at random and judged whole: send some out with `berdseye batch "
+        "create NAME --preset random-questions --run RUN`.",
     )
 
 

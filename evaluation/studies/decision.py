@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.judgments import Judgments
+from data.bootstrap import bootstrap_interval
 from data.datasets import GOLD
 from data.errors import BadInputError
 from data.progress import Progress, silent
@@ -192,11 +193,11 @@ def _cells(found: pd.DataFrame, version: str) -> pd.DataFrame:
     cells: list[dict[str, Any]] = []
     for name, rows in by_order.items():
         made = rows["judgments"].to_numpy(dtype=np.float64)
-        mean = mean_with_interval(made, shares=False)
+        mean = mean_with_interval(made, bounds=None)
         saved = 100 * (1 - made.sum() / base.sum()) if base.any() else np.nan
         with np.errstate(invalid="ignore", divide="ignore"):
             ends = (
-                np.nanquantile(100 * (1 - (drawn @ made) / (drawn @ base)), [0.025, 0.975])
+                bootstrap_interval(100 * (1 - (drawn @ made) / (drawn @ base)), len(made))
                 if base.any()
                 else (np.nan,) * 2
             )

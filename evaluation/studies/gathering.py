@@ -6,6 +6,7 @@ from itertools import product
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from annotation.judgments import Judgments
@@ -17,11 +18,13 @@ from data.records import Question
 from data.runs import Run, list_runs, load_run, run_name
 from data.workspace import Workspace
 from detectors.labelling import judge
+from evaluation.counted import counted_questions
+from evaluation.enough_judged import min_judged_of
 from evaluation.interchange.made_elsewhere import IMPORTED
 from evaluation.label_sources import LabelSource
 from evaluation.labelled_runs import labelled_run
 from evaluation.measures import Measure
-from evaluation.scoring import Score, macro_average, score_run
+from evaluation.scoring import Score, macro_average, score_runs
 from evaluation.support import Support
 from retrieval.pipeline import Pipeline
 from retrieval.protocol import Surroundings
@@ -68,6 +71,17 @@ class Gatherer:
     judgments: Judgments
     source: LabelSource
     progress: Progress = silent
+    min_judged: float | None = None
+
+    @property
+    def floor(self) -> float:
+        """The share of labelled pairs below which no number is shown (`evaluation.enough_judged`)."""
+        return min_judged_of(self.workspace, self.min_judged)
+
+    def counted(self, run: Run) -> npt.NDArray[np.bool_]:
+        """Which questions of a run count by the source, bool[n_questions] (`evaluation.counted`)."""
+        m = run.manifest
+        return counted_questions(self.workspace, self.judgments, m.dataset, m.corpus, self.source.plain, run=run)
 
     def parsed(self, pipeline: str) -> Pipeline:
         """The pipeline of a name, as the workspace has it."""
@@ -96,6 +110,12 @@ class Gatherer:
         )
         return load_run(self.workspace, made.name)
 
+    def runs(self, selection: Selection, k: int) -> list[Run]:
+        """The run of each combination, by corpus, pipeline and data set. All are made before any is scored: which questions count
+        follows from the pool of all of them."""
+        places = product(selection.corpora, selection.pipelines, selection.datasets)
+        return [self.run(dataset, corpus, pipeline, k) for corpus, pipeline, dataset in places]
+
     def support(self, run: Run, k: int) -> tuple[Sequence[Question], Support]:
         """The questions of a run, and what the label source says of its top k; corrected sources count as their detector."""
         labelled = labelled_run(self.workspace, self.judgments, run, self.source.plain, k, progress=self.progress)
@@ -113,10 +133,16 @@ class Gatherer:
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
         """A score for each combination and measure, named by the pipeline as it was asked for, and the macro-averages."""
         k = max(m.k for m in measures)
-        found: list[Score] = []
-        for corpus, pipeline, dataset in product(selection.corpora, selection.pipelines, selection.datasets):
-            run = self.run(dataset, corpus, pipeline, k)
-            found += score_run(self.workspace, self.judgments, run, self.source, measures, progress=self.progress)
+        runs = self.runs(selection, k)
+        found = score_runs(
+            self.workspace,
+            self.judgments,
+            runs,
+            self.source,
+            measures,
+            min_judged=self.min_judged,
+            progress=self.progress,
+        )
         return found + (macro_average(found) if len(selection.datasets) > 1 else [])
 
 

@@ -16,10 +16,11 @@ from data.progress import Progress, silent
 from data.runs import Run
 from data.workspace import Workspace
 from detectors.protocol import Detector
-from evaluation.intervals import mean_with_interval
+from evaluation.enough_judged import below, enough_judged, min_judged_of, withheld
+from evaluation.intervals import Estimate, mean_with_interval
 from evaluation.label_sources import LabelSource
 from evaluation.measures import Measure
-from evaluation.significance import Comparison, compare
+from evaluation.significance import Comparison, compare, withheld_difference
 from evaluation.studies.result import StudyResult, Table
 from evaluation.trust.flip_margin import FLIPPABLE, FlipMargin, flip_margin
 from evaluation.trust.judging_plan import RISK, follow, judging_plan, needed
@@ -63,14 +64,18 @@ def trust_study(
     *,
     draws: int = 1000,
     seed: int = 0,
+    min_judged: float | None = None,
     progress: Progress = silent,
 ) -> StudyResult:
     """Tables of systems, of every pair of them, and of the labels behind each flip margin; a chart of the chances.
 
     `detector` gives the chances of labels that `source` leaves open or takes from a detector. Measures are those of perspectives
     (MRecall, Precision, Coverage); flip margins are of MRecall and Precision. Raises `BadInputError` for others.
+    Where a system has less than `min_judged` of its pairs labelled, its mean and the differences from it are not given; the
+    chances of a wrong order are, since they draw what nobody labelled.
     """
     check_drawable(measure)
+    floor = min_judged_of(workspace, min_judged)
     described = labelled_lists(workspace, judgments, runs, source, detector, measure.k, progress=progress)
     lists = described.lists
     now = lists.values_now(measure)
@@ -78,12 +83,17 @@ def trust_study(
         -np.nan_to_num(np.array([mean_with_interval(v).value for v in now]), nan=-1), kind="stable"
     ).tolist()
     drawn = lists.drawn(measure, draws, seed)
+    judged = lists.judged()
+    enough = [enough_judged(share, floor) for share in judged]
     version = detector.version
     stamp = {"labels": str(source), "detector_version": version, "judged": float((~np.isnan(lists.said)).mean())}
+    means = [withheld(mean_with_interval(now[s], bounds=measure.bounds), judged[s], floor) for s in range(len(now))]
     tests = {
         (c.a, c.b): (c, t.p)
         for c, t in zip(
-            compare({lists.systems[s]: now[s] for s in order}, test="randomisation", seed=seed),
+            compare(
+                {lists.systems[s]: now[s] for s in order}, test="randomisation", bounds=measure.differences, seed=seed
+            ),
             compare({lists.systems[s]: now[s] for s in order}, test="t", seed=seed),
             strict=True,
         )
@@ -97,6 +107,8 @@ def trust_study(
         if comparison.difference < 0:  # over the questions that both have a value for, the other one leads
             first, second, turned = second, first, turned + 1
             comparison = comparison.reversed
+        if not (enough[first] and enough[second]):
+            comparison, p_t = withheld_difference(comparison), np.nan
         margin = flip_margin(lists, measure, first, second) if measure.name in FLIPPABLE else None
         figures = _figures(described, measure, now, drawn, first, second, comparison, p_t, margin, seed)
         named = {"better": lists.systems[first], "worse": lists.systems[second]}
@@ -105,7 +117,8 @@ def trust_study(
             flips += [{**row, **stamp} for row in _listed(described, named, margin)]
         progress(done, "pairs of systems", count)
     tables = [
-        Table("trust-systems", f"{measure} by system: {_setting(runs)}", _systems(lists.systems, now, order, stamp, measure),
+        Table("trust-systems", f"{measure} by system: {_setting(runs)}",
+              _systems(lists.systems, means, judged, order, stamp, measure),
               ("system",), ("measure",), 3),
         *(
             Table(f"trust-{name}", f"{caption}, by {measure}, the better system first: {_setting(runs)}",
@@ -122,6 +135,9 @@ def trust_study(
         )  # fmt: skip
     charts = {"trust-wrong-order": _chart(pd.DataFrame(pairs))}
     notes = [*described.notes, *_notes(described, source, measure)]
+    if not all(enough):
+        names = ", ".join(name for name, shown in zip(lists.systems, enough, strict=True) if not shown)
+        notes.append(f"No mean and no difference of {names}: {below(floor)}.")
     if turned:
         notes.append(
             f"Pairs of systems whose order is another over the questions that both have a value for: {turned}. They are compared "
@@ -226,10 +242,14 @@ def _listed(described: Described, named: dict[str, str], margin: FlipMargin) -> 
 
 
 def _systems(
-    names: tuple[str, ...], now: npt.NDArray[np.float64], order: list[int], stamp: dict[str, Any], measure: Measure
-) -> pd.DataFrame:
+    names: tuple[str, ...], means: Sequence[Estimate], judged: Sequence[float], order: list[int], stamp: dict[str, Any],
+    measure: Measure,
+) -> pd.DataFrame:  # fmt: skip
     return pd.DataFrame(
-        [{"system": names[s], "measure": str(measure), **mean_with_interval(now[s])._asdict(), **stamp} for s in order]
+        [
+            {"system": names[s], "measure": str(measure), **means[s]._asdict(), **stamp, "judged": judged[s]}
+            for s in order
+        ]
     )
 
 

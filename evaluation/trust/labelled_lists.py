@@ -19,6 +19,7 @@ from data.runs import Run
 from data.workspace import Workspace
 from detectors.labelling import label
 from detectors.protocol import Detector
+from evaluation.counted import counted_questions, counting
 from evaluation.label_sources import HUMAN, LabelSource, labels_of
 from evaluation.measures import Measure
 from evaluation.support import Support
@@ -35,7 +36,8 @@ class LabelledLists:
     each makes with each perspective (-1: none), `counts` int64[n_questions] perspectives a question.
 
     Of each label: `said` float64[n_labels], 1 or 0 or NaN (nobody said); `chance` float64[n_labels], the probability that it
-    is 1; `settled` bool[n_labels], where people or gold said so and the chance is 1 or 0.
+    is 1; `settled` bool[n_labels], where people or gold said so and the chance is 1 or 0. `counted` bool[n_questions] says which
+    questions count (`evaluation.counted`); None: those with a label in one of the lists.
     """
 
     systems: tuple[str, ...]
@@ -46,6 +48,7 @@ class LabelledLists:
     said: Doubles
     chance: Doubles
     settled: Bools
+    counted: Bools | None = None
 
     def values(self, measure: Measure, labels: Bools) -> Doubles:
         """The measure of each system and question under labels bool[n_labels]: float64[n_systems, n_questions]."""
@@ -59,11 +62,16 @@ class LabelledLists:
         )
 
     def values_now(self, measure: Measure) -> Doubles:
-        """The same under the labels there are, as `score_run` has them: NaN where passages were found and none has a label."""
-        values = self.values(measure, self.said == 1)
-        labelled = ~np.isnan(np.append(self.said, np.nan))[self.places]
-        unlabelled = ~labelled[:, :, : measure.k].any(axis=(2, 3)) & (self.ids >= 0).any(axis=2)
-        return np.asarray(np.where(unlabelled, np.nan, values))
+        """The same under the labels there are, as `score_run` has them: NaN for a question that does not count."""
+        known = ~np.isnan(np.append(self.said, np.nan))[self.places].any(axis=(0, 2, 3))
+        counted = counting(self.counts, known) if self.counted is None else self.counted
+        return np.asarray(np.where(counted, self.values(measure, self.said == 1), np.nan))
+
+    def judged(self) -> list[float]:
+        """The share of the pairs of each system that have a label."""
+        known = ~np.isnan(np.append(self.said, np.nan))[self.places]
+        real = self.places >= 0
+        return [float(known[s].sum() / max(int(real[s].sum()), 1)) for s in range(len(self.systems))]
 
     def drawn(self, measure: Measure, draws: int, seed: int = 0) -> Doubles:
         """The measure under labels drawn by their chances, each once for all systems: float64[draws, n_systems, n_questions]."""
@@ -144,6 +152,7 @@ def labelled_lists(
         said,
         np.where(settled, trusted, chance),
         settled,
+        counted_questions(workspace, judgments, runs[0].manifest.dataset, runs[0].manifest.corpus, source, run=runs[0]),
     )
     gold = store.get(GOLD, [p.key for p in pairs]).astype(np.float64)
     return Described(lists, questions, pairs, np.array(asked_of, dtype=np.int64), gold, (f"{detector.name}: {how}",))

@@ -34,6 +34,27 @@ def held(demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     return Judgments.open(url)
 
 
+def test_a_batch_of_random_questions_is_served_question_by_question_and_corrects_a_detector(held: Judgments) -> None:
+    asked = ("--run", RUN, "-k", 2, "--preset", "random-questions", "--questions", 3, "--seed", 7)
+    made = json.loads(output("batch", "create", "drawn", *asked, "--json"))
+    drawn = made["recipe"]["drawn"]["debate"]
+    assert (made["recipe"]["preset"], made["order"], made["seed"], len(drawn)) == ("random-questions", "batch", 7, 3)
+    queue, ana = BatchQueue(held, load_batch(held, "drawn")), held.sign_in("Ana")
+    measured = ("evaluate", "--run", RUN, "--labels", "corrected(embedded)", "--measures", "MRecall@2", "--json")
+    with pytest.raises(BerdseyeError, match="--preset random-questions"):
+        CliRunner().invoke(cli, list(measured), catch_exceptions=False, standalone_mode=False)
+    served: list[str] = []
+    while (key := queue.next(ana)) is not None and len(set(served)) < 3:
+        served.append(queue.record(key).question_id)
+        queue.give(ana, key, "supports")
+    assert list(dict.fromkeys(served)) == drawn
+    [row] = json.loads(output(*measured))
+    assert (row["n"], row["withheld"]) == (2, ""), "the third question is not finished"
+    deeper = [w if w != "MRecall@2" else "MRecall@3" for w in measured]
+    with pytest.raises(BerdseyeError, match="--preset random-questions"):  # its top 3 was not sent out
+        CliRunner().invoke(cli, deeper, catch_exceptions=False, standalone_mode=False)
+
+
 def test_a_batch_goes_from_a_run_to_a_gold_label(held: Judgments, tmp_path: Path) -> None:
     made = json.loads(
         output("batch", "create", "first", "--run", RUN, "-k", 2, "--per-pair", 2, "--person", "Ana", "--person", "Bo",
@@ -176,6 +197,8 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
         (("--run", RUN, "--sample", "5", "--by", "colour"), "colour"),
         (("--run", RUN, "--sample", "100000"), "sample of 100000"),
         (("--run", RUN, "--preset", "berds"), "two retrievers"),
+        (("--run", RUN, "--preset", "random-questions", "--order", "uncertainty"), "Leave out --order"),
+        (("--run", RUN, "--preset", "random-questions", "--questions", "99"), "cannot be drawn"),
         (("--run", RUN, "--per-pair", "2", "--person", "Ana"), "1 are named"),
     ],
 )

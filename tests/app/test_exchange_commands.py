@@ -80,8 +80,8 @@ def test_what_is_missing_is_said(command: Command) -> None:
     Path("y.run").write_text("".join(line for line in lines if not line.startswith(f"{first} ")), encoding="utf-8")
     place = ("--dataset", "debate", "--corpus", "web", "--labels", "gold", "--json", "--measures", "Precision@30")
     left_out, zero = (
-        command("evaluate", "--run", "y.run", *place),
-        command("evaluate", "--run", "y.run", "--missing", "zero", *place),
+        command("evaluate", "--run", "y.run", "--missing", "left-out", "--min-judged", "0", *place),
+        command("evaluate", "--run", "y.run", "--min-judged", "0", *place),
     )
     assert f"1 of 8 questions are not in y.run, and are left out: {first}." in left_out.err
     assert "y.run has 20 passages a question at most; deeper looks Precision@30." in left_out.err

@@ -71,11 +71,27 @@ def test_costs_stand_beside_quality() -> None:
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("labels", ["gold", "human>embedded", "corrected(embedded)"])
+@pytest.mark.parametrize("labels", ["gold", "human>embedded"])
 def test_labels_come_from_whom_the_address_says(labels: str) -> None:
     at = drawn("runs", labels=labels, of_corpora="web")
     assert not at.error
     assert set(at.dataframe[0].value["labels"]) == {labels}
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_detector_is_corrected_by_a_random_sample_alone() -> None:
+    at = drawn("runs", labels="corrected(embedded)", of_corpora="web")
+    assert "berdseye batch create NAME --preset random-questions" in at.error[0].value.replace("\\", "")
+    assert not at.dataframe
+
+
+@pytest.mark.usefixtures("demo")
+def test_points_of_a_curve_over_too_few_labels_are_not_drawn() -> None:
+    at = drawn("runs", view="By k", labels="human", measure="MRecall@5")
+    assert "points are not drawn" in texts(at)
+    assert "judged below 50%" in texts(at)
+    assert "No system has enough labels here for a curve." in texts(at)
+    assert not at.get("vega_lite_chart")
 
 
 @pytest.mark.usefixtures("demo")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from annotation.batches import Batch, Plan, create_batch
 from annotation.judgments import Annotator, Judgments, PairRecord, Verdict
 from data.corpora import add_corpus, open_corpus
 from data.datasets import GOLD, save_dataset
@@ -12,6 +13,7 @@ from data.labels import LabelStore
 from data.records import Pair, Passage, Perspective, Question
 from data.runs import Run, load_run, save_run
 from data.workspace import Workspace
+from evaluation.batch_choice import random_questions
 
 DATASET, CORPUS, PIPELINE = "made", "web", "bm25"
 TEXTS = [
@@ -76,6 +78,22 @@ def judge(
     record = PairRecord(DATASET, asked.id, asked.text, said.text, said.stance, CORPUS, "", TEXTS[text])
     [added] = judgments.add_pairs([record])
     judgments.judge(person, added, verdict, source="annotate")
+
+
+def send_random_questions(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: list[str],
+    questions: int,
+    k: int,
+    *,
+    name: str = "drawn",
+    seed: int = 0,
+) -> Batch:
+    """The batch that `berdseye batch create --preset random-questions` makes."""
+    items, draw = random_questions(workspace, runs, seed, questions=questions, k=k)
+    recipe = {"runs": runs, "k": k, "preset": "random-questions", "questions": questions, **draw}
+    return create_batch(judgments, Plan(name, seed=seed, recipe=recipe), items)
 
 
 def put_gold(workspace: Workspace, labels: dict[tuple[int, int, int], bool]) -> None:

@@ -1,21 +1,26 @@
 """Detector-corrected means: against the authors' library, how often their intervals hold, and what is missing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import isnan, nan
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from small_workspace import judge
+from small_workspace import QUESTIONS, judge, send_random_questions
 
+from annotation.batches import Plan, create_batch
 from annotation.judgments import Judgments
+from data.datasets import save_dataset
 from data.errors import BadInputError
+from data.records import Perspective
 from data.runs import Run
 from data.workspace import Workspace
+from evaluation.batch_choice import drawn_order, of_runs
 from evaluation.corrected import corrected_mean
 from evaluation.label_sources import labels_of, parse_label_source
 from evaluation.measures import mrecall, parse_measures, precision
-from evaluation.scoring import score_run
+from evaluation.scoring import score_run, score_runs
 from evaluation.support import Support
 
 TRIALS, DATASET, JUDGED = 2_000, 1_000, 100
@@ -121,23 +126,92 @@ def test_a_question_without_a_value_is_left_out() -> None:
     assert corrected_mean(people, detector).estimate.n == 2
 
 
-def test_a_stored_run_is_corrected_by_the_questions_judged_whole(
+CORRECTED = parse_label_source("corrected(random)")
+
+
+def test_a_stored_run_is_corrected_by_the_drawn_questions_that_are_judged_whole(
     small: Workspace, run: Run, judgments: Judgments
 ) -> None:
-    ana, source = judgments.sign_in("Ana"), parse_label_source("corrected(random)")
-    assert str(source) == "corrected(random)"
+    measures = parse_measures("Precision@2")
+    send_random_questions(small, judgments, [run.manifest.name], 2, 2, seed=drawn_first(1))
+    ana = judgments.sign_in("Ana")
     judge(judgments, ana, 1, 0, 3, "supports")
-    [part] = score_run(small, judgments, run, source, parse_measures("Precision@2"))
-    assert part.estimate.n == 0  # one of the two passages of that question is not judged
-    assert part.judged == pytest.approx(1 / 6)  # of 2 * 2 and 1 * 2 pairs
+    with pytest.raises(BadInputError, match="drew at random"):
+        score_run(small, judgments, run, CORRECTED, measures)  # one of the two passages of that question is not judged
     judge(judgments, ana, 1, 0, 2, "does not support")
-    [whole] = score_run(small, judgments, run, source, parse_measures("Precision@2"))
-    [plain] = score_run(small, judgments, run, source.plain, parse_measures("Precision@2"))
+    [whole] = score_run(small, judgments, run, CORRECTED, measures)
+    [plain] = score_run(small, judgments, run, CORRECTED.plain, measures)
     assert whole.people is not None
     np.testing.assert_equal(whole.people, [nan, 0.5, nan])
     np.testing.assert_equal(whole.values, plain.values)
-    assert whole.estimate.n == 1
+    assert (whole.estimate.n, whole.judged) == (1, pytest.approx(2 / 6))  # of 2 * 2 and 1 * 2 pairs
     assert whole.detector_version == plain.detector_version
+    judge(judgments, ana, 1, 0, 2, "unsure")  # dealt with, and of no use
+    with pytest.raises(BadInputError, match="drew at random"):
+        score_run(small, judgments, run, CORRECTED, measures)
+
+
+def drawn_first(question: int) -> int:
+    """A seed by which a batch draws this question of the two first."""
+    name = ("zoos", "cars")[question]
+    return next(seed for seed in range(50) if drawn_order(["zoos", "cars"], 2, f"{seed} made")[0] == name)
+
+
+def test_questions_judged_out_of_turn_do_not_count(small: Workspace, run: Run, judgments: Judgments) -> None:
+    """Whoever judges the second question because it looks telling leaves no random sample."""
+    send_random_questions(small, judgments, [run.manifest.name], 2, 2, seed=drawn_first(0))
+    ana = judgments.sign_in("Ana")
+    for passage in (3, 2):
+        judge(judgments, ana, 1, 0, passage, "supports")
+    with pytest.raises(BadInputError, match="drew at random"):
+        score_run(small, judgments, run, CORRECTED, parse_measures("Precision@2"))
+    for perspective in (0, 1):
+        for passage in (0, 1):
+            judge(judgments, ana, 0, perspective, passage, "does not support")
+    [both] = score_run(small, judgments, run, CORRECTED, parse_measures("Precision@2"))
+    np.testing.assert_equal(both.people, [0, 1, nan])
+
+
+def test_any_other_sample_is_refused_with_the_way_out(small: Workspace, run: Run, judgments: Judgments) -> None:
+    """Questions chosen by the detector's own label, pairs of an ordinary batch, and a batch of less than this top k."""
+    measures, ana = parse_measures("Precision@2"), judgments.sign_in("Ana")
+    by_detector = score_run(small, judgments, run, CORRECTED.plain, measures)[0].values
+    chosen = int(np.nanargmax(by_detector))
+    pairs = [(0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1)] if chosen == 0 else [(1, 0, 3), (1, 0, 2)]
+    for question, perspective, passage in pairs:
+        judge(judgments, ana, question, perspective, passage, "supports")
+    create_batch(judgments, Plan("ordinary"), of_runs(small, [run.manifest.name], 2))
+    send_random_questions(small, judgments, [run.manifest.name], 2, 1, name="shallow")
+    with pytest.raises(BadInputError, match="--preset random-questions --run"):
+        score_run(small, judgments, run, CORRECTED, measures)
+    with pytest.raises(BadInputError, match="--preset random-questions --run"):
+        score_runs(small, judgments, [run], CORRECTED, measures)
+    for perspective, passage in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        judge(judgments, ana, 0, perspective, passage, "supports")
+    send_random_questions(small, judgments, [run.manifest.name], 1, 2, name="right", seed=drawn_first(chosen))
+    assert score_run(small, judgments, run, CORRECTED, measures)[0].estimate.n == 1
+    grown = [*QUESTIONS[:2], replace(QUESTIONS[2], perspectives=(Perspective("Yes."),))]
+    save_dataset(small, "made", grown)  # one more question that could have been drawn
+    with pytest.raises(BadInputError, match="--preset random-questions --run"):
+        score_run(small, judgments, run, CORRECTED, measures)
+
+
+def test_a_drawn_sample_covers_and_one_chosen_by_the_detector_does_not() -> None:
+    """Data sets of 300 questions of which people judge the first 40 of 60 drawn; then 40 that the detector values most."""
+    random, held, chosen_held = np.random.default_rng(0), 0, 0
+    ids = [f"q{number:03d}" for number in range(300)]
+    for trial in range(400):
+        truth = random.binomial(5, random.beta(1, 2, 300)) / 5
+        detector = np.clip(truth + random.choice([-0.2, 0, 0.2, 0.4], 300), 0, 1)
+        drawn = [ids.index(q) for q in drawn_order(ids, 60, f"{trial} made")[:40]]
+        for places, by_chance in ((drawn, True), (np.argsort(-detector, kind="stable")[:40], False)):
+            people = np.full(300, nan)
+            people[places] = truth[places]
+            estimate = corrected_mean(people, detector).estimate
+            inside = estimate.low <= 1 / 3 <= estimate.high
+            held, chosen_held = held + (by_chance and inside), chosen_held + (not by_chance and inside)
+    assert held / 400 >= 0.93
+    assert chosen_held / 400 < 0.5
 
 
 @pytest.mark.parametrize("name", ["corrected(human)", "corrected(gold)", "corrected(corrected(random))", "corrected",

@@ -46,8 +46,38 @@ def test_the_bootstrap_is_repeatable_and_holds_the_mean() -> None:
     assert mean_with_interval(values, seed=1).low == pytest.approx(found.low, abs=0.05)
     wide, narrow = (mean_with_interval(values, confidence=c) for c in (0.99, 0.8))
     assert wide.high - wide.low > found.high - found.low > narrow.high - narrow.low
+
+
+def test_equal_values_have_an_interval_with_a_width() -> None:
+    # With 0 and 1 added to five times .4: mean 3/7, variance (5 * (.4 - 3/7)^2 + (3/7)^2 + (4/7)^2) / 6 = .08571; Student's
+    # quantile of 6 degrees is 2.44691, so that half the width is 2.44691 * sqrt(.08571 / 7) = .27077.
     equal = mean_with_interval(np.full(5, 0.4))
-    assert (equal.low, equal.high) == pytest.approx((0.4, 0.4))
+    assert (equal.low, equal.high) == pytest.approx((3 / 7 - 0.27077, 3 / 7 + 0.27077), abs=1e-5)
+    many = mean_with_interval(np.full(500, 0.4))
+    assert 0.005 < many.high - many.low < 0.02
+    ones = mean_with_interval(np.full(4, 3.0), bounds=None)
+    assert isnan(ones.low), "nothing is known of how far values without bounds may be off"
+
+
+COVERED = {
+    "k/5, p = .05": (lambda r, size: r.binomial(5, 0.05, size) / 5, 0.05),
+    "k/5, p = .3": (lambda r, size: r.binomial(5, 0.3, size) / 5, 0.3),
+    "k/5, p = .95": (lambda r, size: r.binomial(5, 0.95, size) / 5, 0.95),
+    "U-shaped": (lambda r, size: r.beta(0.5, 0.5, size), 0.5),
+    "uniform": (lambda r, size: r.random(size), 0.5),
+    "rare": (lambda r, size: 0.4 * (r.random(size) < 0.1), 0.04),
+    "0 and 1": (lambda r, size: (r.random(size) < 0.5).astype(float), 0.5),
+}
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 10, 15])
+@pytest.mark.parametrize("name", COVERED)
+def test_few_values_are_covered_as_often_as_promised_and_never_without_a_width(name: str, n: int) -> None:
+    draw, truth = COVERED[name]
+    found = [mean_with_interval(row) for row in draw(np.random.default_rng(n), (400, n))]
+    assert np.mean([e.low <= truth <= e.high for e in found]) >= 0.9
+    assert all(e.low < e.high for e in found)
+    assert all(e.low <= e.value <= e.high for e in found)
 
 
 def test_the_bootstrap_is_as_wide_as_the_standard_error_says() -> None:

@@ -61,10 +61,14 @@ def test_first_ranks_and_measures_of_each_run(asked: list[QuestionRun]) -> None:
         [1, 2, 2.0, False],
     ]
     assert hole_chart(frame, 2).to_dict()["layer"], "the hole map draws it"
-    measured = measures_frame(asked, parse_measures("MRecall@2 Precision@1")).set_index("pipeline")
+    measured = measures_frame(asked, parse_measures("MRecall@2 Precision@1"), {"web": True}).set_index("pipeline")
     assert measured["MRecall@2"].to_dict() == {"bm25": 1.0, "qld": 0.0}
     assert measured["Precision@1"].to_dict() == {"bm25": 1.0, "qld": 0.0}
     assert measured["judged@2"].to_dict() == {"bm25": 1.0, "qld": pytest.approx(3 / 4)}
+    strict = measures_frame(asked, parse_measures("MRecall@2"), {"web": True}, 0.8).set_index("pipeline")["MRecall@2"]
+    assert strict["bm25"] == 1.0
+    assert math.isnan(strict["qld"]), "fewer of its pairs are judged"
+    assert measures_frame(asked, parse_measures("MRecall@2"), {"web": False})["MRecall@2"].isna().all()
 
 
 def test_a_run_over_a_corpus_that_changed_is_left_out(small: Workspace, run: Run, judgments: Judgments) -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_workspace import CORPUS, DATASET, PIPELINE, RANKED, build, judge, put_gold
+from small_workspace import CORPUS, DATASET, PIPELINE, RANKED, build, judge, passages, put_gold
 
 from annotation.judgments import Judgments
 from data.corpora import add_corpus
 from data.datasets import load_dataset, save_dataset
-from data.errors import StaleError
-from data.runs import Run
+from data.errors import BadInputError, StaleError
+from data.runs import Run, save_run
 from data.workspace import Workspace
 from detectors.registry import parse_detector
 from evaluation.label_sources import parse_label_source
@@ -25,8 +25,12 @@ GOLD = {
 }  # fmt: skip
 
 
-def scores(workspace: Workspace, judgments: Judgments, run: Run, source: str, measures: str) -> list[Score]:
-    return score_run(workspace, judgments, run, parse_label_source(source), parse_measures(measures))
+def scores(
+    workspace: Workspace, judgments: Judgments, run: Run, source: str, measures: str, min_judged: float = 0.0
+) -> list[Score]:
+    return score_run(
+        workspace, judgments, run, parse_label_source(source), parse_measures(measures), min_judged=min_judged
+    )
 
 
 def test_measures_by_hand(small: Workspace, run: Run, judgments: Judgments) -> None:
@@ -53,7 +57,7 @@ def test_judged_is_the_share_of_pairs_with_a_label(small: Workspace, run: Run, j
     judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "supports")
     judge(judgments, judgments.sign_in("Ana"), 0, 1, 1, "supports")
     one, three = scores(small, judgments, run, "human", "MRecall@1 MRecall@3")
-    # Top 1: pairs 2 + 1, one judged. Top 3: 3 * 2 + 2 * 1, two judged. The second question is left out.
+    # Top 1: pairs 2 + 1, one judged. Top 3: 3 * 2 + 2 * 1, two judged. Of the second question no run holds a judged pair.
     assert one.judged == pytest.approx(1 / 3)
     assert three.judged == pytest.approx(2 / 8)
     np.testing.assert_equal(three.values, [1, nan, nan])
@@ -68,12 +72,32 @@ def test_nobody_judged_gives_no_number(small: Workspace, run: Run, judgments: Ju
     assert macro_average([score]) == []
 
 
-def test_a_question_judged_below_the_cutoff_is_left_out_above_it(
+def test_too_few_judged_pairs_give_the_reason_in_place_of_a_number(
+    small: Workspace, run: Run, judgments: Judgments
+) -> None:
+    judge(judgments, judgments.sign_in("Ana"), 0, 0, 0, "supports")
+    for asked, shown in ((0.34, False), (0.33, True)):  # one of the three pairs at rank 1
+        [score] = scores(small, judgments, run, "human", "Precision@1", asked)
+        assert (score.estimate.value == 1.0, score.withheld == "") == (shown, shown)
+        assert (score.estimate.n, score.judged) == (1, pytest.approx(1 / 3))
+        [average] = macro_average([score])
+        assert isnan(average.estimate.value) != shown
+        assert average.withheld == score.withheld
+    assert scores(small, judgments, run, "human", "Precision@1", 0.5)[0].withheld == "judged below 50%"
+    (small.folder / "berdseye.toml").write_text("[measures]\nmin_judged = 0.2\n")
+    source, measures = parse_label_source("human"), parse_measures("Precision@1")
+    [set_lower] = score_run(Workspace.open(small.folder), judgments, run, source, measures)
+    assert set_lower.estimate.value == 1.0
+    with pytest.raises(BadInputError, match="from 0"):
+        scores(small, judgments, run, "human", "Precision@1", 1.5)
+
+
+def test_a_question_judged_below_the_cutoff_counts_above_it_too(
     small: Workspace, run: Run, judgments: Judgments
 ) -> None:
     judge(judgments, judgments.sign_in("Ana"), 1, 0, 2, "supports")  # at rank 2
     one, two = scores(small, judgments, run, "human", "Precision@1 Precision@2")
-    np.testing.assert_equal(one.values, [nan, nan, nan])
+    np.testing.assert_equal(one.values, [nan, 0, nan])  # it counts, whatever the run ranks first
     np.testing.assert_equal(two.values, [nan, 0.5, nan])
 
 
@@ -101,6 +125,13 @@ def test_a_correction_moves_the_number(small: Workspace, run: Run, judgments: Ju
 def test_a_question_for_which_nothing_was_found_counts_as_covering_nothing(tmp_path: Path, source: str) -> None:
     workspace, run = build(tmp_path / "workspace", ranked=[RANKED[0], [], []])
     put_gold(workspace, GOLD)
+    full = np.full((3, 3), -1, dtype=np.int64)
+    by_first_word = passages(workspace)
+    full[1, :2] = [by_first_word["Trams"].id, by_first_word["Cars"].id]
+    save_run(
+        workspace, dataset=DATASET, corpus=CORPUS, corpus_hash=run.manifest.corpus_hash, pipeline="finds",
+        question_ids=run.question_ids, ids=full, scores=np.zeros(full.shape, dtype=np.float32), milliseconds_per_question=1.0,
+    )  # fmt: skip
     judgments = Judgments.open(f"sqlite:///{tmp_path / 'judgments.db'}")
     for score in scores(workspace, judgments, run, source, "MRecall@3 Precision@3"):
         assert score.values[1] == 0

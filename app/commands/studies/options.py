@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import LARGEST_SEED, WorkspaceOption, opened
+from app.commands.options import LARGEST_SEED, MinJudgedOption, WorkspaceOption, opened
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
 
@@ -65,11 +65,12 @@ def study_of_runs(name: str) -> Callable[[Callable[..., "StudyResult"]], Callabl
             corpus: CorporaOption = None,
             pipeline: PipelinesOption = None,
             labels: LabelsOption = None,
+            min_judged: MinJudgedOption = None,
             form: FormOption = Form.TEXT,
             workspace: WorkspaceOption = None,
             **own: object,
         ) -> None:
-            with gathering(name, workspace, dataset, corpus, pipeline, labels) as (gatherer, selection):
+            with gathering(name, workspace, dataset, corpus, pipeline, labels, min_judged) as (gatherer, selection):
                 result = study(gatherer, selection, **own)
             finish(gatherer.workspace, result, form)
 
@@ -92,6 +93,7 @@ def gathering(
     corpora: list[str] | None,
     pipelines: list[str] | None,
     labels: str | None,
+    min_judged: float | None = None,
 ) -> Iterator[tuple["Gatherer", "Selection"]]:
     """What gathers the runs and scores that a command asks for, with progress."""
     from annotation.judgments import Judgments
@@ -103,4 +105,4 @@ def gathering(
     selection = checked(held, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))
     source = parse_label_source(labels or adopted_detector(held))
     with counting(what) as progress:
-        yield Gatherer(held, Judgments.open(held.judgments_url), source, progress), selection
+        yield Gatherer(held, Judgments.open(held.judgments_url), source, progress, min_judged), selection

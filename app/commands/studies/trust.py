@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import WorkspaceOption, opened
+from app.commands.options import MinJudgedOption, WorkspaceOption, opened
 from app.commands.studies.options import SeedOption, stored_runs
 from app.commands.studies.results import Form, FormOption, finish
 from app.console import counting
@@ -31,6 +31,7 @@ def trust(
     ] = None,
     draws: Annotated[int, typer.Option(min=100, help="Draws of the labels.")] = 1000,
     seed: SeedOption = 0,
+    min_judged: MinJudgedOption = None,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -67,6 +68,7 @@ def trust(
             parsed,
             draws=draws,
             seed=seed,
+            min_judged=min_judged,
             progress=progress,
         )
     finish(held, result, form)

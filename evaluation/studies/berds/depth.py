@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from evaluation.berds.cover import documents_to_cover, union_coverage
+from evaluation.enough_judged import enough_judged, withheld
 from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
 from evaluation.published import published
 from evaluation.studies.berds.beside import NOTE, beside
@@ -23,19 +24,27 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
     """The mean number of passages until all perspectives are covered, over all questions of the data sets that are covered
     within `depth`, and the share of those questions; a chart of the share by depth."""
     rows, points = [], []
+    gatherer.runs(selection, depth)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        supports = [_support(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets]
-        sizes = np.concatenate([_sizes(support, depth) for support in supports])
+        found = [_support(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets]
+        supports = [support for support, _ in found]
+        sizes = np.concatenate([_sizes(support, depth, counted) for support, counted in found])
         within = np.where(sizes == np.inf, 0.0, np.where(np.isnan(sizes), np.nan, 1.0))
-        covered = mean_with_interval(np.where(np.isfinite(sizes), sizes, np.nan), shares=False)
-        share = mean_with_interval(within)
+        judged = float(np.mean([s.judged_at(depth) for s in supports]))
+        covered, share = (
+            withheld(estimate, judged, gatherer.floor)
+            for estimate in (
+                mean_with_interval(np.where(np.isfinite(sizes), sizes, np.nan), bounds=(1.0, float(depth))),
+                mean_with_interval(within),
+            )
+        )
         for figure, estimate, factor in ((_SIZE, covered, 1), (_WITHIN, share, 100)):
             rows.append({"corpus": corpus, "pipeline": pipeline, "figure": figure, **_scaled(estimate, factor),
                          **gatherer.provenance(supports, depth)})  # fmt: skip
         known = sizes[~np.isnan(sizes)]
         points += [
             {"system": f"{pipeline}, {corpus}", "depth": d, "value": 100 * float((known <= d).mean())}
-            for d in (_steps(depth) if len(known) else ())
+            for d in (_steps(depth) if len(known) and enough_judged(judged, gatherer.floor) else ())
         ]
     theirs = published("berds_coverage").rename(
         columns={"retriever": "pipeline", "avg_size": _SIZE, "pct_within_100": _WITHIN}
@@ -63,13 +72,16 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
 def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> StudyResult:
     """The share of questions whose perspectives the top `depth` of all pipelines together cover, by corpus and data set."""
     rows = []
+    gatherer.runs(selection, depth)
     for corpus in selection.corpora:
-        found, all_supports = [], []
+        found: list[Estimate] = []
+        all_supports: list[Support] = []
         for dataset in selection.datasets:
-            supports = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
-            unlabelled = np.logical_and.reduce([_unlabelled(s, depth) for s in supports])
-            values = np.where(unlabelled, np.nan, union_coverage(supports, depth))
-            found.append(mean_with_interval(values))
+            held = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
+            supports, counted = [support for support, _ in held], held[0][1]
+            judged = float(np.mean([s.judged_at(depth) for s in supports]))
+            estimate = mean_with_interval(np.where(counted, union_coverage(supports, depth), np.nan))
+            found.append(withheld(estimate, judged, gatherer.floor))
             all_supports += supports
         named = list(zip(selection.datasets, found, strict=True))
         if len(found) > 1:
@@ -87,19 +99,18 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
     return StudyResult("berds-union", settings, [table], {"union": chart})
 
 
-def _support(gatherer: Gatherer, dataset: str, corpus: str, pipeline: str, depth: int) -> Support:
-    return gatherer.support(gatherer.run(dataset, corpus, pipeline, depth), depth)[1]
+def _support(
+    gatherer: Gatherer, dataset: str, corpus: str, pipeline: str, depth: int
+) -> tuple[Support, npt.NDArray[np.bool_]]:
+    """What a run supports, and which of its questions count."""
+    run = gatherer.run(dataset, corpus, pipeline, depth)
+    return gatherer.support(run, depth)[1], gatherer.counted(run)
 
 
-def _sizes(support: Support, depth: int) -> npt.NDArray[np.float64]:
-    """Passages to cover by question, infinite where `depth` are not enough, NaN where there is nothing to cover or no label."""
+def _sizes(support: Support, depth: int, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Passages to cover by question, infinite where `depth` are not enough, NaN for questions that do not count."""
     found = documents_to_cover(support, depth)
-    known = (support.counts > 0) & ~_unlabelled(support, depth)
-    return np.where(known, np.where(np.isnan(found), np.inf, found), np.nan)
-
-
-def _unlabelled(support: Support, depth: int) -> npt.NDArray[np.bool_]:
-    return ~support.labelled(depth)
+    return np.where(counted, np.where(np.isnan(found), np.inf, found), np.nan)
 
 
 def _scaled(estimate: Estimate, factor: float) -> dict[str, float]:

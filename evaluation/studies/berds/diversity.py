@@ -27,6 +27,8 @@ def diversity(
     measures = parse_measures(f"Precision@{k} MRecall@{k}")
     last = "average" if len(selection.datasets) > 1 else selection.datasets[0]
     parts = []
+    every = tuple(name for held in variants.values() for _, name in held)
+    gatherer.runs(Selection(selection.datasets, selection.corpora, every), k)
     for pipeline, held in variants.items():
         for method, name in held:
             found = cells_of(gatherer.scores(Selection(selection.datasets, selection.corpora, (name,)), measures))

@@ -15,6 +15,8 @@ from detectors.labelling import judge
 from detectors.sides import TwoSides, supporting_sides
 from evaluation.berds.leaning import Leaning, lead, leanings, shares_of_leanings, supporting_places
 from evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
+from evaluation.bias.sides import shown
+from evaluation.enough_judged import withheld
 from evaluation.intervals import mean_with_interval
 from evaluation.kept_rankings import corpus_ranking
 from evaluation.labelled_runs import labelled_ranking
@@ -32,23 +34,28 @@ _ASKED = ("question", "supporting", "opposing")
 def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None) -> StudyResult:
     """Which sides the top k hold, by corpus and pipeline, over all questions with two sides (BERDS, figure 2)."""
     rows, unsided = [], 0
+    gatherer.runs(selection, k)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         said: list[Leaning | None] = []
         unsided, supports = 0, []
         for dataset in selection.datasets:
-            questions, support = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
+            run = gatherer.run(dataset, corpus, pipeline, k)
+            questions, support = gatherer.support(run, k)
             found = leanings(support, sides(gatherer, questions, model), k)
-            labelled = support.labelled(k).tolist()
-            said += [f for f, known in zip(found, labelled, strict=True) if known]
+            said += [f for f, counts in zip(found, gatherer.counted(run).tolist(), strict=True) if counts]
             unsided += found.count(None)
             supports.append(support)
         provenance = gatherer.provenance(supports, k)
-        rows += [{"corpus": corpus, "pipeline": pipeline, **share, **provenance} for share in shares_of_leanings(said)]
+        judged = float(np.mean([s.judged_at(k) for s in supports]))
+        rows += [
+            {"corpus": corpus, "pipeline": pipeline, **shown(share, judged, gatherer.floor), **provenance}
+            for share in shares_of_leanings(said)
+        ]
     cells = pd.DataFrame(rows)
     caption = f"Sides that the top {k} hold, percent of questions with two sides"
     table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
-    shown = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
-    chart = stacked(shown, "percent of questions", row="row", colour="leaning", colours=LEANING_COLOURS)
+    drawn = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
+    chart = stacked(drawn, "percent of questions", row="row", colour="leaning", colours=LEANING_COLOURS)
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
     return StudyResult("berds-leaning", settings, [table], {"leaning": chart}, _left_out(unsided))
 
@@ -59,12 +66,15 @@ def following(
     """How far retrieval follows the side that asks (BERDS, figure 3): the question, its supporting and its opposing perspective
     are each the query, and Delta = (p - n) / p compares the shares of passages for the supporting and the opposing one."""
     rows, unsided = [], 0
+    gatherer.runs(selection, k)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
         found: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _ASKED}
         supports: dict[str, list[Support]] = {asked: [] for asked in _ASKED}
         unsided = 0
         for dataset in selection.datasets:
-            questions, _ = gatherer.support(gatherer.run(dataset, corpus, pipeline, k), k)
+            run = gatherer.run(dataset, corpus, pipeline, k)
+            questions, _ = gatherer.support(run, k)
+            counted = gatherer.counted(run)
             places = sides(gatherer, questions, model)
             sided = np.flatnonzero(places >= 0)
             unsided += len(questions) - len(sided)
@@ -77,10 +87,11 @@ def following(
                 ]
                 support = _support(gatherer, corpus, pipeline, kept, queries, k)
                 supports[asked].append(support)
-                found[asked].append(np.where(support.labelled(k), lead(support, supporting, k), np.nan))
+                found[asked].append(np.where(counted[sided], lead(support, supporting, k), np.nan))
         for asked, values in found.items():
             together = np.concatenate(values) if values else np.array([])
-            estimate = mean_with_interval(together)
+            judged = float(np.mean([s.judged_at(k) for s in supports[asked]] or [np.nan]))
+            estimate = withheld(mean_with_interval(together, bounds=(1.0 - k, 1.0)), judged, gatherer.floor)
             rows.append({"corpus": corpus, "pipeline": pipeline, "asked": asked, "value": estimate.value,
                          "low": estimate.low, "high": estimate.high, "n": estimate.n,
                          "undefined": int(np.isnan(together).sum()),
@@ -95,10 +106,10 @@ def following(
         digits=2,
         notes=("Questions without a supporting passage (p = 0) have no Delta: column undefined of the CSV.",),
     )
-    shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
+    drawn = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
     return StudyResult(
-        "berds-sycophancy", settings, [table], {"delta": sycophancy_arrows(shown)},
+        "berds-sycophancy", settings, [table], {"delta": sycophancy_arrows(drawn)},
         _left_out(unsided),
     )  # fmt: skip
 

@@ -34,17 +34,33 @@ def labelled(labels: object) -> LabelledRun:
 
 
 RUN = labelled(LABELS)
+ALL = np.ones(4, dtype=bool)
 PEOPLE = labelled([[[1, 0], [1, 0]], [[0, 0], [0, 1]], [[0, NAN], [0, 0]], [[1, 1], [NAN, NAN]]])
 
 
 def test_leaning_is_of_questions_with_two_known_sides() -> None:
-    assert leaning_of(RUN, 2) == ["only supporting", "both", "neither", None]
-    shares = leaning_shares({"bm25, web": [RUN]}, 2).set_index("leaning")
+    assert leaning_of(RUN, 2, ALL) == ["only supporting", "both", "neither", None]
+    shares = leaning_shares({"bm25, web": [RUN]}, 2, {"bm25, web": [ALL]}).set_index("leaning")
     assert shares["value"].round(1).to_dict() == {
         "only supporting": 33.3, "only opposing": 0.0, "both": 33.3, "neither": 33.3
     }  # fmt: skip
     assert set(shares["n"]) == {3}
     assert set(shares["judged"]) == {100.0}
+
+
+def test_too_few_labels_give_no_share() -> None:
+    judged = np.array(LABELS, dtype=np.float64)
+    judged[1:] = NAN  # 4 of 16 pairs are left
+    run = labelled(judged)
+    for frame in (leaning_shares({"s": [run]}, 2, {"s": [ALL]}), stance_shares({"s": [run]}, 2)):
+        assert frame[["value", "low", "high"]].isna().all(axis=None)
+        assert set(frame["judged"]) == {25.0}
+    shown = leaning_shares({"s": [run]}, 2, {"s": [ALL]}, 0.25).set_index("leaning")
+    # A question that counts and of which this run holds no label holds neither side.
+    assert shown["value"].round(1).to_dict() == {
+        "only supporting": 33.3, "only opposing": 0.0, "both": 0.0, "neither": 66.7
+    }  # fmt: skip
+    assert stance_shares({"s": [run]}, 2, min_judged=0.25)["value"].notna().all()
 
 
 def test_people_are_asked_where_they_judged_the_whole_top_k() -> None:
@@ -65,8 +81,11 @@ def test_stances_are_shares_of_all_that_is_said_for_perspectives() -> None:
     assert shares["value"].tolist() == pytest.approx([100 * 4 / 7, 100 / 7, 100 * 2 / 7])
     assert shares["even"].tolist() == [50.0, 37.5, 12.5]
     assert set(shares["n"]) == {3}
-    assert (shares["low"] <= shares["value"]).all()
-    assert (shares["value"] <= shares["high"]).all()
+    assert shares[["low", "high"]].isna().all(axis=None), "three questions give no interval"
+    many = LabelledRun(QUESTIONS * 3, *(np.concatenate([one] * 3) for one in (RUN.ids, RUN.keys, RUN.labels)))
+    wide = stance_shares({"s": [many]}, 2)
+    assert (wide["low"] < wide["value"]).all()
+    assert (wide["value"] < wide["high"]).all()
     only = stance_shares({"s": [RUN]}, 2, {"s": [wholly_judged(PEOPLE, 2)]}).set_index("stance")
     assert only["value"].to_dict() == {"supporting": 75.0, "opposing": 25.0}
     assert stance_shares({"s": [labelled(np.zeros((4, 2, 2)))]}, 2)["n"].eq(0).all()

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.records import Passage, Perspective, Question
-from evaluation.failures.contrast import contrast, contrast_table
+from evaluation.counted import Counted
+from evaluation.failures.contrast import Contrast, contrast_table
+from evaluation.failures.contrast import contrast as contrast_of
 from evaluation.failures.contrast_charts import difference_bars, slope_chart
 from evaluation.failures.rank_moves import names_of, rank_moves
 from evaluation.labelled_runs import LabelledRun
-from evaluation.measures import parse_measures
+from evaluation.measures import Measure, parse_measures
 
 [PRECISION] = parse_measures("Precision@2")
 [MRECALL] = parse_measures("MRecall@2")
@@ -25,6 +27,12 @@ def run(labels: dict[str, list[list[float]]]) -> LabelledRun:
     block = np.array(list(labels.values()), dtype=np.float64).reshape(len(labels), -1, 2)
     ids = np.arange(block.shape[0] * block.shape[1]).reshape(block.shape[:2])
     return LabelledRun(questions, ids, np.full(block.shape, b"k", dtype="S32"), block)
+
+
+def contrast(first: LabelledRun, second: LabelledRun, measure: Measure, *, min_judged: float = 0.5) -> Contrast:
+    """Where every question counts."""
+    first_all, second_all = (Counted(np.ones(len(one.questions), dtype=bool)) for one in (first, second))
+    return contrast_of(first, second, measure, (first_all, second_all), min_judged=min_judged)
 
 
 FIRST = run({"a": [[1, 0], [0, 1]], "b": [[0, 0], [1, 0]], "c": [[1, 0], [1, 0]], "gone": [[1, 1], [1, 1]]})
@@ -56,9 +64,26 @@ def test_the_greatest_contrast_comes_first() -> None:
     assert found["difference"].abs().fillna(-1).is_monotonic_decreasing
 
 
-def test_questions_without_a_label_have_no_value() -> None:
-    unlabelled = run({"a": [[np.nan, np.nan], [np.nan, np.nan]]})
-    assert contrast(FIRST, unlabelled, MRECALL).questions.set_index("question_id")["outcome"]["a"] == "no value"
+def test_too_few_labels_give_no_value_and_the_reason() -> None:
+    nan = np.nan
+    half, less = run({"a": [[0, 1], [nan, nan]]}), run({"a": [[0, nan], [nan, nan]]})
+    assert contrast(FIRST, half, MRECALL).withheld == ""
+    found = contrast(FIRST, less, MRECALL)
+    assert found.withheld == "judged below 50%"
+    assert found.questions.set_index("question_id")["outcome"]["a"] == "no value"
+    assert found.comparison.n == 0
+    assert np.isnan([*found.means, found.comparison.difference, found.comparison.low]).all()
+    assert contrast_table([found], "none")["withheld"].tolist() == ["judged below 50%"]
+    asked = contrast(FIRST, less, MRECALL, min_judged=0)
+    assert asked.withheld == ""
+    assert asked.questions.set_index("question_id")["outcome"]["a"] == "loss", "what nobody judged does not support"
+
+
+def test_a_question_counts_for_both_or_for_none() -> None:
+    all_but_a = Counted(np.array([False, True, True, True]))
+    found = contrast_of(FIRST, SECOND, MRECALL, (all_but_a, all_but_a))
+    assert found.questions.set_index("question_id")["outcome"]["a"] == "no value"
+    assert found.comparison.n == 2
 
 
 def test_perspectives_that_are_lost_and_gained_with_their_ranks() -> None:
