@@ -11,7 +11,7 @@ from data.demo.marker import mark_demo
 from data.labels import LabelStore
 from data.runs import list_runs, load_run, run_name
 from data.workspace import Workspace
-from evaluation.label_sources import parse_label_source
+from evaluation.label_sources import default_source, parse_label_source
 from evaluation.measures import DEFAULT_MEASURES, parse_measures
 from evaluation.scoring import score_run
 from retrieval.registry import DEFAULT_PIPELINES
@@ -62,5 +62,5 @@ def _missing_steps(workspace: Workspace) -> list[Step]:
 
 def _run_and_label(workspace: Workspace, judgments: Judgments, dataset: str, corpus: str, pipeline: str) -> None:
     manifest = run_pipeline(workspace, dataset, corpus, pipeline, RUN_DEPTH)
-    source, measures = parse_label_source("embedded"), parse_measures(" ".join(DEFAULT_MEASURES))
+    source, measures = parse_label_source(default_source(workspace)), parse_measures(" ".join(DEFAULT_MEASURES))
     score_run(workspace, judgments, load_run(workspace, manifest.name), source, measures)

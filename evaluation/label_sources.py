@@ -25,7 +25,7 @@ from detectors.labelling import label_keys
 from detectors.protocol import Detector
 from detectors.registry import DETECTORS, parse_detector
 from detectors.thresholds import Tuned
-from detectors.trained import detector_names
+from detectors.trained import adopted_detector, detector_names
 from evaluation.derived_labels import derived_labels
 
 HUMAN = "human"
@@ -79,10 +79,26 @@ def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSour
     return versions
 
 
+def default_source(workspace: Workspace) -> str:
+    """Where labels come from when nobody says: the adopted detector; where the workspace holds gold labels, people's judgments
+    and those come before it, since the detector is often wrong where they are not."""
+    adopted = adopted_detector(workspace)
+    return f"{HUMAN}>{GOLD}>{adopted}" if GOLD in LabelStore(workspace).sources() else adopted
+
+
 def default_sources(workspace: Workspace) -> list[str]:
-    """What a person can choose from without typing; the adopted detector comes first."""
+    """What a person can choose from without typing; the default comes first."""
     adopted, *others = detector_names(workspace)
-    return [adopted, f"{HUMAN}>{adopted}", f"{CORRECTED}({adopted})", HUMAN, GOLD, *others]
+    sources = [
+        default_source(workspace),
+        adopted,
+        f"{HUMAN}>{adopted}",
+        f"{CORRECTED}({adopted})",
+        HUMAN,
+        GOLD,
+        *others,
+    ]
+    return list(dict.fromkeys(sources))
 
 
 def parse_label_source(text: str) -> LabelSource:

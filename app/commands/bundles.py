@@ -21,7 +21,10 @@ def bundle(
     names: Annotated[list[str], typer.Argument(help="Stored runs, or stored results of studies.")],
     file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The zip file to write.")],
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
-    labels: Annotated[str | None, typer.Option(help="The label source; else the adopted detector.")] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="The label source; default: human>gold>DETECTOR with gold labels, else the detector."),
+    ] = None,
     with_passages: Annotated[
         bool, typer.Option("--with-passages", help="Passages' texts too: mind their licences.")
     ] = False,
@@ -37,9 +40,8 @@ def bundle(
     from annotation.judgments import Judgments
     from data.atomic import write_bytes
     from data.runs import list_runs, load_run
-    from detectors.trained import adopted_detector
     from evaluation.bundle.writing import bundle_of
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.measures import parse_measures
     from evaluation.studies.store import list_results, load_result
 
@@ -51,7 +53,7 @@ def bundle(
             raise UnknownNameError("run or study result", name, [*stored, *results])
     if file.suffix != ".zip":
         raise BadInputError("A bundle is a .zip file.", where=file, hint="Name the file last, such as bundle.zip.")
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     # Stored results of studies are packed as they are.
     only_with("a stored run", any(name in stored for name in asked), "measures", "labels", "with_passages")
     parsed = parse_measures(measures)

@@ -34,7 +34,8 @@ def evaluate(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="human, gold, a detector, human>embedded; else the adopted detector. For a BERDS file: a model."
+            help="human, gold, a detector, human>embedded; default: human>gold>DETECTOR with gold labels, else the detector. "
+            "For a BERDS file: a model."
         ),
     ] = None,
     qrels: Annotated[
@@ -177,13 +178,12 @@ def _against_workspace(
     min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
     from annotation.judgments import Judgments
-    from detectors.trained import adopted_detector
     from evaluation.interchange.made_elsewhere import as_run, read_run
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.scoring import score_run, without_questions
 
     held = opened(workspace)
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     made, absent = as_run(held, read_run(path), dataset, corpus)
     _say_missing(absent, len(made.question_ids), str(path), missing)
     _say_depth(measures, made.manifest.k, str(path))
@@ -214,12 +214,11 @@ def _stored(
 ) -> list[dict[str, Any]]:
     from annotation.judgments import Judgments
     from data.runs import list_runs, load_run
-    from detectors.trained import adopted_detector
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.scoring import macro_average, score_runs
 
     held = opened(workspace)
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     names = [run] if run is not None else [r.name for r in list_runs(held)]
     if not names:
         raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`, or name a file with --run.")
@@ -245,13 +244,12 @@ def _under_versions(
 ) -> None:
     from annotation.judgments import Judgments
     from data.runs import load_run
-    from detectors.trained import adopted_detector
     from evaluation.dataset_versions import compare_versions, question_rows, rows_of, under_version
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.scoring import score_run
 
     held = opened(workspace)
-    run, source = load_run(held, name), parse_label_source(labels or adopted_detector(held))
+    run, source = load_run(held, name), parse_label_source(labels or default_source(held))
     judgments = Judgments.open(held.judgments_url)
     _say_depth(measures, run.manifest.k, run.manifest.name)
     with counting("scoring") as progress:

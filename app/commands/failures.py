@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
-LabelsOption = Annotated[str | None, typer.Option(help="Where labels come from; else the adopted detector.")]
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(help="Where labels come from; default: human>gold>DETECTOR with gold labels, else the detector."),
+]
 CsvOption = Annotated[
     Path | None,
     typer.Option(
@@ -55,10 +58,9 @@ def failures(
     from annotation.export import table_form, write_table
     from annotation.judgments import Judgments
     from data.runs import Run, list_runs, load_run
-    from detectors.trained import adopted_detector
     from evaluation.failures.attribution import POOL_DEPTH, reasons_of_holes
     from evaluation.failures.reasons import reason_counts
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.labelled_runs import LabelledRun, labelled_run
 
     if csv is not None:
@@ -67,7 +69,7 @@ def failures(
     names = run or [r.name for r in list_runs(held)]
     if not names:
         raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`.")
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     people = Judgments.open(held.judgments_url)
     found, groups = [], []
     known: dict[str, LabelledRun] = {}
@@ -146,16 +148,15 @@ def compare(
     """
     from annotation.export import table_form, write_table
     from annotation.judgments import Judgments
-    from detectors.trained import adopted_detector
     from evaluation.failures.contrast import contrast_table
     from evaluation.failures.sides import contrasts
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.measures import WHOLE_RUN, parse_measures
 
     if csv is not None:
         table_form(csv)
     held = opened(workspace)
-    one = parse_label_source(labels or adopted_detector(held))
+    one = parse_label_source(labels or default_source(held))
     other = parse_label_source(second_labels) if second_labels else one
     measures = parse_measures(" ".join(measure or ["MRecall@5"]))
     runs = (_side(first, workspace), _side(second, workspace))

@@ -134,7 +134,10 @@ def export_labels(
     dataset: Annotated[str, typer.Argument(help="A data set.")],
     corpus: Annotated[str, typer.Argument(help="A corpus.")],
     file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The file to write.")],
-    labels: Annotated[str | None, typer.Option(help="The label source; else the adopted detector.")] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="The label source; default: human>gold>DETECTOR with gold labels, else the detector."),
+    ] = None,
     form: Annotated[
         LabelFormat, typer.Option("--format", show_choices=True, help="diversity: a label a perspective.")
     ] = (LabelFormat.DIVERSITY),
@@ -149,14 +152,13 @@ def export_labels(
     """
     from annotation.judgments import Judgments
     from data.atomic import write_bytes
-    from detectors.trained import adopted_detector
     from evaluation.interchange.jsonl import jsonl_labels
     from evaluation.interchange.trec_qrels import diversity_qrels, trec_qrels
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.qrels import pooled_qrels
 
     held = opened(workspace)
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     if source.corrected:
         raise BadInputError(f"{source} corrects means, and has no labels of its own.", hint=f"Choose {source.plain}.")
     judgments = Judgments.open(held.judgments_url)

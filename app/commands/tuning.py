@@ -18,7 +18,10 @@ def tune(
     corpus: Annotated[str, typer.Option(help="The corpus.")],
     pipeline: Annotated[str, typer.Option(help="A pipeline that ends in mmr(tuned).")] = "bm25 >> mmr(tuned)",
     measure: Annotated[str, typer.Option(help="What is to be highest.")] = "MRecall@5",
-    labels: Annotated[str | None, typer.Option(help="Where labels come from; else the adopted detector.")] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Where labels come from; default: human>gold>DETECTOR with gold labels, else the detector."),
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -31,8 +34,7 @@ def tune(
     from dataclasses import asdict
 
     from annotation.judgments import Judgments
-    from detectors.trained import adopted_detector
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.measures import parse_measure
     from evaluation.tuning import tune as tuned
 
@@ -45,7 +47,7 @@ def tune(
             dataset,
             corpus,
             pipeline,
-            parse_label_source(labels or adopted_detector(held)),
+            parse_label_source(labels or default_source(held)),
             parsed,
             progress=progress,
         )

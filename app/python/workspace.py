@@ -23,7 +23,7 @@ from data.workspace import Workspace as Folder
 from evaluation.failures.attribution import POOL_DEPTH, pool_ranks, reasons_of_holes
 from evaluation.failures.hole_map import hole_map
 from evaluation.failures.sides import contrasts
-from evaluation.label_sources import LabelSource, labels_of, parse_label_source
+from evaluation.label_sources import LabelSource, default_source, labels_of, parse_label_source
 from evaluation.labelled_runs import LabelledRun, labelled_run
 from evaluation.measures import parse_measure, parse_measures
 from evaluation.scoring import macro_average, score_runs
@@ -71,7 +71,7 @@ class Workspace:
 
     @property
     def detectors(self) -> list[str]:
-        """Names of detectors that are ready here; the adopted one, which labels where none is named, comes first."""
+        """Names of detectors that are ready here; the adopted one comes first."""
         from detectors.trained import detector_names
 
         return detector_names(self.folder)
@@ -198,7 +198,7 @@ class Workspace:
         """Measures of runs, a row each: dataset, corpus, pipeline, measure, value, low and high (95% interval), n (questions),
         judged (judged@k), labels (their source) and detector_version. Shares are from 0 to 1.
 
-        `names` are measures separated by spaces, `labels` a label source, else the adopted detector. Without runs, those of all
+        `names` are measures separated by spaces, `labels` a label source, else the default one. Without runs, those of all
         that are stored, and their means over the data sets as data set 'average'. A value is NaN where less than `min_judged` of
         the pairs of the top k have a label (0: none is; else the workspace's setting).
         """
@@ -354,7 +354,7 @@ class Workspace:
                 "judgments": len(self.people.present())}  # fmt: skip
 
     def _source(self, labels: str | None) -> LabelSource:
-        return parse_label_source(labels or self.detectors[0])
+        return parse_label_source(labels or default_source(self.folder))
 
     def _say(self, pairs: Sequence[Pair], labels: str | None) -> npt.NDArray[np.float64]:
         return labels_of(self.folder, self.people, self._source(labels), pairs, progress=self.progress)

@@ -70,7 +70,8 @@ def dmerit(
     dataset: Annotated[str | None, typer.Option(help="With --corpus: the stored runs of this data set.")] = None,
     corpus: Annotated[str | None, typer.Option(help="The corpus of the stored runs.")] = None,
     labels: Annotated[
-        str | None, typer.Option(help="For stored runs: human, gold, a detector, human>embedded; else the adopted one.")
+        str | None,
+        typer.Option(help="For stored runs: human, gold, a detector, human>embedded; default as elsewhere."),
     ] = None,
     part: Annotated[Part, typer.Option(help="Which part.", show_choices=True)] = Part.ALL,
     trials: Annotated[int, typer.Option(min=2, help="Draws of the random selection.")] = 1000,
@@ -141,11 +142,10 @@ def _from_files(runs: list[Path] | None, qrels: Path | None, depth: int | None, 
 def _from_runs(held: "Workspace", dataset: str | None, corpus: str | None, labels: str | None) -> "RankedSet":
     from annotation.judgments import Judgments
     from data.errors import BadInputError
-    from detectors.trained import adopted_detector
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.partial.ranked_sets import from_runs
 
     if dataset is None or corpus is None:
         raise BadInputError("--dataset and --corpus belong together.", hint="Name the stored runs by both.")
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     return from_runs(held, Judgments.open(held.judgments_url), dataset, corpus, source)

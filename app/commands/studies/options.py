@@ -27,7 +27,10 @@ PipelinesOption = Annotated[
 ]
 LabelsOption = Annotated[
     str | None,
-    typer.Option(help="human, gold, a detector, human>embedded, corrected(embedded); else the adopted detector."),
+    typer.Option(
+        help="human, gold, a detector, human>embedded, corrected(embedded); "
+        "default: human>gold>DETECTOR with gold labels, else the detector."
+    ),
 ]
 ModelOption = Annotated[
     str | None, typer.Option(help="A language model that says which perspective supports, where the data do not.")
@@ -97,12 +100,11 @@ def gathering(
 ) -> Iterator[tuple["Gatherer", "Selection"]]:
     """What gathers the runs and scores that a command asks for, with progress."""
     from annotation.judgments import Judgments
-    from detectors.trained import adopted_detector
-    from evaluation.label_sources import parse_label_source
+    from evaluation.label_sources import default_source, parse_label_source
     from evaluation.studies.gathering import Gatherer, Selection, checked
 
     held = opened(workspace)
     selection = checked(held, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))
-    source = parse_label_source(labels or adopted_detector(held))
+    source = parse_label_source(labels or default_source(held))
     with counting(what) as progress:
         yield Gatherer(held, Judgments.open(held.judgments_url), source, progress, min_judged), selection
