@@ -4,8 +4,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 
 import streamlit as st
 from sqlalchemy import event
@@ -15,6 +13,7 @@ from annotation.people import person_of
 from app.components.door import door
 from app.components.kept_name import keep_name, kept_name
 from app.components.plain_text import escaped
+from app.gate import check_settings, people_now
 from app.oidc import identity
 from app.roles import check, right_of_page
 from data.errors import BerdseyeError
@@ -38,7 +37,10 @@ def judgments() -> Judgments:
 
 @st.cache_resource
 def _workspace() -> Workspace:
-    return Workspace.open(Workspace.default_folder())
+    opened = Workspace.open(Workspace.default_folder())
+    if opened.people.team:
+        check_settings()  # also where someone runs main.py without `berdseye app`
+    return opened
 
 
 @st.cache_resource
@@ -61,14 +63,8 @@ def people() -> PeopleSettings:
     started = _workspace().people
     if not started.team:
         return started
-    now = _people(_workspace().folder, (_workspace().folder / "berdseye.toml").stat().st_mtime_ns)
+    now = people_now(_workspace())
     return replace(started, roles=now.roles, default_role=now.default_role, session_hours=now.session_hours)
-
-
-@lru_cache(maxsize=1)
-def _people(folder: Path, written: int) -> PeopleSettings:
-    del written  # what is kept is for the settings as they were written then
-    return Workspace.open(folder).people
 
 
 @contextmanager

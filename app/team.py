@@ -2,10 +2,12 @@
 
 import os
 import secrets
+import sys
 
 import streamlit as st
 
 from app.components.plain_text import escaped
+from app.gate import check_settings, middleware
 from app.oidc import COOKIE_SECRET, auth_secrets
 from data.errors import BerdseyeError
 from data.workspace import Workspace
@@ -18,13 +20,19 @@ def refused(error: Exception) -> bool:
     return isinstance(error, BerdseyeError)
 
 
+try:
+    check_settings()
+except BerdseyeError as fault:
+    sys.exit(f"Error: {fault}")
+workspace = Workspace.open(Workspace.default_folder())
 app = st.App(
     "main.py",
     on_script_error=refused,
+    middleware=middleware(workspace),
     secrets={
         "auth": {
             **auth_secrets(
-                Workspace.open(Workspace.default_folder()).people,
+                workspace.people,
                 os.environ.get(COOKIE_SECRET) or secrets.token_urlsafe(32),
                 int(st.get_option("server.port")),
             )

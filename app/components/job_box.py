@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
+from app.components.downloads import download
 from app.components.plain_text import escaped
 from app.job_reports import Reached
 from app.jobs import Job, dismiss_job, resume_job, stop_job
@@ -97,15 +98,7 @@ def whole_log(job: Job) -> None:
             st.caption("Nothing was written yet.")
             return
         st.code(said, language=None, wrap_lines=True)
-        st.download_button(
-            "Whole log",
-            job.log.read_bytes,
-            f"berdseye-job-{job.id}.txt",
-            "text/plain",
-            on_click="ignore",
-            icon=":material/download:",
-            key=f"whole-{job.id}",
-        )
+        download("Whole log", job.log.read_bytes, f"berdseye-job-{job.id}.txt", key=f"whole-{job.id}")
 
 
 def history(job: Job) -> str:

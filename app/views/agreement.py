@@ -16,7 +16,7 @@ from annotation.export import to_csv, to_jsonl, to_parquet
 from annotation.training_data import training_data
 from app.components.charts import counts_as_colours
 from app.components.detector_line import detector_line
-from app.components.downloads import downloads
+from app.components.downloads import download, downloads
 from app.components.plain_text import escaped
 from app.components.selectbox_by_id import selectbox_by_id
 from app.session import errors_in_place, judgments, workspace
@@ -271,14 +271,7 @@ def exports(found: Report, asked: Asked) -> None:
 def files(name: str, contents: dict[str, Callable[[], bytes]]) -> None:
     """A button for each ending."""
     for ending, content in contents.items():
-        st.download_button(
-            f"{name}.{ending}",
-            content,
-            f"{name.lower().replace(' ', '_')}.{ending}",
-            key=f"{name}-{ending}",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        download(f"{name}.{ending}", content, f"{name.lower().replace(' ', '_')}.{ending}", key=f"{name}-{ending}")
 
 
 with errors_in_place():

@@ -10,6 +10,7 @@ import typer.main
 from annotation.export import to_csv
 from app.cli import cli
 from app.components.command_form import command_form, command_told, leaf_commands
+from app.components.downloads import download
 from app.components.job_box import job_box
 from app.components.plain_text import escaped
 from app.session import errors_in_place, started_by, workspace
@@ -38,14 +39,7 @@ def chosen_result(names: list[str]) -> None:
     for chart, specification in held.charts.items():
         st.vega_lite_chart(specification)
         picture = held.folder / f"{chart}.svg"
-        st.download_button(
-            f"{chart}.svg",
-            picture.read_bytes(),
-            picture.name,
-            on_click="ignore",
-            icon=":material/image:",
-            key=f"svg-{chart}",
-        )
+        download(f"{chart}.svg", picture.read_bytes, picture.name, icon=":material/image:", key=f"svg-{chart}")
 
 
 def draw_table(held: Stored, table: Table) -> None:
@@ -59,11 +53,9 @@ def draw_table(held: Stored, table: Table) -> None:
     for text in (*table.notes, *((told,) if told else ())):
         st.caption(escaped(text))
     with st.container(horizontal=True):
-        for ending, content in (("csv", to_csv(table.cells)), ("tex", table.latex().encode())):
-            st.download_button(
-                f"{table.name}.{ending}", content, f"{held.name}-{table.name}.{ending}", on_click="ignore",
-                icon=":material/download:", key=f"{ending}-{table.name}",
-            )  # fmt: skip
+        made = {"csv": partial(to_csv, table.cells), "tex": lambda: table.latex().encode()}
+        for ending, make in made.items():
+            download(f"{table.name}.{ending}", make, f"{held.name}-{table.name}.{ending}", key=f"{ending}-{table.name}")
 
 
 def provenance(cells: pd.DataFrame) -> str:
