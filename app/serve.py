@@ -67,7 +67,7 @@ def _start_label_studio(workspace: Workspace, port: int) -> Server | None:
 
 
 def _start_app(workspace: Workspace, port: int) -> "subprocess.Popen[bytes]":
-    script = "app/team.py" if workspace.people.team else "app/main.py"
+    script = "app/team.py" if workspace.people.team else "app/local.py"
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     quiet = ["--logger.hideWelcomeMessage", "true", "--server.headless", "true", "--server.address", HOST]
     environment = {**os.environ, "BERDSEYE_WORKSPACE": str(workspace.folder)}

@@ -35,7 +35,7 @@ class Served:
     """A Streamlit server of the app, on a workspace and a port of its own; `script` and `secrets` are those of a team."""
 
     def __init__(
-        self, workspace: Path, log: Path, *, script: str = "app/main.py", secrets: Mapping[str, str] = NO_SECRETS
+        self, workspace: Path, log: Path, *, script: str = "app/local.py", secrets: Mapping[str, str] = NO_SECRETS
     ) -> None:
         self.workspace, self.log, self.script, self.secrets = workspace, log, script, secrets
         self.port = unused_port()
@@ -95,7 +95,7 @@ def answers(url: str) -> bool:
 
 @contextmanager
 def served(
-    workspace: Path, log: Path, *, script: str = "app/main.py", secrets: Mapping[str, str] = NO_SECRETS
+    workspace: Path, log: Path, *, script: str = "app/local.py", secrets: Mapping[str, str] = NO_SECRETS
 ) -> Iterator[Served]:
     """A server that ends with the block."""
     server = Served(workspace, log, script=script, secrets=secrets)

@@ -1,0 +1,8 @@
+"""The app for whoever works on this machine: `berdseye app` serves this file in local mode."""
+
+import streamlit as st
+
+from app.gate import middleware
+from data.workspace import Workspace
+
+app = st.App("main.py", middleware=middleware(Workspace.open(Workspace.default_folder())))
