@@ -7,11 +7,13 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
 from data.errors import BadInputError, BerdseyeError, UnavailableError
 
 if TYPE_CHECKING:
     import openai
 
+_LONGEST_ANSWER = 64 << 20
 _OPENAI = "https://api.openai.com/v1"
 
 
@@ -27,8 +29,16 @@ def open_server(*, retries: int, timeout: float) -> "openai.OpenAI":
         )
     if address and not address.startswith(("http://", "https://")):
         raise BadInputError("OPENAI_BASE_URL is no address.", hint="Write it like http://127.0.0.1:8000/v1.")
+    # Redirects are not followed: a prompt would go to whatever server an answer names, one inside this network perhaps.
+    http = openai.DefaultHttpxClient(
+        timeout=timeout,
+        follow_redirects=False,
+        event_hooks={"response": [bounded(_LONGEST_ANSWER, timeout)]},
+    )
     # Servers of one's own often take no key, but the library insists on one.
-    return openai.OpenAI(api_key=key or "none", max_retries=retries, timeout=timeout)
+    return openai.OpenAI(
+        api_key=key or "none", max_retries=retries, timeout=timeout, http_client=http, default_headers=UNPACKED
+    )
 
 
 def server_place() -> str:
@@ -46,6 +56,8 @@ def told(error: Exception, model: str, otherwise: BerdseyeError, *, hint: str = 
 
     where = server_place()
     match error:
+        case openai.APIConnectionError() if isinstance(error.__cause__, AnswerTooLongError):
+            return UnavailableError(str(error.__cause__), where=where, hint="Is OPENAI_BASE_URL the right server?")
         case openai.APITimeoutError():
             return UnavailableError("The server does not answer in time.", where=where, hint=hint)
         case openai.APIConnectionError():

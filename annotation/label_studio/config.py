@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 from annotation.judgments import VERDICTS, PairRecord, Verdict
 from annotation.words import PREFERENCES, Preference
 from data.errors import BadInputError
+from data.passages import clean
 from data.records import STANCES, pair_key
 
 GUIDELINE = (
@@ -61,8 +62,13 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
     texts = [value for name, value in fields.items() if name != "stance"]
     if not all(isinstance(text, str) for text in texts):
         return None
-    if pair_key(fields["passage"], fields["perspective"]) != data.get("ext_id"):
+    try:
+        if pair_key(fields["passage"], fields["perspective"]) != data.get("ext_id"):
+            return None
+    except UnicodeEncodeError:  # half of a character, which we write nowhere
         return None
+    others = fields.keys() - {"passage", "perspective", "stance"}
+    fields |= {name: clean(fields[name]) for name in others}
     return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
 
 

@@ -18,10 +18,12 @@ from label_studio_sdk.core.api_error import ApiError
 
 from annotation.label_studio.server import running
 from annotation.label_studio.token_auth import TokenAuth
+from data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
 from data.errors import BadInputError, BerdseyeError, UnavailableError
 from data.workspace import Workspace
 
 _ANSWER_SECONDS = 600.0
+_LONGEST_ANSWER = 2 << 30  # a project of 100,000 long tasks takes a tenth
 _CONNECT_SECONDS = 10.0
 _TRY_SECONDS = 20
 _LOCK_SECONDS = 900.0
@@ -96,9 +98,14 @@ def connect(workspace: Workspace) -> Connection:
     auth = TokenAuth(url, token)
     client = _client(url, auth)
     with translated(url, folder):
-        account = client.users.whoami(request_options={"timeout_in_seconds": _TRY_SECONDS})
+        try:
+            account = client.users.whoami(request_options={"timeout_in_seconds": _TRY_SECONDS})
+        except (ValueError, TypeError) as error:  # JSON, but not what Label Studio says; the SDK checks nothing
+            raise _another(url) from error
+    if not isinstance(getattr(account, "id", None), int) or not isinstance(account.email, str):
+        raise _another(url)
     lock = FileLock(folder / "exchange.lock")
-    return Connection(url, client, lock, account.active_organization, str(account.email or ""), auth.personal)
+    return Connection(url, client, lock, account.active_organization, account.email, auth.personal)
 
 
 @contextmanager
@@ -108,10 +115,14 @@ def translated(url: str, folder: Path | None = None) -> Iterator[None]:
         yield
     except ApiError as error:
         raise _refused(url, error) from error
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         # What is in between (a proxy, a sign-in page) answers with a page where the server would with JSON.
+        raise _another(url) from error
+    except AnswerTooLongError as error:
         raise UnavailableError(
-            "What answered is no Label Studio.", where=url, hint="Check the address, and what stands in between."
+            f"What answered is no Label Studio: {error}",
+            where=url,
+            hint="Check the address, and what stands in between.",
         ) from error
     except httpx.TimeoutException as error:
         raise UnavailableError(
@@ -132,15 +143,25 @@ def translated(url: str, folder: Path | None = None) -> Iterator[None]:
 
 
 def detail(error: ApiError) -> str:
-    """What the server said, in one line and without headers."""
+    """What the server said, in one line, without headers and the token."""
     body = error.body
     if isinstance(body, dict):
         body = body.get("validation_errors") or body.get("detail") or body
-    return " ".join(str(body).split())[:400]
+    text = " ".join(str(body).split())
+    token = os.environ.get("BERDSEYE_LABEL_STUDIO_TOKEN", "")
+    return (text.replace(token, "…") if token else text)[:400]
+
+
+def _another(url: str) -> BerdseyeError:
+    return UnavailableError(
+        "What answered is no Label Studio.", where=url, hint="Check the address, and what stands in between."
+    )
 
 
 def _refused(url: str, error: ApiError) -> BerdseyeError:
     status = error.status_code
+    if status is not None and status < httpx.codes.MULTIPLE_CHOICES:  # the SDK could not read what was no refusal
+        return _another(url)
     if status == httpx.codes.UNAUTHORIZED:
         return BadInputError("Label Studio refused the token.", where=url, hint=_HOW_TO_SIGN_IN)
     if status == httpx.codes.FORBIDDEN:
@@ -202,9 +223,10 @@ def _client(url: str, auth: TokenAuth) -> Any:
     local = (urlsplit(url).hostname or "") in ("127.0.0.1", "localhost", "::1")
     http = httpx.Client(
         timeout=httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
-        headers={"Connection": "close"},
+        headers={"Connection": "close", **UNPACKED},
         trust_env=not local,
         auth=auth,
+        event_hooks={"response": [bounded(_LONGEST_ANSWER, _ANSWER_SECONDS)]},
     )
     # `auth` signs: the SDK's own refresh forgets the path of the address, and trusts the clock of this machine.
     return LabelStudio(base_url=url, api_key="signed-below", max_retries=0, httpx_client=http)

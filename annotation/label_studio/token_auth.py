@@ -54,14 +54,17 @@ class TokenAuth(httpx.Auth):
                 hint="Make a new one on your account page there, and set BERDSEYE_LABEL_STUDIO_TOKEN to it.",
             )
         try:
-            self._access = str(answer.raise_for_status().json()["access"])
-        except (httpx.HTTPStatusError, ValueError, KeyError, TypeError) as error:
+            access = answer.raise_for_status().json()["access"]
+            if not isinstance(access, str) or not access.isascii() or not access.isprintable():
+                raise TypeError("a token is a text of ASCII signs")
+            lasts = _claims(access) or {}
+            # By the server's own two moments: its clock may differ from ours.
+            seconds = float(lasts.get("exp", 0)) - float(lasts.get("iat", 0))
+        except (httpx.HTTPStatusError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise httpx.RemoteProtocolError(
                 f"The exchange of the token was answered with {answer.status_code}.", request=answer.request
             ) from error
-        lasts = _claims(self._access) or {}
-        # By the server's own two moments: its clock may differ from ours.
-        self._until = self._clock() + max(0.0, float(lasts.get("exp", 0)) - float(lasts.get("iat", 0)))
+        self._access, self._until = access, self._clock() + max(0.0, seconds)
 
 
 def _claims(token: str) -> dict[str, Any] | None:
@@ -71,6 +74,6 @@ def _claims(token: str) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
