@@ -129,7 +129,7 @@ def read_job(workspace: Workspace, number: str) -> Job:
         if not number.isdigit():
             raise FileNotFoundError
         held: dict[str, Any] = json.loads((folder / _PROCESS).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except OSError:  # also for a number that is too long to be a file's name
         standing = [path.parent.name for path in workspace.jobs_folder.glob(f"[!.]*/{_PROCESS}")]
         raise UnknownNameError("job", number, standing) from None
     return Job(

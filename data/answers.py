@@ -14,7 +14,8 @@ from data.atomic import write_json, write_parquet
 from data.checksums import RECORD, FileSet
 from data.documents.lines import Lines
 from data.documents.records import BadRow
-from data.errors import BadInputError, UnavailableError, UnknownNameError
+from data.errors import BadInputError, StaleError, UnavailableError, UnknownNameError
+from data.json_files import json_fault, parse_json
 from data.passages import clean
 from data.workspace import Workspace, checked_name
 
@@ -153,9 +154,9 @@ def read_answer_file(path: Path) -> list[Answer]:
 def _row(line: str) -> Answer | str:
     """The answer of a line, or why there is none."""
     try:
-        value = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        return f"not valid JSON ({getattr(error, 'msg', 'nested too deeply')})"
+        value = parse_json(line)
+    except (ValueError, RecursionError) as error:
+        return f"not valid JSON ({json_fault(error)})"
     if not isinstance(value, Mapping):
         return f"expected an object, found {type(value).__name__}"
     number = value.get("id")

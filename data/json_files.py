@@ -1,6 +1,7 @@
 """JSON, JSON Lines and Parquet files as values and rows, every fault told with its file and line."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,36 @@ Row = dict[str, Any]
 _UNREADABLE = (ValueError, RecursionError)
 
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. A surrogate without its partner, which no store or browser takes, becomes a question mark."""
+    value = json.loads(text)
+    if _HALF.search(text):
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value
+
+
+def json_fault(error: Exception) -> str:
+    """What is wrong with a text that is not JSON, in a few words."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    if isinstance(error, OSError | UnicodeError):
+        return str(error)
+    return "a number of too many digits"
+
+
 def read_json(source: Path) -> Any:
     """The value in a JSON file, UTF-8 with or without a byte order mark; raises `BadInputError`."""
     try:
-        return json.loads(source.read_bytes().decode("utf-8-sig"))
+        return parse_json(source.read_bytes().decode("utf-8-sig"))
     except (OSError, *_UNREADABLE) as error:
+        said = error if isinstance(error, json.JSONDecodeError) else json_fault(error)
         raise BadInputError(
-            f"Not a readable JSON file: {error}.", where=source, hint="Give the path of a UTF-8 JSON file."
+            f"Not a readable JSON file: {said}.", where=source, hint="Give the path of a UTF-8 JSON file."
         ) from error
 
 
@@ -39,11 +63,10 @@ def json_rows(lines: Iterable[Line], where: str | Path) -> Iterator[tuple[int, R
     """The object that each line is, with its number; raises `BadInputError` for a line that is none."""
     for number, text in lines:
         try:
-            row = json.loads(text)
+            row = parse_json(text)
         except _UNREADABLE as error:
-            said = getattr(error, "msg", None) or ("nested too deeply" if isinstance(error, RecursionError) else error)
             raise BadInputError(
-                f"Not valid JSON ({said}).", where=where, line=number, hint="Correct this line."
+                f"Not valid JSON ({json_fault(error)}).", where=where, line=number, hint="Correct this line."
             ) from error
         if not isinstance(row, dict):
             raise BadInputError("A line must be an object.", where=where, line=number, hint="Correct this line.")

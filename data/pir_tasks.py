@@ -128,7 +128,7 @@ def _meta(row: Row, path: Path, line: int) -> tuple[str, str]:
     meta = row.get("meta")
     try:
         read = json.loads(meta) if isinstance(meta, str) else meta
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         read = None
     match read:
         case {"src_query": str(root), "perspective": str(perspective)}:

@@ -1,12 +1,15 @@
 """Numbered lines of text files, gzipped or not."""
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from data.errors import BadInputError
 
 Line = tuple[int, str]
+LONGEST_LINE = 100_000_000
+"""Bytes; without a bound a small packed file could be one line that fills the memory."""
 
 
 def read_lines(path: Path) -> Iterator[Line]:
@@ -19,13 +22,18 @@ def read_lines(path: Path) -> Iterator[Line]:
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
+            while raw := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(raw) > LONGEST_LINE:
+                    raise BadInputError(
+                        f"Longer than {LONGEST_LINE // 1_000_000} MB.", where=path, line=number, hint="Split this line."
+                    )
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 if text.strip():
                     yield number, text
     except UnicodeDecodeError as error:
         raise BadInputError("Not UTF-8 text.", where=path, line=number, hint="Convert the file.") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         said = getattr(error, "strerror", None) or error
         raise BadInputError(f"Cannot be read: {said}.", where=path, hint="Is it the right file?") from error
 

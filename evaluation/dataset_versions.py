@@ -47,7 +47,7 @@ def under_version(workspace: Workspace, run: Run, version: str) -> Run:
     `version` is a name such as `debate@2`, or its number. Raises `BadInputError` for a version of another data set.
     """
     dataset = split_version(run.manifest.dataset)[0]
-    name = version_name(dataset, int(version)) if version.isdecimal() else version
+    name = version_name(dataset, int(version)) if version.isdecimal() and len(version) < 10 else version
     name = version_name(*split_version(name))
     if split_version(name)[0] != dataset:
         raise BadInputError(

@@ -318,7 +318,7 @@ def newest(clicked: Hole | None, chosen: tuple[int, Hole] | None) -> Hole | None
             return now
     asked = st.query_params
     place = asked.get("place", "")
-    if "question" in asked and place.isdecimal() and int(place) > 0:
+    if "question" in asked and place.isdecimal() and len(place) < 10 and int(place) > 0:
         return asked.get("of", str(st.session_state.get("run", ""))), asked["question"], int(place)
     return None
 

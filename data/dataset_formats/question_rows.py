@@ -42,4 +42,4 @@ def question_text(value: Any) -> str:
 
 def question_id(line: int, row: Row) -> str:
     """The row's `id`, or its number."""
-    return str(line if row.get("id") is None else row["id"])
+    return clean(str(line if row.get("id") is None else row["id"]))

@@ -1,11 +1,11 @@
 """JSON Lines: one document a line, among them BEIR's corpora and Sphere's shards."""
 
-import json
 from collections.abc import Iterator
 from typing import IO
 
 from data.documents.lines import Lines
 from data.documents.records import BLOCK_BYTES, BLOCK_ROWS, BadRow, Block, Position, Row, is_sphere, to_document
+from data.json_files import json_fault, parse_json
 
 
 def read_jsonl(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
@@ -19,11 +19,9 @@ def read_jsonl(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]
             rows.append(line)
         elif not line.isspace():
             try:
-                value = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
-                rows.append(
-                    BadRow(name, lines.number, f"not valid JSON ({getattr(error, 'msg', 'nested too deeply')})")
-                )
+                value = parse_json(line)
+            except (ValueError, RecursionError) as error:  # ValueError: also of a number of thousands of digits
+                rows.append(BadRow(name, lines.number, f"not valid JSON ({json_fault(error)})"))
             else:
                 format_ = format_ or _format(value)
                 rows.append(to_document(name, lines.number, value))

@@ -9,15 +9,20 @@ from data.debates import debate_documents
 from data.documents.lines import encoding_reason
 from data.documents.records import BLOCK_ROWS, BadRow, Block, Document, Position, to_document
 from data.errors import BadInputError
+from data.json_files import json_fault, parse_json
 from data.web_page import read_page
+
+LONGEST_FILE = 1 << 30
+"""Bytes of a file that is read whole, once it is unpacked."""
 
 
 def read_json(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
     """A list of documents or texts, a released PIR task (its `corpus`), or debates (claims with arguments)."""
     try:
-        value = json.loads(stream.read().decode("utf-8-sig"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInputError(f"Not a readable JSON file: {error}.", where=name, hint="Save it as UTF-8 JSON.") from error
+        value = parse_json(_whole(stream, name).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        said = error if isinstance(error, json.JSONDecodeError) else json_fault(error)
+        raise BadInputError(f"Not a readable JSON file: {said}.", where=name, hint="Save it as UTF-8 JSON.") from error
     if isinstance(value, dict) and isinstance(value.get("corpus"), list):
         value = value["corpus"]
     if not isinstance(value, list):
@@ -35,7 +40,11 @@ def read_html(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
     """One document: the readable part of the page."""
     if start.line:
         return
-    page = read_page(stream.read())
+    try:
+        page = read_page(_whole(stream, name))
+    except BadInputError as error:
+        yield Block([BadRow(name, 1, error.what)], Position(start.member, 0, 1), "HTML")
+        return
     title = page.title or PurePosixPath(name).stem
     row = (
         Document(name, title, page.text, page.url, 1) if page.text else BadRow(name, 1, "no readable text in this page")
@@ -48,11 +57,25 @@ def read_text(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
     if start.line:
         return
     try:
-        text = stream.read().decode("utf-8-sig")
+        text = _whole(stream, name).decode("utf-8-sig")
         row = to_document(name, 1, {"id": name, "title": PurePosixPath(name).stem, "text": text})
+    except BadInputError as error:
+        row = BadRow(name, 1, error.what)
     except UnicodeDecodeError as error:
         row = BadRow(name, 1, encoding_reason(error))
     yield Block([row], Position(start.member, 0, 1), "text")
+
+
+def _whole(stream: IO[bytes], name: str) -> bytes:
+    """All of a stream; raises `BadInputError` for one that is longer than can be held, as a small packed file may be."""
+    content = stream.read(LONGEST_FILE + 1)
+    if len(content) > LONGEST_FILE:
+        raise BadInputError(
+            f"Unpacked it is longer than {LONGEST_FILE >> 20} MB",
+            where=name,
+            hint="Split it, or give its documents as JSON Lines, which are read one by one.",
+        )
+    return content
 
 
 def _as_object(item: Any) -> Any:

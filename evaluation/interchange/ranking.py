@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from data.errors import BadInputError, UnknownNameError
 from data.records import Ids, Scores
-from evaluation.interchange.rows import PLAIN, LabelRows, RunRows, file_name
+from evaluation.interchange.rows import PLAIN, LabelRows, RunRows, file_name, is_whole
 from evaluation.qrels import Qrels
 
 
@@ -120,9 +120,9 @@ def _columns(rows: LabelRows, places: npt.NDArray[np.int64], perspectives: Seque
         return [number[q][s] for q, s in zip(rows.questions, rows.subtopics, strict=True)]
     columns = []
     for place, subtopic, line in zip(places.tolist(), rows.subtopics, rows.lines.tolist(), strict=True):
-        if subtopic == PLAIN or not subtopic.isdecimal() or not 1 <= int(subtopic) <= perspectives[place]:
+        if subtopic == PLAIN or not is_whole(subtopic) or not 1 <= int(subtopic) <= perspectives[place]:
             raise BadInputError(
-                f"Subtopic '{subtopic}' is none of the question's {perspectives[place]} perspectives.",
+                f"Subtopic '{subtopic[:40]}' is none of the question's {perspectives[place]} perspectives.",
                 where=rows.where,
                 line=line,
                 hint="They are numbered from 1.",

@@ -12,6 +12,7 @@ from data.errors import BadInputError
 
 _NOT_IN_A_NAME = re.compile(r"[\s%]")
 _DIGITS = 10
+_LONGEST_NUMBER = 20
 PLAIN = "0"
 """The subtopic of a label that is of no perspective: the passage is relevant to the question or is not."""
 
@@ -49,6 +50,11 @@ class LabelRows:
 def file_name(text: str) -> str:
     """An id or name as a field of a file whose fields are parted by white space: that, and %, as %20 and so on."""
     return _NOT_IN_A_NAME.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+
+
+def is_whole(text: str) -> bool:
+    """Whether a field is a whole number, and no longer than any that is meant."""
+    return text.removeprefix("-").isdecimal() and len(text) <= _LONGEST_NUMBER
 
 
 def passage_name(passage: int) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from data.errors import BadInputError
 from data.records import Ids
 from data.text_lines import Line, read_lines
-from evaluation.interchange.rows import PLAIN, LabelRows, file_name, passage_name, refuse_repeated
+from evaluation.interchange.rows import PLAIN, LabelRows, file_name, is_whole, passage_name, refuse_repeated
 
 _FIELDS = 4
 _NO_SUBTOPIC = {"0", "Q0"}
@@ -43,9 +43,12 @@ def parse_trec_qrels(lines: Iterable[Line], where: str | Path, *, may_be_empty: 
                 hint="Write it like: question 0 passage relevance, or with a subtopic in place of 0.",
             )
         question, subtopic, passage, relevance = fields
-        if not relevance.removeprefix("-").isdecimal():
+        if not is_whole(relevance):
             raise BadInputError(
-                f"The relevance '{relevance}' is no whole number.", where=where, line=number, hint="Correct this line."
+                f"The relevance '{relevance[:40]}' is no whole number.",
+                where=where,
+                line=number,
+                hint="Correct this line.",
             )
         rows.append((question, PLAIN if subtopic in _NO_SUBTOPIC else subtopic, passage))
         labels.append(int(relevance) > 0)

@@ -9,7 +9,7 @@ import numpy as np
 from data.errors import BadInputError
 from data.records import Ids, Scores
 from data.text_lines import Line, read_lines
-from evaluation.interchange.rows import RunRows, file_name, passage_name, refuse_repeated
+from evaluation.interchange.rows import RunRows, file_name, is_whole, passage_name, refuse_repeated
 
 _FIELDS = 6
 
@@ -76,8 +76,10 @@ def trec_run(question_ids: Sequence[str], ids: Ids, scores: Scores, tag: str) ->
 
 
 def _rank(text: str, where: str | Path, line: int) -> str:
-    if not text.removeprefix("-").isdecimal():
-        raise BadInputError(f"The rank '{text}' is no whole number.", where=where, line=line, hint="Correct this line.")
+    if not is_whole(text):
+        raise BadInputError(
+            f"The rank '{text[:40]}' is no whole number.", where=where, line=line, hint="Correct this line."
+        )
     return str(int(text))
 
 
