@@ -25,7 +25,10 @@ from data.workspace import Workspace
 _NAME = re.compile(r"[^/\\\x00-\x1f]{1,250}(/[^/\\\x00-\x1f]{1,250}){0,20}")
 _CHUNK = 1 << 20
 _LARGEST_MANIFEST = 256 << 20
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, TypeError, KeyError)
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, TypeError, LookupError,
+    AttributeError,
+)  # fmt: skip
 
 
 def restore(
@@ -47,10 +50,10 @@ def restore(
         draft.mkdir(parents=True, mode=0o700)
         manifest = _unpacked(file, draft, progress)
         _check_judgments(file, draft, manifest)
+        _set_url(draft, judgments_url)
         if judgments_url:
             load_judgments(draft / JUDGMENTS, judgments_url)
             (draft / JUDGMENTS).unlink()
-            _set_url(draft, judgments_url)
         Workspace.open(draft)
         for place in (draft, *(p for p in draft.rglob("*") if p.is_dir())):
             sync_folder(place)
@@ -85,12 +88,24 @@ def _unpacked(file: Path, draft: Path, progress: Progress) -> BackupManifest:
                 raise BadInputError(
                     "It does not hold the files of its manifest.", where=file, hint="Take another copy."
                 )
+            _check_size(archive, draft, file)
             for number, (name, entry) in enumerate(manifest.files.items(), start=1):
                 _unpack(archive, name, entry, draft, file)
                 progress(number, "files", len(manifest.files))
             return manifest
     except _BROKEN as error:
         raise BadInputError(f"Cannot be unpacked: {error}.", where=file, hint="Take another copy.") from error
+
+
+def _check_size(archive: zipfile.ZipFile, draft: Path, file: Path) -> None:
+    """Refuse what cannot fit before anything is written: a small file may unpack to more than the disk holds."""
+    unpacked, free = sum(entry.file_size for entry in archive.infolist()), shutil.disk_usage(draft).free
+    if unpacked > free:
+        raise BadInputError(
+            f"It unpacks to {unpacked >> 20:,} MiB, and {free >> 20:,} MiB are free.",
+            where=file,
+            hint="Free some space.",
+        )
 
 
 def _unpack(archive: zipfile.ZipFile, name: str, entry: Entry, draft: Path, file: Path) -> None:
@@ -128,7 +143,13 @@ def _check_judgments(file: Path, draft: Path, manifest: BackupManifest) -> None:
 
 
 def _set_url(draft: Path, url: str) -> None:
+    """Have the settings name this database, and no other: a backup made by a stranger could name one of this machine."""
     settings = Workspace.open(draft).settings
+    if not url:
+        if settings["judgments"]["url"]:
+            settings["judgments"]["url"] = ""
+            write_bytes(draft / SETTINGS, tomli_w.dumps(settings).encode())
+        return
     # The settings hold no secret: whoever opens the workspace brings the password along, as before.
     full = make_url(url).difference_update_query(["password"])
     plain = URL.create(full.drivername, full.username, None, full.host, full.port, full.database, full.query)
