@@ -1,6 +1,7 @@
 """Tables as files for people's own tools: CSV that no spreadsheet takes for formulas, and Parquet."""
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,17 @@ import pandas as pd
 from data.atomic import write_bytes
 from data.errors import BadInputError
 
-_FORMULA_STARTS = tuple("=+-@＝＋－＠\t\r\n")
+_SIGNS = "=+@＝＋－＠﹦﹢﹣﹫-"
+_INVISIBLE = "\\x00-\\x20\"'\u00a0\u200b-\u200f\u2060\ufeff"
+# At the start also behind white space, quotes and signs that nobody sees, which some programs drop. Behind a separator too: a
+# spreadsheet that takes semicolons for separators, as in much of Europe, begins a cell there, quoted or not.
+_FORMULA = re.compile(f"^(?=[\t\r\n]|[{_INVISIBLE}]*[{_SIGNS}])|(?<=[,;|\t\r\n])(?=[\"']*[{_SIGNS}])")
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """UTF-8 CSV (RFC 4180) with a header; a text, or a column's name, that starts like a formula gets a leading apostrophe."""
+    """UTF-8 CSV (RFC 4180) with a header. In texts and in the names of columns, an apostrophe stands before what a spreadsheet
+    could take for a formula: at the start of a cell, and behind a separator within it.
+    """
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
@@ -25,7 +32,7 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    return _FORMULA.sub("'", value) if isinstance(value, str) else value
 
 
 def to_parquet(frame: pd.DataFrame) -> bytes:
