@@ -14,6 +14,7 @@ from typing import Any
 
 import typer
 
+from app.console import harmless_output
 from app.roles import check, right_of_command
 from data.errors import BadInputError, UnavailableError
 from data.people import PeopleSettings, folded_email
@@ -75,7 +76,8 @@ def _asking(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[..
         if right is not None and (people := _people(kwargs.get("workspace"))) is not None and people.team:
             person = acting(people)
             check(people.role_of(person), right, person)
-        return callback(*args, **kwargs)
+        with harmless_output():  # help, which is coloured, is printed elsewhere
+            return callback(*args, **kwargs)
 
     return asking
 

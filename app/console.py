@@ -1,7 +1,10 @@
 """How the command line speaks: progress and notes to standard error, results to standard output."""
 
+import io
 import json
 import math
+import re
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +18,51 @@ from rich.progress import Progress as Bars
 from app.job_reports import report
 from data.progress import Progress
 
-notes = Console(stderr=True, highlight=False, soft_wrap=True, force_jupyter=False)
+notes = Console(stderr=True, highlight=False, soft_wrap=True, force_jupyter=False, emoji=False)
 _LOGGED_EVERY = 60.0
+
+
+# Control characters but tab and line feed, the marks that turn the direction of text, and surrogates without a partner.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """`text` with each sign that a terminal would obey rather than show written as Python does, such as `\\x1b`."""
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def note(text: str) -> None:
     """A line for the person, kept out of what scripts read."""
-    notes.print(text, markup=False)
+    notes.print(visible(text), markup=False)
+
+
+class _Visible(io.TextIOWrapper):
+    def write(self, text: str, /) -> int:
+        super().write(visible(text))
+        return len(text)
+
+
+@contextmanager
+def harmless_output() -> Iterator[None]:
+    """Keep names and texts that others wrote from commanding the terminal; what is piped elsewhere stays as it is.
+
+    A text that is no UTF-8 is written with escapes in either case, rather than ending the command.
+    """
+    before = sys.stdout
+    if isinstance(before, io.TextIOWrapper):
+        before.reconfigure(errors="backslashreplace")
+    if not before.isatty():
+        yield
+        return
+    before.flush()
+    shown = _Visible(before.buffer, before.encoding, line_buffering=True)
+    sys.stdout = shown
+    try:
+        yield
+    finally:
+        shown.flush()
+        shown.detach()  # so that its end does not close the terminal
+        sys.stdout = before
 
 
 def print_json(value: Any) -> None:
