@@ -38,5 +38,8 @@ def web_address(url: str) -> str:
 
 
 def without_pictures(markdown: str) -> str:
-    """Markdown that someone here wrote, of which no picture is fetched from elsewhere: each is left as a link."""
-    return markdown.replace("![", "\\![")
+    """Markdown that someone here wrote, of which no picture is fetched from elsewhere: each is left as a link.
+
+    A joiner parts the signs that begin a picture: a backslash before them would undo one that stands there already.
+    """
+    return markdown.replace("![", f"!{JOINER}[")

@@ -19,7 +19,7 @@ from annotation.judgments import Annotator, Judgments, PairRecord
 from annotation.perspective_edits.changes import Change
 from annotation.perspective_edits.log import EditLog
 from annotation.perspective_edits.versions import make_version
-from app.components.plain_text import JOINER, escaped
+from app.components.plain_text import JOINER, escaped, without_pictures
 from app.session import judgments as shared_judgments
 from data.corpora import add_corpus, open_corpus
 from data.datasets import save_dataset
@@ -189,7 +189,7 @@ def test_every_page_shows_hostile_words_as_text(page: str) -> None:
 
 OWN_LINK = re.compile(r"\]\((?:\./|\w+)\?[^()\s]*\)")
 """The way to another page of ours: what stands in it is encoded."""
-GUIDELINES_SHOWN = GUIDELINES.replace("![", "\\![")
+GUIDELINES_SHOWN = without_pictures(GUIDELINES)
 """Of guidelines the Markdown is drawn, and no picture is fetched."""
 
 

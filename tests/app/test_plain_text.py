@@ -6,6 +6,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from app.components.plain_text import JOINER, escaped, highlighted, web_address, without_pictures
 
@@ -152,6 +153,15 @@ def test_addresses_are_parted_where_a_link_would_be_seen(address: str) -> None:
 
 
 def test_of_markdown_no_picture_is_left() -> None:
-    assert without_pictures("**Read** ![p](http://evil.example/p) ![q][r]") == (
-        r"**Read** \![p](http://evil.example/p) \![q][r]"
-    )
+    read = without_pictures("**Read** ![p](http://evil.example/p) ![q][r]")
+    assert read == f"**Read** !{JOINER}[p](http://evil.example/p) !{JOINER}[q][r]"
+
+
+@pytest.mark.parametrize("backslashes", range(5))
+@pytest.mark.parametrize("form", ["![p](http://evil.example/p)", "![p][r]", "![r]", "[![p](http://evil.example/p)](x)"])
+def test_backslashes_before_a_picture_bring_none_back(backslashes: int, form: str) -> None:
+    """A backslash put before one that stands there already would free the exclamation mark behind both."""
+    markdown = without_pictures("\\" * backslashes + f"{form} *a*\n\n[r]: http://evil.example/r")
+    tokens = [t for block in MarkdownIt("commonmark").parse(markdown) for t in block.children or []]
+    assert {t.type for t in tokens} >= {"em_open"}
+    assert not [t for t in tokens if t.type == "image"]
