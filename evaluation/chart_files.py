@@ -1,6 +1,7 @@
 """Charts as files, drawn here: nothing is fetched."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from data.errors import BadInputError
 
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
 _SHARPNESS = 2.0
+# What XML does not allow: one such sign in a text ends the library that draws, and the whole process with it.
+_NOT_DRAWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Vega makes functions of its expressions.
 _INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 
@@ -53,4 +56,13 @@ class _Inert(json.JSONEncoder):
 
 
 def _specified(chart: Chart | dict[str, Any]) -> str:
-    return json.dumps(chart if isinstance(chart, dict) else chart.to_dict())
+    return json.dumps(_drawable(chart if isinstance(chart, dict) else chart.to_dict()))
+
+
+def _drawable(value: Any) -> Any:
+    """A specification, its texts without signs that cannot be drawn."""
+    if isinstance(value, str):
+        return _NOT_DRAWN.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_drawable(key): _drawable(one) for key, one in value.items()}
+    return [_drawable(one) for one in value] if isinstance(value, list | tuple) else value
