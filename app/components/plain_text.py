@@ -11,6 +11,8 @@ _REDRAWN = re.compile(
     re.IGNORECASE,
 )
 JOINER = "\u2060"
+# Wherever it stands: lists, quotations and notes hold blocks too, and entities spell names as well as letters do.
+_FENCE = re.compile(r"(?:`{3,}|~{3,})(?=[ \t]*[^\s`~])")
 
 
 def escaped(text: str) -> str:
@@ -40,6 +42,7 @@ def web_address(url: str) -> str:
 def without_pictures(markdown: str) -> str:
     """Markdown that someone here wrote, of which no picture is fetched from elsewhere: each is left as a link.
 
-    A joiner parts the signs that begin a picture: a backslash before them would undo one that stands there already.
+    A joiner parts the signs that begin a picture: a backslash before them would undo one that stands there already. It also
+    stands before the language of a block of code: of mermaid, Streamlit would draw a diagram, and fetch the pictures in it.
     """
-    return markdown.replace("![", f"!{JOINER}[")
+    return _FENCE.sub(rf"\g<0>{JOINER}", markdown.replace("![", f"!{JOINER}["))

@@ -2,6 +2,7 @@
 
 import re
 import string
+from html import unescape
 
 import pytest
 from hypothesis import given
@@ -165,3 +166,16 @@ def test_backslashes_before_a_picture_bring_none_back(backslashes: int, form: st
     tokens = [t for block in MarkdownIt("commonmark").parse(markdown) for t in block.children or []]
     assert {t.type for t in tokens} >= {"em_open"}
     assert not [t for t in tokens if t.type == "image"]
+
+
+@pytest.mark.parametrize("name", ["mermaid", " mermaid", "Mermaid", "mer&#109;aid", "mermaid title", "&#x6d;ermaid"])
+@pytest.mark.parametrize("mark", ["```", "~~~", "`````", "> ```", "- ~~~", "1. ```", "> - ```"])
+def test_no_block_of_code_is_a_diagram(mark: str, name: str) -> None:
+    markdown = without_pictures(f"{mark}{name}\n{'  ' * len(mark)}graph TD\n")
+    (fence,) = [token for token in MarkdownIt("commonmark").parse(markdown) if token.type == "fence"]
+    assert unescape(fence.info).split()[0].casefold() != "mermaid"
+
+
+def test_other_code_stays_as_it_is() -> None:
+    text = "`a` and ``b ` c`` and ~~gone~~\n\n```\nplain\n```\n"
+    assert without_pictures(text) == text
