@@ -37,7 +37,18 @@ def test_a_page_arrives_with_where_it_was_found(site: Site) -> None:
 
 def test_loopback_needs_an_explicit_setting(site: Site) -> None:
     site.replies["/"] = html(ARTICLE)
-    for host in ("127.0.0.1", "localhost", "0.0.0.0", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"):
+    names = (
+        "127.0.0.1",
+        "127.1",
+        "localhost",
+        "0.0.0.0",
+        "0",
+        "2130706433",
+        "017700000001",
+        "0x7f.1",
+        "0x7f000001",
+    )
+    for host in (*names, "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"):
         found = one(site.url("/", host), quick(allow_private=False))
         assert (found.html, found.reason) == (None, "private address"), host
     assert site.requests == []
@@ -238,3 +249,13 @@ def test_proxies_of_the_environment_are_not_used(site: Site, monkeypatch: pytest
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     site.replies["/"] = html(ARTICLE)
     assert one(site.url(), quick()).reason == "read"
+
+
+def test_a_cookie_of_one_answer_is_sent_with_no_other_request(site: Site) -> None:
+    site.replies |= {
+        "/": status(302, b"", Location="/next", Set_Cookie="session=secret; Path=/"),
+        "/next": html(ARTICLE),
+    }
+    assert one(site.url("/"), quick()).reason == "read"
+    assert len(site.requests) >= 2
+    assert not [asked for asked in site.requests if {"cookie", "authorization"} & set(asked[1])]
