@@ -14,7 +14,7 @@ from data.atomic import write_json, write_parquet
 from data.checksums import RECORD, FileSet
 from data.documents.lines import Lines
 from data.documents.records import BadRow
-from data.errors import BadInputError, StaleError, UnavailableError, UnknownNameError
+from data.errors import BadInputError, UnavailableError, UnknownNameError
 from data.json_files import json_fault, parse_json
 from data.passages import clean
 from data.workspace import Workspace, checked_name
