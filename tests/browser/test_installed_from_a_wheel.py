@@ -52,7 +52,7 @@ def environment(installed: Path) -> dict[str, str]:
 def test_streamlit_reads_the_settings_of_the_wheel(
     installed: Path, elsewhere: Path, environment: dict[str, str]
 ) -> None:
-    for script in ("main.py", "team.py"):
+    for script in ("local.py", "team.py"):
         asked = _ASK.format(script=str(installed / "app" / script))
         answer = subprocess.run(
             [sys.executable, "-c", asked], check=True, capture_output=True, text=True, cwd=elsewhere, env=environment
