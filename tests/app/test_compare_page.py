@@ -7,7 +7,7 @@ from test_pages import again, at_hand, demo, drawn, texts
 
 from data.dataset_versions import save_version
 from data.datasets import load_dataset
-from data.runs import list_runs
+from data.runs import list_runs, run_files
 from data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]
@@ -108,5 +108,6 @@ def test_a_run_that_does_not_fit_any_more_is_said(demo: Workspace) -> None:
     path = demo.runs_folder / f"{list_runs(demo)[0].name}.json"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
+    run_files(demo, path.stem).seal()
     at = drawn("compare")
     assert "has changed since run" in at.error[0].value.replace("\\", "")

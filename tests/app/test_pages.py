@@ -17,6 +17,7 @@ from app.components.plain_text import JOINER, escaped
 from app.jobs import list_jobs, stop_job
 from app.roles import PAGES
 from app.session import judgments as shared_judgments
+from data.runs import run_files
 from data.workspace import Workspace
 from tests.app.page_addresses import page_addresses
 
@@ -356,6 +357,7 @@ def test_runs_leaves_out_what_no_longer_fits_its_corpus(demo: Workspace) -> None
     for path in demo.runs_folder.glob("*--web--*.json"):
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace('"corpus_hash": "', '"corpus_hash": "old'), encoding="utf-8")
+        run_files(demo, path.stem).seal()
     at = drawn("runs")
     (warning,) = at.warning
     assert "debate--web--bm25" in warning.value.replace("\\", "")

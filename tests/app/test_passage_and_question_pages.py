@@ -7,7 +7,7 @@ from annotation.judgments import Judgments, PairRecord
 from app.components.addresses import passage_address, question_address
 from data.corpora import open_corpus
 from data.datasets import load_dataset
-from data.runs import load_run
+from data.runs import load_run, run_files
 from data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]
@@ -89,6 +89,7 @@ def test_coverage_over_time_is_told_where_somebody_judged(demo: Workspace) -> No
 def test_a_run_of_an_older_corpus_is_left_out_by_name(demo: Workspace) -> None:
     for path in demo.runs_folder.glob("*--web--*.json"):
         path.write_text(path.read_text().replace('"corpus_hash": "', '"corpus_hash": "old'))
+        run_files(demo, path.stem).seal()
     at = drawn("question", set="debate")
     [warning] = at.warning
     assert "debate--web--bm25" in warning.value.replace("\\", "")
