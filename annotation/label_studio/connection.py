@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ import httpx
 from filelock import FileLock, Timeout
 from label_studio_sdk.core.api_error import ApiError
 
+from annotation.label_studio.credentials import Credentials
 from annotation.label_studio.server import running
 from annotation.label_studio.token_auth import TokenAuth
 from data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
@@ -37,7 +38,10 @@ _HOW_TO_SIGN_IN = (
 
 @dataclass(frozen=True)
 class Connection:
-    """A way to one server; `client` is the SDK's, `organization` the one its token belongs to, `account` whose it is."""
+    """A way to one server; `client` is the SDK's, `organization` the one its token belongs to, `account` whose it is.
+
+    `own` holds the admin's credentials where Berdseye itself started the server in this workspace, and is None elsewhere.
+    """
 
     url: str
     client: Any
@@ -45,6 +49,12 @@ class Connection:
     organization: int | None = None
     account: str = ""
     personal: bool = False
+    own: Credentials | None = field(default=None, repr=False)
+
+    @property
+    def folder(self) -> Path:
+        """Where this workspace keeps what it knows of its Label Studio server."""
+        return Path(self.lock.lock_file).parent
 
     def version(self) -> str:
         """The server's version."""
@@ -105,7 +115,9 @@ def connect(workspace: Workspace) -> Connection:
     if not isinstance(getattr(account, "id", None), int) or not isinstance(account.email, str):
         raise _another(url)
     lock = FileLock(folder / "exchange.lock")
-    return Connection(url, client, lock, account.active_organization, account.email, auth.personal)
+    server = running(folder)
+    own = server.credentials if server is not None and server.url == url else None
+    return Connection(url, client, lock, account.active_organization, account.email, auth.personal, own)
 
 
 @contextmanager

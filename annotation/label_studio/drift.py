@@ -57,6 +57,7 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
         for task in all_tasks(connection, project.id, versions=True):
             by_key[task.key].append(task)
         people = People(judgments, connection)
+        people.recall(project.key, list(by_key))
         there = _read_there(by_key, people)
         purpose = purpose_of(judgments, project.key)
         with judgments.reading() as database:
@@ -95,12 +96,11 @@ def _read_there(by_key: Mapping[str, list[RemoteTask]], people: People) -> _Ther
     for key, tasks in by_key.items():
         for task in tasks:
             for annotation in task.annotations:
-                user = annotation.user
-                name = None if user is None else people.called(user)
-                if user is None or name is None:
+                known = people.known(key, annotation.id, annotation.user)
+                name = people.called(annotation.user) if known is None else known.name
+                if name is None:
                     problems.append(f"Annotation {annotation.id} of task {task.id}: its author is gone.")
                     continue
-                known = people.known(user)
                 place = key, _Author(known.id, known.name) if known else _Author(None, name)
                 if annotation.problem:
                     problems.append(f"Annotation {annotation.id} of task {task.id} by {name}: {annotation.problem}")

@@ -1,7 +1,7 @@
 """Judgments out of Label Studio's JSON, and of projects that Berdseye did not make: into the log, each once."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def import_file(
     reported by its task; reading the file again adds nothing. Raises `BadInputError` for another kind of file.
     """
     tasks = read_export(path)
-    directory = Directory(judgments)
+    directory = Directory(judgments, _accounts(tasks))
     people = {number: known_or_invited(judgments, who) for number, who in (annotators or {}).items()}
 
     def author(who: Any) -> Annotator:
@@ -77,8 +77,7 @@ def import_file(
         if number in people:
             return people[number]
         if isinstance(who, dict) and who.get("email"):
-            name = name_of_account(who.get("first_name"), who.get("last_name"), who["email"], number)
-            return directory.find_or_sign_in(str(who["email"]), name)
+            return directory.find_or_sign_in(*_account(who))
         raise BadInputError(
             f"its author is told as number {number} alone (name them: --annotator {number}=ana@example.org)"
         )
@@ -190,6 +189,20 @@ def _read(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Au
             reading.batches[place] = batch
     judgments.add_pairs(records.values())
     return reading
+
+
+def _accounts(tasks: Sequence[RawTask]) -> Iterator[tuple[str, str]]:
+    """The address and name of every author of a file that tells them."""
+    for task in tasks:
+        for annotation in task.get("annotations") or ():
+            who = annotation.get("completed_by") if isinstance(annotation, dict) else None
+            if isinstance(who, dict) and who.get("email"):
+                yield _account(who)
+
+
+def _account(who: Mapping[str, Any]) -> tuple[str, str]:
+    email = str(who["email"])
+    return email, name_of_account(who.get("first_name"), who.get("last_name"), email, who.get("id"))
 
 
 def _batches(judgments: Judgments) -> dict[tuple[str, str], int]:

@@ -113,6 +113,7 @@ def _pull_chunk(
 ) -> Report:
     remote: dict[Place, Said] = {}
     problems: list[str] = []
+    people.recall(purpose.project, list(by_key))
     for key, tasks in by_key.items():
         # Annotators new here sign in now: a second transaction could not begin inside the one below.
         by_person, found = said(tasks, people)

@@ -100,6 +100,7 @@ class _Sending:
     def chunk(self, records: Mapping[str, PairRecord]) -> Report:
         """Bring a chunk of pairs there; returns what was done."""
         found = look_up(self._connection, self._project.id, list(records))
+        self._people.recall(self._project.key, list(records))
         tasks = {
             key: keep_one(self._connection, self._project.id, copies, self._people) for key, copies in found.items()
         }

@@ -18,14 +18,20 @@ _PAGE = 1000
 _LOOK_UP = 500
 # Label Studio applies `include` to the nested annotations too: their fields have to be named beside the
 # task's.
-_FIELDS = "id,data,annotations,result,completed_by,updated_at,was_cancelled,unique_id,lead_time,total_predictions"
+_FIELDS = (
+    "id,data,annotations,result,completed_by,updated_at,updated_by,was_cancelled,unique_id,lead_time,total_predictions"
+)
+_USERS = ("completed_by", "updated_by")
 _ATTEMPTS = 3
 _LONGEST_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True)
 class RemoteAnnotation:
-    """An annotation: its author's word (None: skipped); `problem` says why it cannot be read; `seconds` it took."""
+    """An annotation: its author's word (None: skipped); `problem` says why it cannot be read; `seconds` it took.
+
+    `editor` is the user who changed it last, the author included.
+    """
 
     id: int
     user: int | None
@@ -33,6 +39,7 @@ class RemoteAnnotation:
     word: Word | None
     problem: str = ""
     seconds: float | None = None
+    editor: int | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], 
     """What each annotator says in the tasks of one pair, by annotator id, and the problems met in reading it.
 
     An annotator with a problem is listed too: what cannot be read is neither a withdrawal nor to be
-    overwritten.
+    overwritten. What was exchanged before is known by `People.recall`.
     """
     by_person: dict[int, list[RemoteAnnotation]] = defaultdict(list)
     problems: list[str] = []
@@ -124,7 +131,7 @@ def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], 
     shown = any(task.predicted for task in held)
     for task in held:
         for annotation in task.annotations:
-            person = people.annotator(annotation.user) if annotation.user is not None else None
+            person = people.author(task.key, annotation.id, annotation.user)
             name = f"Annotation {annotation.id} of task {task.id}"
             if person is None:
                 problems.append(f"{name}: its author is not known to Label Studio any more.")
@@ -183,11 +190,9 @@ def _annotation(raw: Mapping[str, Any], data: Mapping[str, Any]) -> RemoteAnnota
             word = word_of(raw["result"], data)
         except BadInputError as error:
             problem = f"{error}"
-    user = raw.get("completed_by")
-    number = user.get("id") if isinstance(user, dict) else user
-    return RemoteAnnotation(
-        int(raw["id"]), number, moment_of(raw["updated_at"]), word, problem, seconds_of(raw.get("lead_time"))
-    )
+    user, editor = (who.get("id") if isinstance(who, dict) else who for who in map(raw.get, _USERS))
+    at, seconds = moment_of(raw["updated_at"]), seconds_of(raw.get("lead_time"))
+    return RemoteAnnotation(int(raw["id"]), user, at, word, problem, seconds, editor)
 
 
 def moment_of(value: str | datetime) -> str:

@@ -80,6 +80,12 @@ def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict
     return {place: word for place, (word, _) in _read_words(connection, project, keys).items()}
 
 
+def read_authors(connection: Connection, project: str, keys: Sequence[str]) -> dict[tuple[str, int], int]:
+    """The annotator under whom an annotation is known here, by its pair and its number in Label Studio."""
+    rows = _read_words(connection, project, keys)
+    return {(place.pair, number): place.annotator for place, (_, number) in rows.items() if number is not None}
+
+
 def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
     """What was sent lately and not confirmed: it may have arrived, or may arrive yet."""
     oldest = int(time.time()) - ARRIVES_WITHIN

@@ -93,7 +93,7 @@ def keep_one(
         if person in stand:
             continue
         newest = words.newest
-        if newest.word is not None and newest.id not in here and newest.user is not None:
+        if newest.word is not None and newest.id not in here:
             own = [annotation.id for annotation in words.annotations if annotation.id in here]
             if own:
                 connection.client.annotations.update(
@@ -101,9 +101,13 @@ def keep_one(
                 )
                 continue
             unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", kept.id)
-            create_annotation(connection, kept, newest.word, newest.user, unique)
-    # A word that cannot be read cannot be moved either: its task stays, for people to look at.
-    unreadable = [task for task in others if any(a.problem for a in task.annotations)]
+            create_annotation(connection, kept, newest.word, people.listed(newest.user) or people.user(person), unique)
+    # A word that cannot be read, or whose author nobody knows, cannot be moved either: its task stays, for people to look at.
+    unreadable = [
+        task
+        for task in others
+        if any(a.problem or people.author(task.key, a.id, a.user) is None for a in task.annotations)
+    ]
     delete_tasks(connection, project, [task for task in others if task not in unreadable])
     return next(task for task in look_up(connection, project, [kept.key])[kept.key] if task.id == kept.id)
 

@@ -70,6 +70,16 @@ def connection(server: Server, workspace: Workspace, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
+def own(server: Server, server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Connection:
+    """A connection to the server as the one that Berdseye itself started in the workspace."""
+    for name in ("BERDSEYE_LABEL_STUDIO_URL", "BERDSEYE_LABEL_STUDIO_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    found = connect(Workspace.create(server_folder.parent))
+    assert found.url == server.url
+    return found
+
+
+@pytest.fixture
 def project(connection: Connection) -> Project:
     return find_or_create(connection, f"Test {uuid4().hex[:12]}")
 

@@ -91,6 +91,14 @@ def test_an_export_of_others_is_read_once_by_guess_and_option(judgments: Judgmen
     assert {j.annotator.name: j.verdict for j in judgments.present([key])} == {"Eva": "unsure", "al": "supports"}
 
 
+def test_two_authors_of_one_name_in_a_file_are_two_people(judgments: Judgments, tmp_path: Path) -> None:
+    judgments.sign_in("Kim")
+    kims = [{"id": n, "email": f"kim@{host}.org", "first_name": "Kim"} for n, host in enumerate("ab", start=1)]
+    tasks = [task(1, annotation("Yes", 1, kims[0]), annotation("No", 2, kims[1]))]
+    assert import_file(judgments, write(tmp_path / "export.json", tasks)).new == 2
+    assert {name for name, *_ in words(judgments)} == {"Kim (kim@a.org)", "Kim (kim@b.org)"}
+
+
 def test_a_word_given_here_later_stays_the_present_one(judgments: Judgments, tmp_path: Path) -> None:
     eva = judgments.sign_in("Eve Lin")
     path = write(tmp_path / "export.json", [{"data": task_data(pair(0)), "annotations": []}])

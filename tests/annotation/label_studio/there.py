@@ -1,5 +1,9 @@
 """Looking at, and changing, what a Label Studio server holds, as people and other programs would."""
 
+from uuid import uuid4
+
+import httpx
+
 from annotation.judgments import Annotator, Judgments, PairRecord
 from annotation.label_studio.config import Word, result_of
 from annotation.label_studio.connection import Connection
@@ -36,7 +40,26 @@ def task_of(connection: Connection, project: Project, key: str) -> RemoteTask:
 
 
 def user_of(connection: Connection, person: Annotator) -> int:
-    return next(u.id for u in connection.client.users.list() if u.email == email_of(person))
+    """A person's account, made where there is none."""
+    known = next((u.id for u in connection.client.users.list() if u.email == email_of(person)), None)
+    if known is not None:
+        return int(known)
+    return new_user(connection, email_of(person), person.name)
+
+
+def new_user(connection: Connection, email: str, name: str = "") -> int:
+    """An account of this address."""
+    made = connection.client.users.create(username=uuid4().hex[:30], email=email, first_name=name)
+    return int(connection.client.users.update(made.id, active_organization=connection.organization).id)
+
+
+def signed_in(url: str, email: str, password: str) -> httpx.Client | None:
+    """A browser's session of someone who signed in by e-mail and password; None where Label Studio refused."""
+    http = httpx.Client(base_url=url, trust_env=False, timeout=60)
+    http.get("/user/login/")
+    fields = {"email": email, "password": password, "csrfmiddlewaretoken": http.cookies["csrftoken"]}
+    answer = http.post("/user/login/", data=fields, headers={"Referer": url})
+    return http if answer.status_code == httpx.codes.FOUND else None
 
 
 def annotate(connection: Connection, task: RemoteTask, user: int, word: Word) -> int:
