@@ -140,6 +140,14 @@ def by_email(judgments: Judgments, email: str) -> Annotator:
     return Annotator(found.id, found.name, found.demo)
 
 
+def known_person(judgments: Judgments, who: str) -> Annotator:
+    """The person of a name, or else of an e-mail address; raises `UnknownNameError`."""
+    named = [person for person in judgments.annotators() if folded_name(person.name) == folded_name(who)]
+    if named:
+        return named[0]
+    return by_email(judgments, who) if "@" in who else judgments.annotator(who)
+
+
 def _by(connection: Connection, **where: str) -> Row[Any] | None:
     ((column, value),) = where.items()
     return connection.execute(select(annotators).where(annotators.c[column] == value)).one_or_none()

@@ -53,6 +53,7 @@ COMMANDS: dict[str, Right | None] = {
     "label-studio": None,
     "label-studio send": "exchange",
     "label-studio receive": "exchange",
+    "label-studio assign": "administer",
     "label-studio projects": "exchange",
     "label-studio check": "exchange",
     "label-studio import": "exchange",

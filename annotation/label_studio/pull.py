@@ -6,8 +6,9 @@ from sqlalchemy import select
 
 from annotation.database import writing
 from annotation.judgments import Judgments, batched_rows
+from annotation.label_studio.attribution import warned
 from annotation.label_studio.changes import read_changes
-from annotation.label_studio.config import pair_of
+from annotation.label_studio.config import Word, pair_of
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.forms import check_config
 from annotation.label_studio.people import People
@@ -48,7 +49,8 @@ def pull(
     are: that alone tells which tasks were deleted. Those are counted and left alone, since whoever deletes a task
     has not taken back what others said; with `withdraw_gone` their annotations count as deleted too, and that is a
     withdrawal. `progress` is given (done, all) tasks. What cannot be read (a choice renamed, an author deleted) is
-    reported, and everything else received. Raises `UnavailableError` when the server does not answer,
+    reported, and everything else received. A word given from another's account is received under that account's name, and
+    warned of. Raises `UnavailableError` when the server does not answer,
     `UnknownNameError` when the project is gone; what was received until then is kept, and a repeat adds nothing twice.
     """
     with connection.exclusively():
@@ -76,7 +78,7 @@ def pull(
             if withdraw_gone:
                 forget_tasks(database, project.key, gone)
             write_received(database, project.key, changes.until, whole=changes.whole)
-        return report
+        return report + warned(judgments, purpose)
 
 
 def _gone(judgments: Judgments, project: Project, by_key: Mapping[str, object]) -> list[str]:
@@ -140,4 +142,20 @@ def _pull_chunk(
             receiving.take(place, base.get(place), theirs)
         append_events(connection, receiving.rows)
         write_base(connection, purpose.project, receiving.agreed)
-    return Report(problems=tuple(problems), **receiving.counts)
+    return Report(problems=tuple(problems), warnings=_edited(base, receiving, remote, people), **receiving.counts)
+
+
+def _edited(
+    base: Mapping[Place, Word | None], receiving: Receiving, remote: Mapping[Place, Said], people: People
+) -> tuple[str, ...]:
+    """Warnings of words that somebody else than their author changed there: Label Studio keeps the author's name on them."""
+    found: list[str] = []
+    for place, theirs in remote.items():
+        editor = theirs.newest.editor
+        changed = base.get(place) is not None and base[place] != theirs.word and place in receiving.agreed
+        if changed and editor not in (None, theirs.newest.user):
+            found.append(
+                f"Pair {place.pair}: the judgment of {people.name(place.annotator)} was changed in Label Studio by "
+                f"{people.called(editor) or 'somebody else'}, and is kept under the name of {people.name(place.annotator)}."
+            )
+    return tuple(found)

@@ -1,11 +1,14 @@
 """What an exchange with Label Studio did."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
 class Report:
-    """Counts of what changed on either side, and what could not be exchanged."""
+    """Counts of what changed on either side, and what could not be exchanged.
+
+    `warnings` name what was exchanged and may be credited to the wrong person; they do not make two reports differ.
+    """
 
     tasks_created: int = 0
     predictions: int = 0
@@ -18,10 +21,12 @@ class Report:
     conflicts: int = 0
     tasks_gone: int = 0
     problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __add__(self, other: "Report") -> "Report":
         counts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
-        counts["problems"] = tuple(dict.fromkeys(counts["problems"]))
+        for name in ("problems", "warnings"):
+            counts[name] = tuple(dict.fromkeys(counts[name]))
         return Report(**counts)
 
     def __str__(self) -> str:
@@ -37,4 +42,6 @@ class Report:
             parts.append(f"{self.tasks_gone} tasks were deleted there")
         if self.problems:
             parts.append(f"{len(self.problems)} problems, the first: {self.problems[0]}")
+        if self.warnings:
+            parts.append(f"{len(self.warnings)} warnings")
         return "; ".join(parts) + "."

@@ -1,4 +1,4 @@
-"""`label-studio`, `label-studio send | receive | projects | check | import`: its server, batches there, and what others hold."""
+"""`label-studio`, `label-studio send | receive | assign | projects | check | import`: its server, batches there."""
 
 import time
 from pathlib import Path
@@ -38,6 +38,7 @@ def register(cli: typer.Typer) -> None:
     label_studio.callback(invoke_without_command=True)(serve)
     label_studio.command("send")(send)
     label_studio.command("receive")(receive)
+    label_studio.command("assign")(assign)
     label_studio.command("projects")(projects)
     label_studio.command("check")(check)
     label_studio.command("import")(import_)
@@ -131,6 +132,39 @@ def receive(
                 held, judgments, found, whole=full, withdraw_gone=withdraw_deleted, progress=tell
             )  # fmt: skip
     _tell(received, json)
+
+
+def assign(
+    batch: BatchArgument,
+    to: Annotated[str, typer.Option("--to", help="Whose the judgments are: a name or an e-mail address.")],
+    author: Annotated[
+        str | None, typer.Option("--from", help="Under whose name they are kept; needed where several are possible.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Decide that judgments made in Label Studio from another account (the admin's, say) are a person's own.
+
+    Both steps are in the log with your name: taken back under the one name, and given again under the other.
+
+    Example: `berdseye label-studio assign first --to Ana --from admin@berdseye.local`
+    """
+    from annotation.batches import load_batch
+    from annotation.judgments import Judgments
+    from annotation.label_studio import attribution
+    from annotation.people import known_person
+    from app.acting import acting_name
+
+    held = opened(workspace)
+    judgments = Judgments.open(held.judgments_url)
+    other = None if author is None else known_person(judgments, author)
+    done = attribution.assign(
+        judgments, load_batch(judgments, batch), known_person(judgments, to), other, acting_name(held)
+    )
+    if json:
+        print_json(done._asdict())
+        return
+    note(str(done))
 
 
 def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
@@ -251,6 +285,8 @@ def _tell(sent: "list[Sent]", json: bool) -> None:
         note(f"{one.project.title}: {one.report}")
         for problem in one.report.problems[1:]:
             note(problem)
+        for warning in one.report.warnings:
+            note(f"Warning: {warning}")
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
