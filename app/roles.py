@@ -41,7 +41,7 @@ PAGES: dict[str, Right] = {
     "studies": "research",
     "detectors": "train",
     "detector_lab": "train",
-    "label_studio": "exchange",
+    "label_studio": "judge",
     "jobs": "research",
 }
 """What a page needs, by the name of its file in app/views."""
@@ -54,6 +54,7 @@ COMMANDS: dict[str, Right | None] = {
     "label-studio send": "exchange",
     "label-studio receive": "exchange",
     "label-studio assign": "administer",
+    "label-studio account": "judge",
     "label-studio projects": "exchange",
     "label-studio check": "exchange",
     "label-studio import": "exchange",

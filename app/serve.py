@@ -35,8 +35,7 @@ def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int
             server = _start_label_studio(workspace, label_studio_port)
         note(f"Berdseye       http://{HOST}:{port}")
         if server is not None:
-            secrets = f"{server.folder}/credentials.json"
-            note(f"Label Studio   {server.url}   (starting; its e-mail and password are in {secrets})")
+            note(f"Label Studio   {server.url}   (starting; how a person signs in: berdseye label-studio account NAME)")
             threading.Thread(target=_exchange, args=(workspace, server, ending), daemon=True).start()
         note("Ctrl-C ends both." if server is not None else "Ctrl-C ends it.")
         while not ending.wait(0.2):
@@ -95,6 +94,7 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
     judgments = Judgments.open(workspace.judgments_url)
     received, ready, complaint = 0.0, False, ""
     stuck, tried = 0, 0.0
+    warned: set[str] = set()
     while not ending.wait(_LOOK_EVERY if ready else 1.0):
         try:
             if not server.answers():
@@ -103,7 +103,10 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
                 note("Label Studio answers.")
                 ready = True
             if time.monotonic() - received > _RECEIVE_EVERY:
-                receive(workspace, judgments)
+                for warning in receive(workspace, judgments).warnings:
+                    if warning not in warned:
+                        note(f"Label Studio: {warning}")
+                        warned.add(warning)
                 received = time.monotonic()
             # What waits for a project that is gone, or of another server, waits on: that is looked at less often.
             now = waiting(judgments)

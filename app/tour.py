@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from annotation.batches import list_batches
 from annotation.judgments import Judgments
-from app.roles import may, right_of_page
+from app.roles import Right, may, right_of_page
 from data.people import Role
 from data.workspace import Workspace
 
@@ -17,7 +17,8 @@ PARAMETER = "tour"
 
 class Step(NamedTuple):
     """A step: its name in the address, the page it leads to (a file of app/views), what to do there and why, in Markdown; what
-    there must be to show it, whether it takes a name, and the page's choices that have something to show on the demo."""
+    there must be to show it, whether it takes a name, the page's choices that have something to show on the demo, and the right
+    it is about where that is not the page's own."""
 
     name: str
     page: str
@@ -26,6 +27,7 @@ class Step(NamedTuple):
     needs: Need
     named: bool = False
     on_demo: Mapping[str, str] = MappingProxyType({})
+    right: Right | None = None
 
 
 STEPS = (
@@ -101,6 +103,7 @@ STEPS = (
         "**Send** makes tasks of runs, and a batch becomes a project for each person. What is said there comes back by itself, "
         "and counts once. That was all: *Tour*, in the sidebar, begins again.",
         "run",
+        right="exchange",
     ),
 )
 
@@ -121,8 +124,8 @@ DEMO = (
 
 
 def steps_of(role: Role | None) -> tuple[Step, ...]:
-    """The steps on pages that a role may use."""
-    return tuple(step for step in STEPS if may(role, right_of_page(step.page)))
+    """The steps on pages that a role may use, about what it may do there."""
+    return tuple(step for step in STEPS if may(role, step.right or right_of_page(step.page)))
 
 
 def step_at(steps: Sequence[Step], page: str, asked: str | None, kept: str | None) -> Step | None:

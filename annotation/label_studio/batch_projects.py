@@ -10,6 +10,7 @@ from annotation.assignment import deal, ordered_pairs
 from annotation.batches import Batch
 from annotation.guidelines.versions import in_use
 from annotation.judgments import Annotator, Judgments
+from annotation.label_studio.accounts import give_accounts, without_account
 from annotation.label_studio.batch_tasks import check_sendable, data_of, detector_of, labels_of
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.forms import instruction, validated
@@ -47,7 +48,8 @@ def send_batch(
     Where the batch names people, each has a project with their share of the pairs, and nobody else's words; with
     `together`, or where it names nobody, one project holds all pairs, and a task leaves its queue after as many people as
     the batch asks for. A blind batch carries no predictions. Sending again completes what was interrupted, and adds
-    nothing twice. Raises `BadInputError` for a batch that Label Studio cannot do right, and what `sync` raises.
+    nothing twice. People get an account and a password on the server that Berdseye started; on another's, those without an
+    account are named in a warning. Raises `BadInputError` for a batch that Label Studio cannot do right, and what `sync` raises.
     """
     _check(batch, together)
     with connection.exclusively():
@@ -63,10 +65,9 @@ def send_batch(
                 progress(done + part, total)
 
         for person, keys in shares:
-            for one in batch.people if person is None else (person,):
-                members.user(one.id)  # made where missing, so that they can sign in and find the project
             project = _project(judgments, connection, batch, person, 1 if person else batch.per_pair)
-            report = sync(judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=tell)
+            report = _invited(connection, members, batch.people if person is None else (person,))
+            report += sync(judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=tell)
             sent.append(Sent(project, person, report))
             done += len(keys)
         return sent
@@ -125,6 +126,20 @@ def _check(batch: Batch, together: bool) -> None:
             f"Batch '{batch.name}' has pairs that everyone judges and pairs that {batch.per_pair} do.",
             hint="One project asks for as many people on every task: leave out --together.",
         )
+
+
+def _invited(connection: Connection, members: People, persons: Sequence[Annotator]) -> Report:
+    """Let people sign in as themselves: with an account and a password of their own, where Berdseye may give them one."""
+    if connection.own is not None:
+        give_accounts(connection, members, persons)
+        return Report()
+    return Report(
+        warnings=tuple(
+            f"{person.name} has no account on this server, and Berdseye cannot make one that they can sign in to. How they "
+            f'sign up: berdseye label-studio account "{person.name}"'
+            for person in without_account(members, persons)
+        )
+    )
 
 
 def _shares(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[Annotator | None, list[str]]]:

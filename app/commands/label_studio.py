@@ -1,4 +1,4 @@
-"""`label-studio`, `label-studio send | receive | assign | projects | check | import`: its server, batches there."""
+"""`label-studio`, `label-studio send | receive | assign | account | projects | check | import`: its server, batches, people."""
 
 import time
 from pathlib import Path
@@ -39,6 +39,7 @@ def register(cli: typer.Typer) -> None:
     label_studio.command("send")(send)
     label_studio.command("receive")(receive)
     label_studio.command("assign")(assign)
+    label_studio.command("account")(account)
     label_studio.command("projects")(projects)
     label_studio.command("check")(check)
     label_studio.command("import")(import_)
@@ -165,6 +166,38 @@ def assign(
         print_json(done._asdict())
         return
     note(str(done))
+
+
+def account(
+    person: Annotated[str, typer.Argument(help="Who signs in: a name or an e-mail address.")],
+    reset: Annotated[bool, typer.Option("--reset", help="Set a new password; the old one ends.")] = False,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show how a person signs in to Label Studio as themselves; the account is made where it is missing.
+
+    In team mode the password is shown to the person alone; an admin may reset it, and sees only that it was done.
+
+    Example: `berdseye label-studio account Ana`
+    """
+    from annotation.judgments import Judgments
+    from annotation.people import known_person
+    from app.label_studio_accounts import account_for, told
+
+    held = opened(workspace)
+    judgments = Judgments.open(held.judgments_url)
+    found, seen = account_for(held, judgments, known_person(judgments, person), reset=reset)
+    if json:
+        print_json(
+            {
+                "person": found.person, "url": found.url, "email": found.email,
+                "password": found.password if seen else "", "invitation": found.invitation,
+                "password_form": found.password_form,
+            }
+        )  # fmt: skip
+        return
+    for line in told(found, seen=seen):
+        print(line)
 
 
 def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:

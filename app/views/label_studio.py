@@ -1,22 +1,31 @@
-"""Label Studio: whether it runs, what waits to go there, batches and their projects, and the exchange by hand."""
+"""Label Studio: how a person signs in there, and for those who exchange: batches, their projects, what waits, what differs."""
 
 import pandas as pd
 import streamlit as st
 
 from annotation.batches import Batch, list_batches
+from annotation.label_studio.attribution import misplaced
 from annotation.label_studio.connection import server_url
 from annotation.label_studio.outbox import waiting
 from annotation.label_studio.server import running
 from app.components.drift_table import drift_table
+from app.components.label_studio_account import admin_account, own_account
 from app.components.plain_text import escaped
 from app.components.under_way import under_way
 from app.exchange import sent_projects
 from app.exchange_state import drifts
 from app.jobs import start_job
-from app.session import errors_in_place, judgments, started_by, workspace
+from app.roles import check, may, right_of_command
+from app.session import errors_in_place, judgments, role, started_by, workspace
 from data.runs import list_runs
 
-EXCHANGES = {("judgments", "push"), ("judgments", "pull"), ("label-studio", "send"), ("label-studio", "receive")}
+EXCHANGES = {
+    ("judgments", "push"),
+    ("judgments", "pull"),
+    ("label-studio", "send"),
+    ("label-studio", "receive"),
+    ("label-studio", "assign"),
+}
 
 
 @st.fragment(run_every=5, key="status")
@@ -32,14 +41,13 @@ def status() -> None:
         left.markdown("Start it with `berdseye label-studio`, or start this app with `berdseye app`.")
     else:
         left.metric("Server of this workspace", "answers" if server.answers() else "starting …")
-        left.markdown(
-            f"[{escaped(server.url)}]({server.url}) · sign in with the e-mail and password in `credentials.json`"
-        )
+        left.markdown(f"[{escaped(server.url)}]({server.url})")
     right.metric("Judgments that wait to be sent", f"{waiting(judgments()):,}")
 
 
 def begin(*arguments: str) -> None:
-    """Exchange in the background; what came of it stands below the buttons."""
+    """Exchange in the background; what came of it stands below the buttons. The page itself is for everyone who judges."""
+    check(role(), right_of_command(arguments), started_by() or "whoever asks")
     start_job(workspace(), arguments, person=started_by())
     st.rerun()
 
@@ -79,16 +87,41 @@ def of_batches(found: list[Batch]) -> None:
     st.dataframe(table, column_config=columns, hide_index=True)
 
 
+def of_wrong_names() -> None:
+    """Judgments in a person's project that were made from another's account: whose they are, a person has to decide."""
+    for number, one in enumerate(misplaced(judgments())):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(
+                f"{one.judgments} judgments in the project of {escaped(one.person)} (batch {escaped(one.batch)}) were made as "
+                f"{escaped(one.author)}. They are kept under that name, and do not count for {escaped(one.person)}.",
+                icon=":material/person_alert:",
+            )
+            mine = f"These are {escaped(one.person)}'s"
+            if may(role(), "administer") and st.button(mine, key=f"assign-{number}"):
+                begin("label-studio", "assign", one.batch, "--to", one.person, "--from", one.author)
+
+
 def page() -> None:
-    """The whole page."""
+    """The whole page: the account for everyone, the exchange for those who may."""
+    own_account()
+    if not may(role(), "exchange"):
+        return
+    st.subheader("Exchange")
     status()
     st.caption(
-        "Started by `berdseye app`, judgments flow both ways by themselves. Each annotator has a user of their own there; "
+        "Started by `berdseye app`, judgments flow both ways by themselves. Each annotator has an account of their own there; "
         "every judgment counts once, wherever it was made."
     )
+    of_wrong_names()
+    admin_account()
     if found := list_batches(judgments()):
         of_batches(found)
         st.subheader("Everything else")
+    exchange()
+
+
+def exchange() -> None:
+    """What is sent and received by hand, what came of it, and what differs."""
     runs = [r.name for r in list_runs(workspace())]
     left, right = st.columns([6, 1])
     chosen = left.multiselect("Also send the pairs of these runs as tasks", runs, key="push-runs", placeholder="None")

@@ -114,7 +114,7 @@ def test_an_annotator_judges_under_their_name_and_is_refused_elsewhere(team: Ser
     enter(page, team, "ana")
     expect(page.get_by_test_id("stSidebar").locator("strong")).to_have_text(HOSTILE)
     assert {"Explore", "Annotate"} <= set(pages(page))
-    for name in ("Adjudication", "Agreement", "Runs", "Studies", "Detectors", "Label Studio"):
+    for name in ("Adjudication", "Agreement", "Runs", "Studies", "Detectors"):
         assert name not in pages(page)
     open_page(page, team, "runs")
     assert "ana@example.org is an annotator. An admin gives roles" in alert(page)
