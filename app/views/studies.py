@@ -1,5 +1,6 @@
 """Studies: the papers' tables and figures from this workspace, each stored with what made it, and starting new ones."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -53,7 +54,10 @@ def draw_table(held: Stored, table: Table) -> None:
     for text in (*table.notes, *((told,) if told else ())):
         st.caption(escaped(text))
     with st.container(horizontal=True):
-        made = {"csv": partial(to_csv, table.cells), "tex": lambda: table.latex().encode()}
+        made: dict[str, Callable[[], bytes]] = {
+            "csv": partial(to_csv, table.cells),
+            "tex": lambda: table.latex().encode(),
+        }
         for ending, make in made.items():
             download(f"{table.name}.{ending}", make, f"{held.name}-{table.name}.{ending}", key=f"{ending}-{table.name}")
 
