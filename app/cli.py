@@ -96,6 +96,11 @@ def main() -> None:
         except KeyboardInterrupt:
             note("berdseye: interrupted; what was finished is kept.")
             sys.exit(130)
+        except Exception:
+            note(
+                "berdseye: this is a fault of Berdseye itself. Please report it, with the command and the lines below."
+            )
+            raise
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ class Workspace:
             )
         try:
             read = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise BadInputError(
                 f"The settings cannot be read: {error}.", where=path, hint="Correct the file."
             ) from error
@@ -95,7 +95,7 @@ class Workspace:
     @classmethod
     def default_folder(cls) -> Path:
         """`$BERDSEYE_WORKSPACE`, or `workspace` in the present folder."""
-        return Path(os.environ.get("BERDSEYE_WORKSPACE", "workspace"))
+        return Path(os.environ.get("BERDSEYE_WORKSPACE") or "workspace")
 
     @property
     def judgments_url(self) -> str:

@@ -99,6 +99,26 @@ def test_an_option_that_would_be_ignored_is_refused(command: Callable[..., Answe
     assert said in told
 
 
+def test_a_fault_of_the_program_keeps_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], demo_workspace: Workspace
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("data.runs.list_runs", broken)
+    monkeypatch.setattr(sys, "argv", ["berdseye", "runs", "list", "-w", str(demo_workspace.folder)])
+    with pytest.raises(ZeroDivisionError):
+        main()
+    assert "Please report it" in capsys.readouterr().err
+
+
+def test_settings_that_are_a_folder_are_one_line(command: Callable[..., Answer]) -> None:
+    Path("mine/berdseye.toml").mkdir(parents=True)
+    answer = command("runs", "list", "-w", "mine")
+    assert answer.code == 2
+    assert "The settings cannot be read" in answer.err
+
+
 @pytest.mark.parametrize(
     "line",
     [
