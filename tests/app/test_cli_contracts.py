@@ -104,7 +104,8 @@ def released_run(tmp_path: Path) -> Path:
 
 
 def test_evaluate_prints_the_worked_example(released_run: Path) -> None:
-    """MRecall@5 is 3 of 4; Wilson's interval of 3 of 4 with z = 1.96 is .62752 -+ .32689."""
+    """MRecall@5 is 3 of 4; Wilson's interval of 3 of 4 with z = 1.96 is .62752 -+ .32689. Precision@5 with 0 and 1 added has mean
+    3.2 / 6 and variance .85333 / 5; Student's quantile of 5 degrees is 2.57058, so that half the interval is .43354."""
     found = json.loads(output("evaluate", "--run", released_run, "--measures", "MRecall@5 Precision@5", "--json"))
     assert list(found) == ["MRecall@5", "Precision@5"]
     recall, precision = found["MRecall@5"], found["Precision@5"]
@@ -112,7 +113,7 @@ def test_evaluate_prints_the_worked_example(released_run: Path) -> None:
     assert recall["value"] == pytest.approx(0.75)
     assert (recall["low"], recall["high"]) == pytest.approx((0.30063, 0.95441), abs=2e-4)
     assert precision["value"] == pytest.approx((0.6 + 0.2 + 1.0 + 0.4) / 4)
-    assert 0.2 <= precision["low"] < 0.55 < precision["high"] <= 1.0
+    assert (precision["low"], precision["high"]) == pytest.approx((3.2 / 6 - 0.43354, 3.2 / 6 + 0.43354), abs=1e-5)
     assert (recall["n"], precision["n"]) == (4, 4)
 
 
