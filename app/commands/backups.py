@@ -8,6 +8,7 @@ import typer
 
 from app.commands.options import JsonOption, WorkspaceOption, opened
 from app.console import counting, note, print_json
+from data.errors import BadInputError
 
 
 def register(cli: typer.Typer) -> None:
@@ -66,13 +67,20 @@ def restore(
     Example: `berdseye restore monday.zip restored`
     """
     from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
 
     from annotation.backup.restoring import restore as restored
 
+    try:
+        password = make_url(judgments_url).password if judgments_url else None
+    except ArgumentError as error:
+        raise BadInputError(
+            "--judgments-url is not the address of a database.", hint="Write it like postgresql://USER@HOST/NAME."
+        ) from error
     with counting("restore") as progress:
         made, manifest = restored(file, folder, judgments_url=judgments_url, progress=progress)
     note(f"Workspace {made.folder}: {len(manifest.files)} files, {manifest.events:,} events, as of {manifest.created}.")
-    if judgments_url and make_url(judgments_url).password:
+    if password:
         note("The password of the database is not in the settings: set BERDSEYE_JUDGMENTS_URL, or PGPASSWORD.")
     if os.environ.get("BERDSEYE_JUDGMENTS_URL") and not judgments_url:
         note("BERDSEYE_JUDGMENTS_URL is set and comes before the restored judgments: unset it to use them.")

@@ -126,7 +126,7 @@ def create(
 
     only_with("--decide", decide, "measure")
     only_with("--run", run, "k")
-    only_with("--preset berds", preset == "berds", "questions")
+    only_with("--preset berds or random-questions", preset in ("berds", "random-questions"), "questions")
     only_with("--sample", sample, "by")
     not_with("--experiment", experiment is not None, "shown", why="which shows labels to some")
     if decide and order != "decision" and written("order"):

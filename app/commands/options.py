@@ -17,7 +17,9 @@ LARGEST_SEED = 2**31 - 1
 MinJudgedOption = Annotated[
     float | None,
     typer.Option(
-        help="Show no number over less than this share of judged pairs; 0 shows all. Else the setting min_judged (0.5)."
+        min=0,
+        max=1,
+        help="Show no number over less than this share of judged pairs; 0 shows all. Else the setting min_judged (0.5).",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]

@@ -45,7 +45,7 @@ def test_an_empty_workspace_is_said_with_the_next_step(view: str, said: str) -> 
     ],
 )
 def test_stored_runs_are_drawn_at_once(view: str, parts: list[str]) -> None:
-    at = drawn("bias", view=view, datasets="debate", k="3")
+    at = drawn("bias", view=view, datasets="debate", k="3", labels="embedded")
     assert len(at.get("vega_lite_chart")) == 1
     table = at.dataframe[0].value
     told = [part for part in parts if part in table]
@@ -141,6 +141,6 @@ def test_the_form_starts_the_study_with_what_was_chosen(demo: Workspace, monkeyp
     again(at)
     assert json.loads(json.dumps(started)) == [
         ["study", "berds", "sycophancy", "--dataset", "debate", "--corpus", "web", "--pipeline", "bm25",
-         "--labels", "embedded", "--k", "5"]
+         "--labels", "human>gold>embedded", "--k", "5"]
     ]  # fmt: skip
     assert list_jobs(demo) == []

@@ -25,12 +25,13 @@ def test_failures_lists_the_holes_of_a_run_with_their_reasons(demo_workspace: Wo
     assert all(hole["rank"] is None or hole["rank"] > 5 for hole in found["holes"])
     rows = list(csv.DictReader(file.open(encoding="utf-8", newline="")))
     assert [row["perspective"] for row in rows] == [hole["perspective"] for hole in found["holes"]]
-    assert {row["labels"] for row in rows} == {"embedded"}
+    assert {row["labels"] for row in rows} == {"human>gold>embedded"}
     assert len(output(*asked).splitlines()) == len(rows) + 2
 
 
 def test_failures_counts_several_runs_those_without_a_hole_too(demo_workspace: Workspace) -> None:
-    found = json.loads(output("failures", "--run", WEB, "--run", PAGES, "--json", "-w", demo_workspace.folder))
+    asked = ("failures", "--run", WEB, "--run", PAGES, "--labels", "embedded", "--json")
+    found = json.loads(output(*asked, "-w", demo_workspace.folder))
     assert [(row["corpus"], row["holes"] > 0) for row in found["counts"]] == [("web", False), ("pages", True)]
 
 

@@ -87,7 +87,7 @@ def test_a_word_on_a_passage_fills_the_hole_is_kept_and_is_taken_back() -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_by_a_detector_s_labels_a_word_changes_the_reason_alone_until_people_count() -> None:
-    at = drawn("failures", name="Robin", **CARS)
+    at = drawn("failures", name="Robin", labels="embedded", **CARS)
     before = holes_within(at)
     corrected = give(at, "Supports")
     assert holes_within(corrected) == before

@@ -1,6 +1,7 @@
 """An option that another one leaves without effect is refused, and named with what it needs; nothing is silently ignored."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -138,13 +139,17 @@ def test_a_study_makes_no_run_before_every_name_is_known(
     assert sorted(demo_workspace.runs_folder.iterdir()) == before
 
 
-def test_a_result_is_packed_as_it_is(command: Callable[..., Answer], demo_workspace: Workspace) -> None:
+def test_a_result_is_packed_as_it_is(
+    command: Callable[..., Answer], demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Measures and labels are those of the study that was kept."""
     from evaluation.studies.store import list_results
 
+    own = shutil.copytree(demo_workspace.folder, tmp_path / "own")
+    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(own))
     made = command("study", "curves", "--dataset", "debate", "--corpus", "web", "--labels", "gold", "--deepest", "2")
     assert made.code == 0
-    [name, *_] = list_results(demo_workspace)
+    [name, *_] = list_results(Workspace.open(own))
     answer = command("bundle", name, "x.zip", "--measures", "MRecall@5")
     assert "--measures has no effect without a stored run" in answer.err
 

@@ -330,7 +330,7 @@ def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
         "judged@k",
         "labels",
     ]
-    assert set(table["labels"]) == {"embedded"}
+    assert set(table["labels"]) == {"human>gold>embedded"}
     assert len(table) == 2 * len(demo.corpora())
     at.selectbox(key="labels").set_value("human")
     again(at)

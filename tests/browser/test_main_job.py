@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +32,6 @@ from tests.browser.served import (
 
 pytestmark = pytest.mark.browser
 
-SCREENSHOT = Path(__file__).resolve().parents[2] / "app" / "static" / "screenshot-explore.png"
 CARS = "Should cities ban private cars from their centres?"
 HOSTILE = (
     "Uniforms <script>alert(1)</script> <img src=x onerror=alert(2)> **bold** =1+1 $x^2$ :smile: :streamlit: :red[red] "
@@ -394,17 +392,3 @@ def test_hostile_text_in_a_judgment_is_neutral_in_the_spreadsheet(hostile_app: S
 
 
 # The picture of the README --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(os.environ.get("BERDSEYE_SCREENSHOTS") != "1", reason="takes the picture: `make screenshot`")
-def test_picture_of_a_corrected_answer(own_app: Served, page: Page) -> None:
-    page.set_viewport_size({"width": 1400, "height": 1480})
-    visit(page, own_app.url, "Ada")
-    label = shown_text(chips(page).first)
-    look_at_passages(page)
-    page.keyboard.press("1")
-    expect(chips(page).first).to_contain_text(flipped(label))
-    settled(page)
-    page.mouse.move(0, 999)
-    page.screenshot(path=SCREENSHOT, animations="disabled")
-    assert SCREENSHOT.stat().st_size > 20_000

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.cluster.vector_files import VectorFiles
@@ -14,6 +14,7 @@ VECTORS = np.random.default_rng(0).normal(size=(COUNT, 3)).astype(np.float32)
 RANGES = st.lists(st.tuples(st.integers(0, COUNT - 1), st.integers(1, 15)), max_size=8)
 
 
+@settings(deadline=None)
 @given(ranges=RANGES, start=st.integers(0, COUNT), end=st.integers(0, COUNT))
 def test_what_is_missing_and_what_is_there_make_the_whole(ranges: list[tuple[int, int]], start: int, end: int) -> None:
     """Files may overlap: what is lost with a node is encoded again, in other batches."""
