@@ -52,7 +52,7 @@ def test_a_study_is_started_and_its_result_is_shown(demo: Workspace) -> None:
     at = drawn("studies", result=name)
     table = at.dataframe[0].value
     assert table["corpus"].tolist() == ["web"]  # the published unions are of the top 100, not of the top 10
-    assert "labels: embedded" in texts(at)
+    assert "labels: human>gold>embedded" in texts(at)
     assert "depth: 10" in texts(at)
     assert len(at.get("vega_lite_chart")) == 1
 
