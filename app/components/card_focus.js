@@ -28,13 +28,16 @@ export default function ({ data, parentElement }) {
 
   const cards = () => [...document.querySelectorAll(data.cards)];
   // Streamlit makes a card's element again now and then, without the mark.
+  // A list that has become shorter has the focus on its last card.
+  const placeIn = (all) => Math.min(state.place, all.length - 1);
   const mark = () => {
     const all = cards();
-    all.forEach((card, place) => {
-      if (place === state.place) card.setAttribute(CURRENT, "true");
+    const current = all[placeIn(all)];
+    for (const card of all) {
+      if (card === current) card.setAttribute(CURRENT, "true");
       else card.removeAttribute(CURRENT);
-    });
-    return all[state.place];
+    }
+    return current;
   };
   const focus = (place) => {
     state.place = place;
@@ -49,7 +52,8 @@ export default function ({ data, parentElement }) {
   const move = (step) => {
     const all = cards();
     if (!all.length) return;
-    if (isOnScreen(all[state.place] ?? all[0])) focus((state.place + step + all.length) % all.length);
+    const place = placeIn(all);
+    if (isOnScreen(all[place])) focus((place + step + all.length) % all.length);
     else focusWhatIsOnScreen();
   };
   const answer = (number) => {

@@ -15,8 +15,8 @@ def detector_line(detector: Detector) -> str:
 def fallibility(agreed: int, compared: int) -> str:
     """How far to trust the detector, in one sentence of Markdown, by its agreement with gold labels where there are any."""
     if not compared:
-        return ":orange[The detector is often wrong, above all about which side a passage takes: read before you trust it.]"
+        return ":orange[The detector makes mistakes, above all about which side a passage takes: read before you trust it.]"
     return (
-        f":orange[The detector is often wrong: on this page it agrees with {agreed} of {compared} gold labels "
-        f"({agreed / compared:.0%}), so gold labels, marked *gold*, come before it.]"
+        f":orange[The detector makes mistakes, above all about sides. On this page it agrees with {agreed} of "
+        f"{compared} gold labels ({agreed / compared:.0%}); gold labels, marked *gold*, count before it.]"
     )
