@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from annotation.batches import Batch, Task
-from annotation.database import writing
-from annotation.evidence import Span, evidence_spans
-from annotation.judgments import Annotator, Judgments, PairRecord, Verdict, by_keys, event_row
-from annotation.schema import adjudicated, annotators, batch_items, batch_words, events, present
-from annotation.words import PREFERENCES, is_verdict, verdicts_of
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
+from berdseye.annotation.batches import Batch, Task
+from berdseye.annotation.database import writing
+from berdseye.annotation.evidence import Span, evidence_spans
+from berdseye.annotation.judgments import Annotator, Judgments, PairRecord, Verdict, by_keys, event_row
+from berdseye.annotation.schema import adjudicated, annotators, batch_items, batch_words, events, present
+from berdseye.annotation.words import PREFERENCES, is_verdict, verdicts_of
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.passages import clean
 
 _UNDECIDED = ("unsure", "neither")
 

@@ -3,8 +3,8 @@
 from hashlib import blake2b
 from typing import Literal, get_args
 
-from annotation.batches import Batch
-from annotation.judgments import Annotator
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.judgments import Annotator
 
 Arm = Literal["blind", "shown"]
 ARMS: tuple[Arm, ...] = get_args(Arm)

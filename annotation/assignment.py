@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from annotation.batches import Batch
-from annotation.judgments import Judgments
-from annotation.schema import batch_items, batch_words
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import batch_items, batch_words
 
 
 def ordered_pairs(judgments: Judgments, batch: Batch) -> list[str]:

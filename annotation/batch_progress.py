@@ -6,10 +6,19 @@ from typing import NamedTuple
 import pandas as pd
 from sqlalchemy import func, select
 
-from annotation.batches import Batch
-from annotation.frames import frame_of
-from annotation.judgments import Judgments
-from annotation.schema import adjudicated, annotators, batch_items, batch_words, events, pairs, present, reservations
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.frames import frame_of
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import (
+    adjudicated,
+    annotators,
+    batch_items,
+    batch_words,
+    events,
+    pairs,
+    present,
+    reservations,
+)
 
 
 class Share(NamedTuple):

@@ -24,13 +24,13 @@ from sqlalchemy import (
     select,
 )
 
-from annotation.arms import arm
-from annotation.batches import Batch
-from annotation.database import writing
-from annotation.judgments import WORD_KINDS, Annotator, Judgments, PairRecord, event_row
-from annotation.schema import batch_events, batch_items, batches, events, reservations
-from annotation.words import NOTHING, Beside, Given, skip_fields, word_fields
-from data.errors import BadInputError
+from berdseye.annotation.arms import arm
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import WORD_KINDS, Annotator, Judgments, PairRecord, event_row
+from berdseye.annotation.schema import batch_events, batch_items, batches, events, reservations
+from berdseye.annotation.words import NOTHING, Beside, Given, skip_fields, word_fields
+from berdseye.data.errors import BadInputError
 
 _PERSON: BindParameter[Any] = bindparam("person")
 _NOW: BindParameter[Any] = bindparam("now")

@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple, get_args
 from sqlalchemy import Connection, and_, bindparam, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, PairRecord, batched_rows, now
-from annotation.people import known_or_invited
-from annotation.schema import annotators, batch_events, batch_items, batch_people, batch_words, batches
-from data.errors import BadInputError, UnknownNameError
-from data.workspace import checked_name
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, PairRecord, batched_rows, now
+from berdseye.annotation.people import known_or_invited
+from berdseye.annotation.schema import annotators, batch_events, batch_items, batch_people, batch_words, batches
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.workspace import checked_name
 
 Task = Literal["judge", "verify", "prefer"]
 """judge: does the passage support it? verify: is the decision shown right? prefer: which of two answers is better?"""

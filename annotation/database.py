@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from data.errors import BadInputError, UnavailableError
+from berdseye.data.errors import BadInputError, UnavailableError
 
 try:
     import fcntl

@@ -7,14 +7,14 @@ import json
 from importlib.resources import files
 from uuid import NAMESPACE_URL, uuid5
 
-from annotation.judgments import Judgments, PairRecord
-from data.demo.content import topics
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.demo.content import topics
 
 
 def add_demo_judgments(judgments: Judgments) -> int:
     """Record them, marked as demo data; a second time adds nothing. Returns how many there are."""
     by_name = {t["topic"]: t for t in topics()}
-    rows = json.loads((files("data.demo") / "judgments.json").read_text(encoding="utf-8"))
+    rows = json.loads((files("berdseye.data.demo") / "judgments.json").read_text(encoding="utf-8"))
     records = []
     for row in rows:
         topic = by_name[row["topic"]]

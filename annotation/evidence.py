@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 Span = tuple[int, int]
 """[start, end) in characters (code points) of the passage."""

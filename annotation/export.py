@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from data.atomic import write_bytes
-from data.errors import BadInputError
+from berdseye.data.atomic import write_bytes
+from berdseye.data.errors import BadInputError
 
 _SIGNS = "=+@＝＋－＠﹦﹢﹣﹫-"
 _INVISIBLE = "\\x00-\\x20\"'\u00a0\u200b-\u200f\u2060\ufeff"

@@ -2,8 +2,8 @@
 
 from sqlalchemy import func, select
 
-from annotation.judgments import Judgments
-from annotation.schema import events
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import events
 
 
 def seconds_by_pair(judgments: Judgments) -> dict[str, float]:

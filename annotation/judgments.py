@@ -17,12 +17,12 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from annotation.database import open_database, writing
-from annotation.frames import frame_of
-from annotation.schema import annotators, events, pairs, present
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
-from data.records import Passage, Perspective, Question, Stance, pair_key
+from berdseye.annotation.database import open_database, writing
+from berdseye.annotation.frames import frame_of
+from berdseye.annotation.schema import annotators, events, pairs, present
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.passages import clean
+from berdseye.data.records import Passage, Perspective, Question, Stance, pair_key
 
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from annotation.judgments import Annotator, Judgments
-from annotation.schema import events
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.schema import events
 
 _MINE = events.c.annotator_id == bindparam("person")
 _RECENT = events.c.id >= bindparam("first_event")

@@ -3,8 +3,8 @@
 import pandas as pd
 from sqlalchemy import func, select
 
-from annotation.judgments import Judgments
-from annotation.schema import present
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import present
 
 
 def pair_words(judgments: Judgments) -> pd.DataFrame:

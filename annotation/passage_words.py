@@ -6,10 +6,10 @@ from typing import Literal, get_args
 import pandas as pd
 from sqlalchemy import select
 
-from annotation.adjudication import gold_words
-from annotation.evidence import quotes
-from annotation.judgments import Judgments, PairRecord, by_keys
-from annotation.schema import pairs
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.evidence import quotes
+from berdseye.annotation.judgments import Judgments, PairRecord, by_keys
+from berdseye.annotation.schema import pairs
 
 Standing = Literal["supports", "does not support", "disputed", "unsure"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select, text, update
 
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, folded_name, now
-from annotation.schema import annotators
-from data.errors import BadInputError, UnknownNameError
-from data.people import folded_email
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, folded_name, now
+from berdseye.annotation.schema import annotators
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.people import folded_email
 
 _LONGEST_NAME = 120
 _LONGEST_SUBJECT = 300

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from sqlalchemy import select
 
-from annotation.judgments import WORD_KINDS, Annotator, Judgment, Judgments, by_keys
-from annotation.schema import annotators, events
-from annotation.votes import people_say
-from annotation.words import is_verdict
+from berdseye.annotation.judgments import WORD_KINDS, Annotator, Judgment, Judgments, by_keys
+from berdseye.annotation.schema import annotators, events
+from berdseye.annotation.votes import people_say
+from berdseye.annotation.words import is_verdict
 
 
 class Change(NamedTuple):

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from annotation.judgments import PairRecord
-from data.datasets import load_dataset
-from data.run_pairs import run_pairs
-from data.runs import load_run
-from data.workspace import Workspace
+from berdseye.annotation.judgments import PairRecord
+from berdseye.data.datasets import load_dataset
+from berdseye.data.run_pairs import run_pairs
+from berdseye.data.runs import load_run
+from berdseye.data.workspace import Workspace
 
 
 def pairs_of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> dict[str, PairRecord]:

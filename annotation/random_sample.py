@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 
-from annotation.batches import Batch, list_batches
-from annotation.judgments import Judgments
-from annotation.schema import batch_items
-from data.dataset_names import split_version
+from berdseye.annotation.batches import Batch, list_batches
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import batch_items
+from berdseye.data.dataset_names import split_version
 
 PRESET = "random-questions"
 DRAWN, POPULATION = "drawn", "population"

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from annotation.judgments import Annotator, Judgments, PairRecord
-from annotation.words import NOTHING, Beside, Given, last_undone, skip_fields, word_fields
+from berdseye.annotation.judgments import Annotator, Judgments, PairRecord
+from berdseye.annotation.words import NOTHING, Beside, Given, last_undone, skip_fields, word_fields
 
 
 class RunsQueue:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.judgments import Verdict
-from data.errors import BadInputError, UnknownNameError
-from data.splits import split_of
+from berdseye.annotation.judgments import Verdict
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.splits import split_of
 
 Rule = Literal["majority", "unanimous", "adjudicated", "one"]
 RULES: tuple[Rule, ...] = get_args(Rule)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from annotation.judgments import Judgment, Verdict
+from berdseye.annotation.judgments import Judgment, Verdict
 
 
 def people_say(

@@ -5,12 +5,12 @@ from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 from sqlalchemy import select
 
-from annotation.batches import Task
-from annotation.evidence import Span, evidence_json, evidence_spans
-from annotation.judgments import VERDICTS, Annotator, Judgments, Verdict
-from annotation.schema import events
-from data.errors import UnknownNameError
-from data.passages import clean
+from berdseye.annotation.batches import Task
+from berdseye.annotation.evidence import Span, evidence_json, evidence_spans
+from berdseye.annotation.judgments import VERDICTS, Annotator, Judgments, Verdict
+from berdseye.annotation.schema import events
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.passages import clean
 
 Preference = Literal["first", "second", "neither"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)

@@ -14,11 +14,11 @@ from typing import Any
 
 import typer
 
-from app.console import harmless_output
-from app.roles import check, right_of_command
-from data.errors import BadInputError, UnavailableError
-from data.people import PeopleSettings, folded_email
-from data.workspace import Workspace
+from berdseye.app.console import harmless_output
+from berdseye.app.roles import check, right_of_command
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.people import PeopleSettings, folded_email
+from berdseye.data.workspace import Workspace
 
 VARIABLE = "BERDSEYE_PERSON"
 _SAID: ContextVar[str] = ContextVar("acting person of the command", default="")
@@ -50,8 +50,8 @@ def acting_name(workspace: Workspace) -> str:
     person = acting(workspace.people)
     if not workspace.people.team:
         return person
-    from annotation.judgments import Judgments
-    from annotation.people import people
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.people import people
 
     known = {p.email: p.annotator.name for p in people(Judgments.open(workspace.judgments_url))}
     return known.get(person, person)

@@ -9,8 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from data.errors import BadInputError
-from data.given_paths import possible_path
+from berdseye.data.errors import BadInputError
+from berdseye.data.given_paths import possible_path
 
 _LARGEST = 2**63 - 1  # databases, Parquet and NumPy take no larger whole number
 _ON_THE_COMMAND_LINE = "COMMANDLINE"

@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from app.run_scores import Made, counted, systems
-from app.session import workspace
-from evaluation.bias.sides import leaning_beside_people, leaning_shares, stance_shares, wholly_judged
-from evaluation.enough_judged import min_judged_of
-from evaluation.label_sources import HUMAN
+from berdseye.app.run_scores import Made, counted, systems
+from berdseye.app.session import workspace
+from berdseye.evaluation.bias.sides import leaning_beside_people, leaning_shares, stance_shares, wholly_judged
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.label_sources import HUMAN
 
 Figures = tuple[pd.DataFrame, pd.DataFrame]
 

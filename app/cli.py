@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from app.acting import act_as, guard
-from app.arguments import check_arguments
-from app.commands import (
+from berdseye.app.acting import act_as, guard
+from berdseye.app.arguments import check_arguments
+from berdseye.app.commands import (
     agreement,
     answer,
     app_command,
@@ -34,9 +34,9 @@ from app.commands import (
     training_sets,
     tuning,
 )
-from app.console import note
-from app.job_reports import reporting
-from data.errors import BerdseyeError
+from berdseye.app.console import note
+from berdseye.app.job_reports import reporting
+from berdseye.data.errors import BerdseyeError
 
 cli = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", add_completion=False, pretty_exceptions_enable=False

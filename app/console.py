@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Task, TextColumn
 from rich.progress import Progress as Bars
 
-from app.job_reports import report
-from data.progress import Progress
+from berdseye.app.job_reports import report
+from berdseye.data.progress import Progress
 
 notes = Console(stderr=True, highlight=False, soft_wrap=True, force_jupyter=False, emoji=False)
 _LOGGED_EVERY = 60.0

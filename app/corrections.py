@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from annotation.judgments import PairRecord, Verdict
-from app.session import annotator, judgments
-from data.records import Passage, Question
+from berdseye.annotation.judgments import PairRecord, Verdict
+from berdseye.app.session import annotator, judgments
+from berdseye.data.records import Passage, Question
 
 LAST = "last_action"
 """Where the session keeps what was done last, to be read beside the buttons."""

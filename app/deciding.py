@@ -2,10 +2,10 @@
 
 from threading import Lock, Thread
 
-from annotation.batches import Batch
-from annotation.judgments import Judgments
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 EVERY = 10
 """Words after which the order is made anew; `study decision` tells what a longer wait costs."""
@@ -31,7 +31,7 @@ def word_given(workspace: Workspace, judgments: Judgments, batch: Batch | None) 
 
 
 def _renew(workspace: Workspace, judgments: Judgments, batch: Batch, place: tuple[str, int]) -> None:
-    from evaluation.batch_decision import deciding_batch, renew_order
+    from berdseye.evaluation.batch_decision import deciding_batch, renew_order
 
     try:
         renew_order(judgments, batch, deciding_batch(workspace, judgments, batch))

@@ -5,26 +5,26 @@ from typing import NamedTuple
 
 from sqlalchemy import func, select
 
-from annotation.batches import Batch, list_batches
-from annotation.judgments import Judgments
-from annotation.label_studio import batch_projects
-from annotation.label_studio.batch_projects import Sent
-from annotation.label_studio.connection import Connection, connect
-from annotation.label_studio.outbox import waiting, waiting_pairs
-from annotation.label_studio.project import workspace_project
-from annotation.label_studio.pull import pull
-from annotation.label_studio.purpose import batch_purposes
-from annotation.label_studio.push import push
-from annotation.label_studio.report import Report
-from annotation.queue import pairs_of_runs
-from annotation.schema import batch_items, sync_tasks
-from data.errors import BadInputError
-from data.labels import LabelStore
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.registry import parse_detector
-from detectors.trained import adopted_detector
+from berdseye.annotation.batches import Batch, list_batches
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio import batch_projects
+from berdseye.annotation.label_studio.batch_projects import Sent
+from berdseye.annotation.label_studio.connection import Connection, connect
+from berdseye.annotation.label_studio.outbox import waiting, waiting_pairs
+from berdseye.annotation.label_studio.project import workspace_project
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.purpose import batch_purposes
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.annotation.schema import batch_items, sync_tasks
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import adopted_detector
 
 Progress = Callable[[int, int], None]
 

@@ -1,15 +1,15 @@
 """How things stand between the judgments here and Label Studio, for the page and the command line alike."""
 
-from annotation.doctor.examine import examine
-from annotation.doctor.finding import Finding
-from annotation.judgments import Judgments
-from annotation.label_studio.connection import connect
-from annotation.label_studio.doctor import examine_exchange
-from annotation.label_studio.drift import find_drift
-from annotation.label_studio.drift_report import Drift
-from annotation.label_studio.exchanged import exchanged_projects
-from data.errors import BadInputError, UnavailableError
-from data.workspace import Workspace
+from berdseye.annotation.doctor.examine import examine
+from berdseye.annotation.doctor.finding import Finding
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.connection import connect
+from berdseye.annotation.label_studio.doctor import examine_exchange
+from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.drift_report import Drift
+from berdseye.annotation.label_studio.exchanged import exchanged_projects
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 
 def drifts(workspace: Workspace, judgments: Judgments) -> list[Drift]:

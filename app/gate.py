@@ -27,11 +27,11 @@ from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from app.oidc import identity
-from app.roles import Right, may
-from data.errors import BadInputError, BerdseyeError
-from data.people import PeopleSettings, folded_email
-from data.workspace import Workspace
+from berdseye.app.oidc import identity
+from berdseye.app.roles import Right, may
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.people import PeopleSettings, folded_email
+from berdseye.data.workspace import Workspace
 
 LOOPBACK = ("localhost", "127.0.0.1")
 PUBLIC = ("_stcore/health", "_stcore/host-config", "_stcore/stream")

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.training_sets.store import TrainingSetVersion
-from data.atomic import write_json
-from data.json_files import read_json
-from data.progress import Progress
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from detectors.trained import Trained, adopt, adopted_detector, list_trained
-from detectors.training.training import Plan, train_detector
-from detectors.training.training_set import TrainingSet, training_set
-from evaluation.detection.improvement import Adopt, Improvement, set_side_by_side, worth_adopting
-from evaluation.detection.learned import learned
+from berdseye.annotation.training_sets.store import TrainingSetVersion
+from berdseye.data.atomic import write_json
+from berdseye.data.json_files import read_json
+from berdseye.data.progress import Progress
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained
+from berdseye.detectors.training.training import Plan, train_detector
+from berdseye.detectors.training.training_set import TrainingSet, training_set
+from berdseye.evaluation.detection.improvement import Adopt, Improvement, set_side_by_side, worth_adopting
+from berdseye.evaluation.detection.learned import learned
 
 _REPORT = "improvement.json"
 

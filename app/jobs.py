@@ -16,14 +16,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from app.acting import VARIABLE as PERSON
-from app.job_reports import VARIABLE as JOB
-from app.job_reports import End, Reached, clear, ended, reached, write_end
-from data.atomic import write_json
-from data.errors import BadInputError, UnknownNameError
-from data.locks import locked
-from data.processes import end_group, runs_command
-from data.workspace import Workspace
+from berdseye.app.acting import VARIABLE as PERSON
+from berdseye.app.job_reports import VARIABLE as JOB
+from berdseye.app.job_reports import End, Reached, clear, ended, reached, write_end
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.locks import locked
+from berdseye.data.processes import end_group, runs_command
+from berdseye.data.workspace import Workspace
 
 State = Literal["runs", "done", "failed", "stopped", "cut off"]
 _PROCESS = "process.json"

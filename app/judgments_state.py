@@ -5,11 +5,11 @@ from pathlib import Path
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError
 
-from annotation.doctor.examine import examine
-from annotation.doctor.finding import Finding
-from annotation.judgments import Judgments
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.doctor.examine import examine
+from berdseye.annotation.doctor.finding import Finding
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 
 def examine_judgments(workspace: Workspace) -> list[Finding]:

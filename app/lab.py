@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from annotation.training_sets.store import find_set, list_sets
-from app.components.plain_text import escaped
-from app.labelled import labelled
-from app.session import judgments, workspace
-from data.datasets import GOLD
-from data.labelled_pairs import read_labelled_pairs
-from data.labels import LabelStore
-from data.runs import RunManifest, load_run
-from detectors.labelling import label_keys
-from detectors.protocol import Detector, Floats
-from detectors.registry import parse_detector
-from detectors.trained import detector_names
-from evaluation.detection.judged_pairs import JudgedPairs, of_gold, of_people, of_rows
-from evaluation.detection.labelled_files import rows_to_test_on
-from evaluation.detection.learned import Learned, learned
-from evaluation.detection.threshold_effects import RunChances, run_chances
-from evaluation.label_sources import HUMAN
+from berdseye.annotation.training_sets.store import find_set, list_sets
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.labelled import labelled
+from berdseye.app.session import judgments, workspace
+from berdseye.data.datasets import GOLD
+from berdseye.data.labelled_pairs import read_labelled_pairs
+from berdseye.data.labels import LabelStore
+from berdseye.data.runs import RunManifest, load_run
+from berdseye.detectors.labelling import label_keys
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import detector_names
+from berdseye.evaluation.detection.judged_pairs import JudgedPairs, of_gold, of_people, of_rows
+from berdseye.evaluation.detection.labelled_files import rows_to_test_on
+from berdseye.evaluation.detection.learned import Learned, learned
+from berdseye.evaluation.detection.threshold_effects import RunChances, run_chances
+from berdseye.evaluation.label_sources import HUMAN
 
 MADE_UP, FILE, SET = "human and made-up", "file", "set "
 _FILES = ("tsv", "csv", "jsonl", "parquet")

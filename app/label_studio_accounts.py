@@ -1,12 +1,12 @@
 """Who is shown how to sign in to Label Studio, and in which words: for the page and the command line alike."""
 
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.accounts import Account, give_account
-from annotation.label_studio.connection import connect
-from annotation.people import people
-from app.acting import acting
-from app.roles import check
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.accounts import Account, give_account
+from berdseye.annotation.label_studio.connection import connect
+from berdseye.annotation.people import people
+from berdseye.app.acting import acting
+from berdseye.app.roles import check
+from berdseye.data.workspace import Workspace
 
 AS_ADMIN = (
     "Judgments made as the admin count as the admin's ({email}), not as those of the person who made them. "

@@ -8,16 +8,16 @@ from threading import Lock
 import numpy as np
 import streamlit as st
 
-from app.questions import questions_of
-from app.session import judgments, workspace
-from data.dataset_names import split_version, version_file
-from data.runs import RunManifest, load_run
-from evaluation.dataset_versions import under_version
-from evaluation.failures.attribution import POOL_DEPTH
-from evaluation.label_sources import LabelSource, label_versions, parse_label_source
-from evaluation.labelled_runs import KeyedRun, LabelledRun, keyed_run, with_labels
-from evaluation.measures import parse_measures
-from evaluation.scoring import Pool, pool_of
+from berdseye.app.questions import questions_of
+from berdseye.app.session import judgments, workspace
+from berdseye.data.dataset_names import split_version, version_file
+from berdseye.data.runs import RunManifest, load_run
+from berdseye.evaluation.dataset_versions import under_version
+from berdseye.evaluation.failures.attribution import POOL_DEPTH
+from berdseye.evaluation.label_sources import LabelSource, label_versions, parse_label_source
+from berdseye.evaluation.labelled_runs import KeyedRun, LabelledRun, keyed_run, with_labels
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scoring import Pool, pool_of
 
 _MOST, _MOST_POOLED = 32, 8
 _State = tuple[object, ...]

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.gate import middleware
-from data.workspace import Workspace
+from berdseye.app.gate import middleware
+from berdseye.data.workspace import Workspace
 
 app = st.App("main.py", middleware=middleware(Workspace.open(Workspace.default_folder())))

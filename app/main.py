@@ -4,14 +4,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.components.job_line import job_line
-from app.components.looks import SIDEBAR, looks
-from app.components.plain_text import escaped
-from app.components.reconnected import redraw_when_reconnected
-from app.components.tour_card import tour
-from app.roles import may, right_of_page
-from app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
-from data.errors import BerdseyeError
+from berdseye.app.components.job_line import job_line
+from berdseye.app.components.looks import SIDEBAR, looks
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.reconnected import redraw_when_reconnected
+from berdseye.app.components.tour_card import tour
+from berdseye.app.roles import may, right_of_page
+from berdseye.app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
+from berdseye.data.errors import BerdseyeError
 
 # A file of ours: Streamlit would fetch an icon it names from another machine.
 ICON = Path(__file__).parent / "static" / "icon.svg"

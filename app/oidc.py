@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 
-from annotation.people import Identity
-from data.errors import BerdseyeError, UnavailableError
-from data.people import PeopleSettings
+from berdseye.annotation.people import Identity
+from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.people import PeopleSettings
 
 CLIENT_SECRET = "BERDSEYE_OIDC_CLIENT_SECRET"
 COOKIE_SECRET = "BERDSEYE_COOKIE_SECRET"

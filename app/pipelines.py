@@ -1,10 +1,10 @@
 """Pipelines with all that they may ask for: the workspace's texts and the detectors."""
 
-from data.workspace import Workspace
-from detectors.labelling import judge
-from retrieval.pipeline import Pipeline
-from retrieval.protocol import Surroundings
-from retrieval.registry import parse_pipeline
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import judge
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.registry import parse_pipeline
 
 
 def pipeline_of(workspace: Workspace, text: str) -> Pipeline:

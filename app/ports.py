@@ -2,8 +2,8 @@
 
 import socket
 
-from app.console import note
-from data.errors import BerdseyeError
+from berdseye.app.console import note
+from berdseye.data.errors import BerdseyeError
 
 HOST = "127.0.0.1"
 APP_PORT, LABEL_STUDIO_PORT = 8501, 8080

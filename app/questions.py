@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app.session import workspace
-from data.dataset_names import dataset_names, version_file
-from data.datasets import load_dataset
-from data.records import Question
+from berdseye.app.session import workspace
+from berdseye.data.dataset_names import dataset_names, version_file
+from berdseye.data.datasets import load_dataset
+from berdseye.data.records import Question
 
 
 def questions_of(dataset: str) -> dict[str, Question]:

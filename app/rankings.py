@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app.pipelines import pipeline_of
-from app.session import workspace
-from data.corpora import open_corpus
-from data.records import Passage, Ranking
-from retrieval.queries import Query
-from retrieval.search import search
+from berdseye.app.pipelines import pipeline_of
+from berdseye.app.session import workspace
+from berdseye.data.corpora import open_corpus
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.search import search
 
 
 @st.cache_data(max_entries=2000, show_spinner="Searching…")

@@ -7,8 +7,8 @@ person's word for who they are: whoever has the files and the database of a work
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from data.errors import BerdseyeError
-from data.people import ROLES, Role
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.people import ROLES, Role
 
 Right = Literal[
     "explore", "judge", "propose", "adjudicate", "analyse", "research", "send out", "train", "exchange", "administer"

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.components.selectbox_by_id import selectbox_by_id
-from data.dataset_names import split_version, version_name, version_numbers
-from data.runs import RunManifest
-from data.workspace import Workspace
-from evaluation.label_sources import default_sources, parse_label_source
+from berdseye.app.components.selectbox_by_id import selectbox_by_id
+from berdseye.data.dataset_names import split_version, version_name, version_numbers
+from berdseye.data.runs import RunManifest
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.label_sources import default_sources, parse_label_source
 
 
 def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run", first: str = "") -> RunManifest:

@@ -6,17 +6,17 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from annotation.judging_time import seconds_by_pair
-from app.labelled import labelled, pool, pool_runs, state
-from app.session import judgments, workspace
-from data.runs import RunManifest, list_runs, load_run
-from evaluation.enough_judged import min_judged_of
-from evaluation.label_sources import HUMAN, LabelSource, parse_label_source
-from evaluation.labelled_runs import LabelledRun
-from evaluation.leaderboard.board import board
-from evaluation.leaderboard.costs import judging_minutes, system_costs
-from evaluation.measures import Measure, parse_measure
-from evaluation.scoring import (
+from berdseye.annotation.judging_time import seconds_by_pair
+from berdseye.app.labelled import labelled, pool, pool_runs, state
+from berdseye.app.session import judgments, workspace
+from berdseye.data.runs import RunManifest, list_runs, load_run
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.label_sources import HUMAN, LabelSource, parse_label_source
+from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.evaluation.leaderboard.board import board
+from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
+from berdseye.evaluation.measures import Measure, parse_measure
+from berdseye.evaluation.scoring import (
     PeopleSample,
     Score,
     provenance,
@@ -25,8 +25,8 @@ from evaluation.scoring import (
     score_run,
     scores_of,
 )
-from evaluation.significance import Test
-from evaluation.studies.comparing import at_growing_k, points_by_k
+from berdseye.evaluation.significance import Test
+from berdseye.evaluation.studies.comparing import at_growing_k, points_by_k
 
 Made = tuple[tuple[object, ...], ...]
 """Runs by name and state: those that were made anew, or whose labels are others, are others."""

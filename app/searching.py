@@ -7,18 +7,18 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from annotation.passage_words import STANDINGS, passage_words
-from app.rankings import hits
-from app.session import judgments, workspace
-from data.corpora import open_corpus
-from data.records import Pair, Passage, Question, Ranking
-from data.web.domains import registered_domain
-from evaluation.facets import Values
-from evaluation.label_sources import labels_of, parse_label_source
-from evaluation.passage_map import sides
-from retrieval.fusion.corpora import fused_over_corpora
-from retrieval.neighbours import neighbours
-from retrieval.queries import Query, query_of
+from berdseye.annotation.passage_words import STANDINGS, passage_words
+from berdseye.app.rankings import hits
+from berdseye.app.session import judgments, workspace
+from berdseye.data.corpora import open_corpus
+from berdseye.data.records import Pair, Passage, Question, Ranking
+from berdseye.data.web.domains import registered_domain
+from berdseye.evaluation.facets import Values
+from berdseye.evaluation.label_sources import labels_of, parse_label_source
+from berdseye.evaluation.passage_map import sides
+from berdseye.retrieval.fusion.corpora import fused_over_corpora
+from berdseye.retrieval.neighbours import neighbours
+from berdseye.retrieval.queries import Query, query_of
 
 MOST = 100
 NO_ADDRESS = "no address"

@@ -9,16 +9,16 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from annotation.label_studio.server import Server, running, start
-from app.console import note
-from app.oidc import auth_secrets
-from app.ports import HOST, free_port
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.label_studio.server import Server, running, start
+from berdseye.app.console import note
+from berdseye.app.oidc import auth_secrets
+from berdseye.app.ports import HOST, free_port
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 _RECEIVE_EVERY = 30.0
 _LOOK_EVERY = 5.0
-_ROOT = Path(__file__).resolve().parent.parent
+_APP = Path(__file__).parent
 
 
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:
@@ -66,12 +66,12 @@ def _start_label_studio(workspace: Workspace, port: int) -> Server | None:
 
 
 def _start_app(workspace: Workspace, port: int) -> "subprocess.Popen[bytes]":
-    script = "app/team.py" if workspace.people.team else "app/local.py"
+    script = str(_APP / ("team.py" if workspace.people.team else "local.py"))
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     quiet = ["--logger.hideWelcomeMessage", "true", "--server.headless", "true", "--server.address", HOST]
     environment = {**os.environ, "BERDSEYE_WORKSPACE": str(workspace.folder)}
     # A session of its own, so that Ctrl-C reaches it through us alone and in order.
-    return subprocess.Popen([*command, *quiet], cwd=_ROOT, env=environment, start_new_session=True)
+    return subprocess.Popen([*command, *quiet], cwd=_APP, env=environment, start_new_session=True)
 
 
 def _end_on_signals(ending: threading.Event) -> None:
@@ -87,9 +87,9 @@ def _end_on_signals(ending: threading.Event) -> None:
 def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> None:
     """Send what waits as soon as Label Studio answers, and look for annotations made there now and then."""
     # Imported while Label Studio starts: the app should not wait for these.
-    from annotation.judgments import Judgments
-    from annotation.label_studio.outbox import waiting
-    from app.exchange import receive, send
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.label_studio.outbox import waiting
+    from berdseye.app.exchange import receive, send
 
     judgments = Judgments.open(workspace.judgments_url)
     received, ready, complaint = 0.0, False, ""

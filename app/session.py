@@ -8,17 +8,17 @@ from dataclasses import replace
 import streamlit as st
 from sqlalchemy import event
 
-from annotation.judgments import Annotator, Judgments
-from annotation.people import person_of
-from app.components.door import door
-from app.components.kept_name import keep_name, kept_name
-from app.components.plain_text import escaped
-from app.gate import check_settings, people_now
-from app.oidc import identity
-from app.roles import check, right_of_page
-from data.errors import BerdseyeError
-from data.people import PeopleSettings, Role
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.people import person_of
+from berdseye.app.components.door import door
+from berdseye.app.components.kept_name import keep_name, kept_name
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.gate import check_settings, people_now
+from berdseye.app.oidc import identity
+from berdseye.app.roles import check, right_of_page
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.people import PeopleSettings, Role
+from berdseye.data.workspace import Workspace
 
 _NAME_AT, _CAME_IN = "name_at", "came_in"
 

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data.answers import answer_files
-from data.checksums import RECORD, FileSet
-from data.corpora.manifest import corpus_files
-from data.datasets import dataset_files
-from data.errors import BerdseyeError
-from data.labels import segment_files
-from data.progress import Progress, silent
-from data.runs import run_files
-from data.web.page_store import segment_files as page_files
-from data.workspace import Workspace
-from retrieval.indexes import index_files
+from berdseye.data.answers import answer_files
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.corpora.manifest import corpus_files
+from berdseye.data.datasets import dataset_files
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.labels import segment_files
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import run_files
+from berdseye.data.web.page_store import segment_files as page_files
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.indexes import index_files
 
 STORES = ("corpora", "datasets", "runs", "labels", "answers")
 _ENDINGS = (".parquet", ".json", RECORD)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.jobs import Job, first_told, list_jobs, resume_job, start_job
-from data.workspace import Workspace
+from berdseye.app.jobs import Job, first_told, list_jobs, resume_job, start_job
+from berdseye.data.workspace import Workspace
 
 KEPT = "Kept in "
 """What a study's command says last, before the folder of its result."""

@@ -6,11 +6,11 @@ import sys
 
 import streamlit as st
 
-from app.components.plain_text import escaped
-from app.gate import check_settings, middleware
-from app.oidc import COOKIE_SECRET, auth_secrets
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.gate import check_settings, middleware
+from berdseye.app.oidc import COOKIE_SECRET, auth_secrets
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 
 def refused(error: Exception) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from annotation.batches import list_batches
-from annotation.judgments import Judgments
-from app.roles import Right, may, right_of_page
-from data.people import Role
-from data.workspace import Workspace
+from berdseye.annotation.batches import list_batches
+from berdseye.annotation.judgments import Judgments
+from berdseye.app.roles import Right, may, right_of_page
+from berdseye.data.people import Role
+from berdseye.data.workspace import Workspace
 
 Need = Literal["corpus", "data set", "pairs", "word", "run"]
 PARAMETER = "tour"

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.jobs import Job, list_jobs, start_job
-from data.errors import BadInputError
-from data.workspace import Workspace
-from detectors.trained import CARD, new_folder
-from detectors.training.curve import Point, read_curve
+from berdseye.app.jobs import Job, list_jobs, start_job
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.trained import CARD, new_folder
+from berdseye.detectors.training.curve import Point, read_curve
 
 Command = Literal["train", "improve"]
 

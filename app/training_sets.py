@@ -3,21 +3,21 @@
 from pathlib import Path
 from typing import TypeVar
 
-from annotation.judgments import Judgments
-from annotation.training_data import RULES, UNSURE_RULES, Choice
-from annotation.training_sets.formats import (
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.training_data import RULES, UNSURE_RULES, Choice
+from berdseye.annotation.training_sets.formats import (
     empty_folder,
     write_hugging_face,
     write_jsonl,
     write_label_studio,
     write_lines,
 )
-from annotation.training_sets.leakage import MENDS
-from annotation.training_sets.store import TrainingSetVersion, create
-from data.errors import UnknownNameError
-from data.splits import SPLITS
-from data.workspace import Workspace
-from detectors.training.chat_format import chats
+from berdseye.annotation.training_sets.leakage import MENDS
+from berdseye.annotation.training_sets.store import TrainingSetVersion, create
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.splits import SPLITS
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.training.chat_format import chats
 
 Named = TypeVar("Named", bound=str)
 

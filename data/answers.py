@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.atomic import write_json, write_parquet
-from data.checksums import RECORD, FileSet
-from data.documents.lines import Lines
-from data.documents.records import BadRow
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.json_files import json_fault, parse_json
-from data.passages import clean
-from data.workspace import Workspace, checked_name
+from berdseye.data.atomic import write_json, write_parquet
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.documents.lines import Lines
+from berdseye.data.documents.records import BadRow
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.json_files import json_fault, parse_json
+from berdseye.data.passages import clean
+from berdseye.data.workspace import Workspace, checked_name
 
 _TEXTS = ("answer", "generation")
 _SHOWN = 5

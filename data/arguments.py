@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import Call
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import Call
 
 LARGEST = 1e9
 """Of numbers that have no bound of their own, so that what is computed from them stays within float32."""

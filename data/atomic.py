@@ -11,7 +11,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import BerdseyeError
+from berdseye.data.errors import BerdseyeError
 
 
 @contextmanager

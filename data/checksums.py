@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
-from data.atomic import write_json
-from data.errors import BerdseyeError, DamagedError
-from data.locks import locked
-from data.progress import Progress, silent
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BerdseyeError, DamagedError
+from berdseye.data.locks import locked
+from berdseye.data.progress import Progress, silent
 
 Read = TypeVar("Read")
 RECORD = ".checksums"

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import parse
-from data.passages import PASSAGE_WORDS, clean, cut
-from data.sentences import split_sentences
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import parse
+from berdseye.data.passages import PASSAGE_WORDS, clean, cut
+from berdseye.data.sentences import split_sentences
 
 _CHARACTERS = 2_000
 
@@ -22,7 +22,7 @@ class Chunker(Protocol):
 
 @dataclass(frozen=True)
 class Words:
-    """Passages of about `words` words, as DPR and BERDS cut Wikipedia; see `data.passages.cut`."""
+    """Passages of about `words` words, as DPR and BERDS cut Wikipedia; see `berdseye.data.passages.cut`."""
 
     words: int = PASSAGE_WORDS
 

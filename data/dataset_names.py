@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 
 BASE = 1
 _VERSIONED = re.compile(r"(.+)@([1-9][0-9]{0,5})")

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from data.atomic import write_json
-from data.dataset_names import BASE, version_file, version_name, version_numbers, versions_folder
-from data.datasets import dataset_files, load_dataset, write_questions
-from data.errors import BadInputError, DamagedError, UnknownNameError
-from data.locks import locked
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.data.atomic import write_json
+from berdseye.data.dataset_names import BASE, version_file, version_name, version_numbers, versions_folder
+from berdseye.data.datasets import dataset_files, load_dataset, write_questions
+from berdseye.data.errors import BadInputError, DamagedError, UnknownNameError
+from berdseye.data.locks import locked
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.atomic import write_parquet
-from data.checksums import RECORD, FileSet
-from data.dataset_formats import Imported, read_dataset
-from data.dataset_names import dataset_names, split_version, version_file, version_name
-from data.errors import BadInputError, UnknownNameError
-from data.labels import LabelStore
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.data.atomic import write_parquet
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.dataset_formats import Imported, read_dataset
+from berdseye.data.dataset_names import dataset_names, split_version, version_file, version_name
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 GOLD = "gold"
 _PERSPECTIVES = pa.list_(pa.struct([(name, pa.string()) for name in Perspective._fields]))

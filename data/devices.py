@@ -4,7 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
     import torch

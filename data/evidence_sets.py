@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.passages import clean
-from data.records import Passage
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.passages import clean
+from berdseye.data.records import Passage
 
 
 class ReleasedCounts(NamedTuple):

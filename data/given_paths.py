@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 _SHOWN = 80
 

@@ -15,7 +15,7 @@ from typing import Any
 from lark import Lark, Transformer, UnexpectedInput
 from lark.exceptions import VisitError
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 _GRAMMAR = r"""
     chain: call (_THEN call)*

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import BadInputError
-from data.text_lines import Line, read_lines
+from berdseye.data.errors import BadInputError
+from berdseye.data.text_lines import Line, read_lines
 
 Row = dict[str, Any]
 _UNREADABLE = (ValueError, RecursionError)

@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.records import Pair
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.records import Pair
 
 Split = Literal["train", "dev", "test", ""]
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from data.atomic import write_parquet
-from data.checksums import RECORD, FileSet
-from data.workspace import Workspace, file_stem
+from berdseye.data.atomic import write_parquet
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.workspace import Workspace, file_stem
 
 _GOLD = "gold"
 

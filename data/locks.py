@@ -6,7 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from data.errors import BerdseyeError
+from berdseye.data.errors import BerdseyeError
 
 
 @contextmanager

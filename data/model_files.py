@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from data.errors import BerdseyeError, UnavailableError
+from berdseye.data.errors import BerdseyeError, UnavailableError
 
 MODELS_VARIABLE = "BERDSEYE_MODELS"
 _HUB_NAME = re.compile(r"\w[\w.-]*(/[\w.-]+)?")

@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 DEFAULT_THRESHOLD = 0.8
 MOST_TEXTS = 3_000_000

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
-from data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
 
 if TYPE_CHECKING:
     import openai

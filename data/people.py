@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from data.errors import BadInputError, UnknownNameError
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 Mode = Literal["local", "team"]
 Role = Literal["annotator", "adjudicator", "researcher", "admin"]

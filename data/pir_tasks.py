@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data.errors import BadInputError, UnknownNameError
-from data.json_files import Row, read_json, read_rows
-from data.passages import clean
-from data.pir_catalogue import known_task
-from data.records import Passage
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.json_files import Row, read_json, read_rows
+from berdseye.data.passages import clean
+from berdseye.data.pir_catalogue import known_task
+from berdseye.data.records import Passage
 
 
 class PirQuery(NamedTuple):

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from data.atomic import write_with
-from data.checksums import RECORD, FileSet
-from data.corpora import Corpus
-from data.errors import DamagedError
-from data.records import Ids, Question, pair_keys
-from data.run_pairs import fitting_corpus
-from data.runs import Run
-from data.workspace import Workspace
+from berdseye.data.atomic import write_with
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import DamagedError
+from berdseye.data.records import Ids, Question, pair_keys
+from berdseye.data.run_pairs import fitting_corpus
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
 
 Keys = npt.NDArray[np.bytes_]
 _WIDTH = "S32"

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from data.errors import DamagedError
-from data.records import Ids
-from data.runs import RunManifest, run_files
-from data.workspace import Workspace
+from berdseye.data.errors import DamagedError
+from berdseye.data.records import Ids
+from berdseye.data.runs import RunManifest, run_files
+from berdseye.data.workspace import Workspace
 
 
 class Place(NamedTuple):

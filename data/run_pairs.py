@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from data.corpora import Corpus, open_corpus
-from data.errors import StaleError
-from data.records import Ids, Pair, Passage, Question
-from data.runs import Run
-from data.workspace import Workspace
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.errors import StaleError
+from berdseye.data.records import Ids, Pair, Passage, Question
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
 
 
 @dataclass(frozen=True)

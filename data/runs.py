@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.atomic import write_json, write_parquet
-from data.checksums import RECORD, FileSet
-from data.errors import BadInputError, UnknownNameError
-from data.records import Ids, Scores
-from data.workspace import Workspace, file_stem
+from berdseye.data.atomic import write_json, write_parquet
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import Ids, Scores
+from berdseye.data.workspace import Workspace, file_stem
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
-from data.errors import UnavailableError
+from berdseye.data.errors import UnavailableError
 
 DIMENSION = 256
 WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"

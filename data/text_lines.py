@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 Line = tuple[int, str]
 LONGEST_LINE = 100_000_000

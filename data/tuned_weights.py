@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from data.atomic import write_json
-from data.errors import StaleError
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import StaleError
 
 _FILE = "tuned.json"
 

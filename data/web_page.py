@@ -12,8 +12,8 @@ layouts, 48 made threads; 3,190 paragraphs): paragraphs kept, boilerplate let in
 
 from typing import NamedTuple
 
-from data.passages import clean
-from data.web.encoding import decoded
+from berdseye.data.passages import clean
+from berdseye.data.web.encoding import decoded
 
 _LOST_TOO_MUCH = 0.5
 _BEGINNING = 50

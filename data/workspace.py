@@ -12,10 +12,10 @@ from typing import Any
 
 import tomli_w
 
-from data.atomic import write_bytes
-from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
-from data.people import DEFAULTS as PEOPLE
-from data.people import PeopleSettings, people_settings
+from berdseye.data.atomic import write_bytes
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from berdseye.data.people import DEFAULTS as PEOPLE
+from berdseye.data.people import PeopleSettings, people_settings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SETTINGS = "berdseye.toml"

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from data.grammar import Call
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose
-from data.language_models.registry import open_language_model
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.local.reading import Title, passage_text, readable
-from detectors.prompts import detection_prompt, detection_slots
-from detectors.protocol import UNTUNED, Floats
+from berdseye.data.grammar import Call
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.local.reading import Title, passage_text, readable
+from berdseye.detectors.prompts import detection_prompt, detection_slots
+from berdseye.detectors.protocol import UNTUNED, Floats
 
 _PREPROCESSING = "1"
 

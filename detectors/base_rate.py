@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from data.grammar import Call
-from data.records import Pair
+from berdseye.data.grammar import Call
+from berdseye.data.records import Pair
 
 BASE_RATE = 0.168
 """Share of supporting pairs to expect among retrieved passages."""

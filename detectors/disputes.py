@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose
-from data.language_models.prompts import PromptTemplate, read_prompt
-from data.language_models.protocol import LanguageModel, Message
-from data.language_models.verdicts import Choice
-from data.progress import Progress, silent
-from data.workspace import Workspace, find_file
-from detectors.protocol import Floats
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
+from berdseye.data.language_models.protocol import LanguageModel, Message
+from berdseye.data.language_models.verdicts import Choice
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace, find_file
+from berdseye.detectors.protocol import Floats
 
 _CHOICE = Choice("Yes", "No", ("1", "true"), ("0", "false"))
 _QUESTION, _ANSWER = "Question", "Answer"

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import StaleError, UnavailableError
-from data.grammar import Call
-from data.records import Pair
-from data.static_embedding import WEIGHTS_SHA256
-from data.workspace import Workspace
-from detectors.features import FEATURE_NAMES, FEATURES_VERSION, features
+from berdseye.data.errors import StaleError, UnavailableError
+from berdseye.data.grammar import Call
+from berdseye.data.records import Pair
+from berdseye.data.static_embedding import WEIGHTS_SHA256
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.features import FEATURE_NAMES, FEATURES_VERSION, features
 
 WEIGHTS_FILE = "embedded.json"
 EMBEDDING_VERSION = WEIGHTS_SHA256[:12]
 THRESHOLD_SOURCE = "best F1 at 16.8% positive on the dev debates"
-_RETRAIN = "Train it again with `python -m detectors.train_embedded DATA_FOLDER`."
+_RETRAIN = "Train it again with `python -m berdseye.detectors.train_embedded DATA_FOLDER`."
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from data.atomic import write_json
-from data.errors import BadInputError, StaleError, UnavailableError
-from data.grammar import Call, parse
-from data.records import Pair
-from detectors.protocol import Detector, Floats
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.grammar import Call, parse
+from berdseye.data.records import Pair
+from berdseye.detectors.protocol import Detector, Floats
 
 Doubles = npt.NDArray[np.float64]
 

@@ -5,12 +5,12 @@ from time import monotonic
 
 import numpy as np
 
-from data.labels import LabelStore
-from data.progress import Progress, silent
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.protocol import Detector, Floats
-from detectors.registry import parse_detector
+from berdseye.data.labels import LabelStore
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.registry import parse_detector
 
 _SECONDS = 20.0
 

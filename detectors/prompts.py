@@ -1,10 +1,10 @@
 """The one wording in which language models are asked whether a passage supports a perspective, near or behind an address."""
 
-from data.errors import BadInputError
-from data.language_models.prompts import PromptTemplate, read_prompt
-from data.language_models.protocol import Message
-from data.records import Pair
-from data.workspace import Workspace, find_file
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
+from berdseye.data.language_models.protocol import Message
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace, find_file
 
 YES, NO = "Yes", "No"
 """What a model is asked to answer."""

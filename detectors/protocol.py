@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from data.records import Pair
+from berdseye.data.records import Pair
 
 Floats = npt.NDArray[np.float32]
 

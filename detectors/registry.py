@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
-from data.arguments import Arguments
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.grammar import Call, parse
-from data.workspace import Workspace
-from detectors.protocol import Detector
-from detectors.thresholds import with_tuned_threshold
+from berdseye.data.arguments import Arguments
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.grammar import Call, parse
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.thresholds import with_tuned_threshold
 
 DEFAULT_DETECTOR = "embedded"
 
@@ -48,7 +48,7 @@ def _needed(workspace: Workspace | None, name: str) -> Workspace:
 
 
 def _random(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.base_rate import BASE_RATE, RandomDetector
+    from berdseye.detectors.base_rate import BASE_RATE, RandomDetector
 
     del workspace
     return RandomDetector(
@@ -57,14 +57,14 @@ def _random(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _similarity(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.similarity import similarity_detector
+    from berdseye.detectors.similarity import similarity_detector
 
     del workspace
     return similarity_detector(arguments.name("model", "static", place=True))
 
 
 def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.embedded import EmbeddedDetector, trained_weights
+    from berdseye.detectors.embedded import EmbeddedDetector, trained_weights
 
     name = arguments.name_if_given("name", place=True)
     if name is None:
@@ -73,8 +73,8 @@ def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.api import ApiDetector
-    from detectors.local.reading import title_place
+    from berdseye.detectors.api import ApiDetector
+    from berdseye.detectors.local.reading import title_place
 
     model = arguments.name("model", None, place=True)
     return ApiDetector(
@@ -87,13 +87,13 @@ def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _mean(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.ensemble import MeanDetector
+    from berdseye.detectors.ensemble import MeanDetector
 
     return MeanDetector([parse_detector(str(part), workspace) for part in arguments.places()])
 
 
 def _stacked(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.ensemble import StackedDetector, read_stack
+    from berdseye.detectors.ensemble import StackedDetector, read_stack
 
     name = arguments.name("name", None, place=True)
     stack = read_stack(_needed(workspace, f"stacked({name})").detectors_folder / name)
@@ -101,25 +101,25 @@ def _stacked(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.local.openers import open_nli
+    from berdseye.detectors.local.openers import open_nli
 
     return open_nli(arguments, workspace)
 
 
 def _cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.local.openers import open_cross_encoder
+    from berdseye.detectors.local.openers import open_cross_encoder
 
     return open_cross_encoder(arguments, workspace)
 
 
 def _prompted(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.local.openers import open_prompted
+    from berdseye.detectors.local.openers import open_prompted
 
     return open_prompted(arguments, workspace)
 
 
 def _lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from detectors.local.openers import open_lora
+    from berdseye.detectors.local.openers import open_lora
 
     return open_lora(arguments, workspace)
 

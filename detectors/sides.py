@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import LanguageModel, Message
-from data.language_models.verdicts import Choice
-from data.progress import Progress, silent
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import LanguageModel, Message
+from berdseye.data.language_models.verdicts import Choice
+from berdseye.data.progress import Progress, silent
 
 _FIRST, _SECOND = "First answer", "Second answer"
 _CHOICE = Choice("1", "2", ("first",), ("second",))

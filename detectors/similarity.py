@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from data.grammar import Call
-from data.passages import clean
-from data.records import Pair, Passage
-from data.static_embedding import static_embedding
-from detectors.embedded import THRESHOLD_SOURCE, Logistic, measured_on_debates, shipped_weights
-from detectors.protocol import UNTUNED, Detector, Floats
-from retrieval.encoders.protocol import Encoder, Vectors
-from retrieval.encoders.registry import open_encoder
+from berdseye.data.grammar import Call
+from berdseye.data.passages import clean
+from berdseye.data.records import Pair, Passage
+from berdseye.data.static_embedding import static_embedding
+from berdseye.detectors.embedded import THRESHOLD_SOURCE, Logistic, measured_on_debates, shipped_weights
+from berdseye.detectors.protocol import UNTUNED, Detector, Floats
+from berdseye.retrieval.encoders.protocol import Encoder, Vectors
+from berdseye.retrieval.encoders.registry import open_encoder
 
 STATIC = "static"
 _PAIRS_AT_ONCE = 65_536

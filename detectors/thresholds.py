@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from data.atomic import write_json
-from data.errors import StaleError
-from data.records import Pair
-from data.workspace import Workspace, file_stem
-from detectors.protocol import Detector, Floats
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import StaleError
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace, file_stem
+from berdseye.detectors.protocol import Detector, Floats
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Trains the embedded detector: `python -m detectors.train_embedded DATA_FOLDER [--out FILE]`.
+"""Trains the embedded detector: `python -m berdseye.detectors.train_embedded DATA_FOLDER [--out FILE]`.
 
 The same data gives the same bytes. Weights are fitted on train, thresholds chosen on dev, figures taken on
 test; the three never share a debate.
@@ -18,13 +18,13 @@ import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from data.errors import BadInputError, BerdseyeError
-from detectors.base_rate import BASE_RATE, RandomDetector
-from detectors.embedded import Logistic, Weights
-from detectors.features import features
-from detectors.quality import RESAMPLES, best_threshold, intervals, precision_recall_f1, rate_weights
-from detectors.similarity import clipped_cosines
-from detectors.training_pairs import (
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.detectors.base_rate import BASE_RATE, RandomDetector
+from berdseye.detectors.embedded import Logistic, Weights
+from berdseye.detectors.features import features
+from berdseye.detectors.quality import RESAMPLES, best_threshold, intervals, precision_recall_f1, rate_weights
+from berdseye.detectors.similarity import clipped_cosines
+from berdseye.detectors.training_pairs import (
     SOURCES,
     SPLITS,
     LabelledPair,
@@ -105,7 +105,9 @@ def figures(pairs: Sequence[LabelledPair], scores: Floats, threshold: float, see
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Trains, writes and prints; exit status 2 with one line when the data cannot be used."""
-    parser = argparse.ArgumentParser(prog="python -m detectors.train_embedded", description="Train `embedded`.")
+    parser = argparse.ArgumentParser(
+        prog="python -m berdseye.detectors.train_embedded", description="Train `embedded`."
+    )
     parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help=f"holds {' and '.join(SOURCES)}")
     parser.add_argument("--out", type=Path, default=OUT, help="file to write (default: the shipped weights)")
     given = parser.parse_args(arguments)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from data.atomic import write_json
-from data.errors import BadInputError, StaleError, UnknownNameError
-from data.workspace import Workspace, checked_name
-from detectors.registry import DEFAULT_DETECTOR
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.workspace import Workspace, checked_name
+from berdseye.detectors.registry import DEFAULT_DETECTOR
 
 CARD = "card.json"
 """The file with which a training counts as finished."""

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from data.errors import BadInputError
-from data.passages import cut
-from data.records import STANCES, Pair, Stance
-from data.static_embedding import static_embedding
+from berdseye.data.errors import BadInputError
+from berdseye.data.passages import cut
+from berdseye.data.records import STANCES, Pair, Stance
+from berdseye.data.static_embedding import static_embedding
 
 SOURCES = ("debatewise.json", "procon.json")
 SAME_DEBATE = 0.7

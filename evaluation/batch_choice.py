@@ -9,26 +9,26 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple, get_args
 
-from annotation.batches import Item, Task
-from annotation.judgments import PairRecord
-from annotation.queue import pairs_of_runs
-from annotation.random_sample import DRAWN, POPULATION
-from annotation.random_sample import PRESET as RANDOM_QUESTIONS
-from data.dataset_names import split_version
-from data.datasets import load_dataset
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.labelled_pairs import read_labelled_pairs
-from data.labels import LabelStore
-from data.near_duplicates import near_duplicates, without_first
-from data.passages import clean
-from data.progress import Progress, silent
-from data.records import Pair
-from data.run_pairs import run_pairs
-from data.runs import load_run
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.protocol import Detector
+from berdseye.annotation.batches import Item, Task
+from berdseye.annotation.judgments import PairRecord
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.annotation.random_sample import DRAWN, POPULATION
+from berdseye.annotation.random_sample import PRESET as RANDOM_QUESTIONS
+from berdseye.data.dataset_names import split_version
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.labelled_pairs import read_labelled_pairs
+from berdseye.data.labels import LabelStore
+from berdseye.data.near_duplicates import near_duplicates, without_first
+from berdseye.data.passages import clean
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.data.run_pairs import run_pairs
+from berdseye.data.runs import load_run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.protocol import Detector
 
 Stratum = Literal["probability", "dataset", "stance"]
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
@@ -174,7 +174,7 @@ def random_questions(
     workspace: Workspace, runs: Sequence[str], seed: int = 0, *, questions: int, k: int
 ) -> tuple[list[Item], dict[str, Any]]:
     """`questions` of each data set, drawn uniformly at random, with every pair of the top k of all the runs: each drawn
-    question can be judged whole. And what the recipe of the batch says of the draw (`annotation.random_sample`).
+    question can be judged whole. And what the recipe of the batch says of the draw (`berdseye.annotation.random_sample`).
 
     Items come question by question in the order of the draw, one of each data set in turn: wherever people stop, the
     questions they are through with are a random sample. Raises `BadInputError` where a data set has too few questions.

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import select
 
-from annotation.batches import Batch, Item, reorder_batch
-from annotation.judgments import Judgments
-from annotation.queue import pairs_of_runs
-from annotation.schema import batch_items
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.runs import load_run
-from data.workspace import Workspace
-from detectors.protocol import Detector
-from detectors.registry import parse_detector
-from evaluation.label_sources import HUMAN, LabelSource
-from evaluation.measures import Measure, parse_measure
-from evaluation.trust.decision import Decision
-from evaluation.trust.judging_plan import RISK, Needed
-from evaluation.trust.labelled_lists import Described, check_drawable, labelled_lists
+from berdseye.annotation.batches import Batch, Item, reorder_batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.annotation.schema import batch_items
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import load_run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.label_sources import HUMAN, LabelSource
+from berdseye.evaluation.measures import Measure, parse_measure
+from berdseye.evaluation.trust.decision import Decision
+from berdseye.evaluation.trust.judging_plan import RISK, Needed
+from berdseye.evaluation.trust.labelled_lists import Described, check_drawable, labelled_lists
 
 DECIDE = "decide"
 """Under what a recipe names the two runs."""

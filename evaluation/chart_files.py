@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
 _SHARPNESS = 2.0

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.errors import BadInputError
-from evaluation.chart_theme import CATEGORIES
-from retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.chart_theme import CATEGORIES
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
 
 Doubles = npt.NDArray[np.float64]
 PRIOR_WORDS = 500.0

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evaluation.intervals import Estimate
+from berdseye.evaluation.intervals import Estimate
 
 Values = npt.NDArray[np.float64]
 

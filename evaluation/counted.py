@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from annotation.judgments import Judgments
-from data.corpora import open_corpus
-from data.dataset_names import split_version
-from data.datasets import load_dataset
-from data.progress import Progress, silent
-from data.runs import Run, list_runs, load_run
-from data.workspace import Workspace
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import KeyedRun, keyed_run, with_labels
-from evaluation.measures import Measure
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.dataset_names import split_version
+from berdseye.data.datasets import load_dataset
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import Run, list_runs, load_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import KeyedRun, keyed_run, with_labels
+from berdseye.evaluation.measures import Measure
 
 Bools = npt.NDArray[np.bool_]
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.judgments import Judgments
-from annotation.people_over_time import people_over_time
-from data.run_keys import Keys
-from evaluation.question_runs import QuestionRun
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.people_over_time import people_over_time
+from berdseye.data.run_keys import Keys
+from berdseye.evaluation.question_runs import QuestionRun
 
 _HEIGHT = 320
 

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.judgments import Judgments
-from data.dataset_names import split_version, version_name
-from data.dataset_versions import QuestionChange, differences
-from data.datasets import load_dataset
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.runs import Run
-from data.workspace import Workspace
-from evaluation.counted import as_version
-from evaluation.label_sources import LabelSource
-from evaluation.measures import Measure
-from evaluation.scoring import Score, score_run
-from evaluation.significance import Comparison, compare
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.dataset_names import split_version, version_name
+from berdseye.data.dataset_versions import QuestionChange, differences
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.counted import as_version
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scoring import Score, score_run
+from berdseye.evaluation.significance import Comparison, compare
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from data.dataset_versions import parts_of_perspectives
-from data.records import Pair, pair_key
-from data.workspace import Workspace
+from berdseye.data.dataset_versions import parts_of_perspectives
+from berdseye.data.records import Pair, pair_key
+from berdseye.data.workspace import Workspace
 
 Values = npt.NDArray[np.float64]
 Parts = list[tuple[str, ...]]

@@ -4,9 +4,9 @@ Pairs without a label count as not relevant, so a number over few labels says mo
 retrieved. The floor is judged@k of 50%, or `min_judged` under [measures] of berdseye.toml, or what is asked for (`--min-judged`).
 """
 
-from data.errors import BadInputError
-from data.workspace import Workspace
-from evaluation.intervals import Estimate
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.intervals import Estimate
 
 MIN_JUDGED = 0.5
 """The share of labelled pairs in the top k below which no number is shown."""

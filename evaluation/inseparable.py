@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import networkx as nx
 
-from evaluation.significance import Comparison
+from berdseye.evaluation.significance import Comparison
 
 
 def inseparable(best_first: Sequence[str], comparisons: Sequence[Comparison]) -> list[list[str]]:

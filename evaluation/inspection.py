@@ -6,17 +6,17 @@ from typing import Literal
 
 import numpy as np
 
-from annotation.adjudication import gold_words
-from annotation.judgments import Annotator, Judgments
-from annotation.votes import people_say
-from data.datasets import GOLD
-from data.labels import LabelStore
-from data.records import Label, Pair, Passage, Question, Ranking
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.protocol import Detector
-from evaluation.measures import mrecall, precision
-from evaluation.support import Support
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.votes import people_say
+from berdseye.data.datasets import GOLD
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Label, Pair, Passage, Question, Ranking
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.measures import mrecall, precision
+from berdseye.evaluation.support import Support
 
 Decider = Literal["adjudicator", "you", "people", "gold", "detector"]
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from data.bootstrap import bootstrap_interval
+from berdseye.data.bootstrap import bootstrap_interval
 
 Doubles = npt.NDArray[np.float64]
 _RESAMPLES = 2000
@@ -36,7 +36,7 @@ def mean_with_interval(
     question can have; None where there are none.
 
     Values that are all 0 or 1, the bounds of a share, get Wilson's score interval (1927). Others get a percentile bootstrap
-    (2,000 resamples, seeded; `data.bootstrap`). Neither has a width that can be trusted where the sample is small, and a
+    (2,000 resamples, seeded; `berdseye.data.bootstrap`). Neither has a width that can be trusted where the sample is small, and a
     bootstrap of values without a difference has no width at all: where there are fewer than 10 values, or fewer than 5 that
     are not the commonest one, the interval also spans Student's with two values added, one at either bound (the idea of
     Agresti and Coull, The American Statistician 52, 1998, for values between bounds). Values without bounds get no interval

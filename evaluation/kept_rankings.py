@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from data.atomic import replacing
-from data.checksums import RECORD, FileSet
-from data.corpora import Corpus
-from data.errors import DamagedError
-from data.progress import Progress, silent
-from data.records import Ids, Passage
-from data.workspace import Workspace
-from retrieval.pipeline import Pipeline
-from retrieval.queries import Query
-from retrieval.search import search
+from berdseye.data.atomic import replacing
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import DamagedError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids, Passage
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.search import search
 
 
 def kept_ranking(
@@ -60,7 +60,7 @@ def corpus_ranking(
     *,
     progress: Progress = silent,
 ) -> Ids:
-    """The passages of a corpus that `retrieval.search.search` finds, int64[n_queries, k]; on the web, those of today."""
+    """The passages of a corpus that `berdseye.retrieval.search.search` finds, int64[n_queries, k]; on the web, those of today."""
     tuned = pipeline.tuned(corpus)
     day = datetime.now(UTC).date().isoformat() if corpus.manifest.kind == "web" else None
     return kept_ranking(

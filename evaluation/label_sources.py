@@ -10,23 +10,23 @@ from functools import lru_cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from annotation.adjudication import gold_words
-from annotation.judgments import Judgments
-from annotation.votes import people_say
-from data.dataset_versions import parts_of_perspectives
-from data.datasets import GOLD
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import parse
-from data.labels import LabelStore
-from data.progress import Progress, silent
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.labelling import label_keys
-from detectors.protocol import Detector
-from detectors.registry import DETECTORS, parse_detector
-from detectors.thresholds import Tuned
-from detectors.trained import adopted_detector, detector_names
-from evaluation.derived_labels import derived_labels
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.votes import people_say
+from berdseye.data.dataset_versions import parts_of_perspectives
+from berdseye.data.datasets import GOLD
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import parse
+from berdseye.data.labels import LabelStore
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label_keys
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.registry import DETECTORS, parse_detector
+from berdseye.detectors.thresholds import Tuned
+from berdseye.detectors.trained import adopted_detector, detector_names
+from berdseye.evaluation.derived_labels import derived_labels
 
 HUMAN = "human"
 CORRECTED = "corrected"

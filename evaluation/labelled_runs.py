@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotation.judgments import Judgments
-from data.corpora import Corpus
-from data.datasets import load_dataset
-from data.progress import Progress, silent
-from data.records import Ids, Pair, Question
-from data.run_keys import Keys, keys_of, run_keys
-from data.runs import Run
-from data.workspace import Workspace
-from evaluation.label_sources import LabelSource, labels_by_key
-from evaluation.support import Support
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import Corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids, Pair, Question
+from berdseye.data.run_keys import Keys, keys_of, run_keys
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.label_sources import LabelSource, labels_by_key
+from berdseye.evaluation.support import Support
 
 Doubles = npt.NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.errors import UnknownNameError
-from evaluation.chart_theme import CATEGORIES, NEUTRAL, perspective_colour
+from berdseye.data.errors import UnknownNameError
+from berdseye.evaluation.chart_theme import CATEGORIES, NEUTRAL, perspective_colour
 
 Method = Literal["PCA", "t-SNE"]
 METHODS: tuple[Method, ...] = get_args(Method)

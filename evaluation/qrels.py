@@ -6,18 +6,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from annotation.judgments import Judgments
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.progress import Progress, silent
-from data.records import Ids
-from data.run_pairs import fitting_corpus
-from data.runs import Run
-from data.workspace import Workspace
-from evaluation.counted import Counted, counting, pooled_runs
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import labelled_ranking
-from evaluation.support import Support
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids
+from berdseye.data.run_pairs import fitting_corpus
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.counted import Counted, counting, pooled_runs
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import labelled_ranking
+from berdseye.evaluation.support import Support
 
 _NOTHING: Ids = np.zeros(0, dtype=np.int64)
 

@@ -7,20 +7,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.judgments import Judgments
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.progress import Progress, silent
-from data.records import Ids, Question
-from data.run_keys import Keys
-from data.run_lookup import ranking_of
-from data.runs import RunManifest
-from data.workspace import Workspace
-from evaluation.counted import counted_questions
-from evaluation.enough_judged import MIN_JUDGED, enough_judged
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import LabelledRun, labelled_ranking
-from evaluation.measures import Measure
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids, Question
+from berdseye.data.run_keys import Keys
+from berdseye.data.run_lookup import ranking_of
+from berdseye.data.runs import RunManifest
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.counted import counted_questions
+from berdseye.evaluation.enough_judged import MIN_JUDGED, enough_judged
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import LabelledRun, labelled_ranking
+from berdseye.evaluation.measures import Measure
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def counts_over(
     runs: Sequence[QuestionRun],
     source: LabelSource,
 ) -> dict[str, bool]:
-    """Whether a question of a data set counts (`evaluation.counted`) over each corpus that the runs are of."""
+    """Whether a question of a data set counts (`berdseye.evaluation.counted`) over each corpus that the runs are of."""
     row = next(n for n, q in enumerate(load_dataset(workspace, dataset)) if q.id == question_id)
     return {
         corpus: bool(counted_questions(workspace, judgments, dataset, corpus, source)[row])

@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from annotation.judgments import Judgments
-from annotation.random_sample import drawn_and_reached
-from data.datasets import load_dataset
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.run_pairs import fitting_corpus
-from data.runs import Run, RunManifest
-from data.workspace import Workspace
-from evaluation.corrected import corrected_mean
-from evaluation.counted import Counted, counted_questions
-from evaluation.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
-from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
-from evaluation.label_sources import HUMAN, LabelSource
-from evaluation.labelled_runs import LabelledRun, labelled_run
-from evaluation.measures import Measure, Unit, parse_measure, values_of
-from evaluation.qrels import Qrels, pooled_qrels
-from evaluation.support import Support
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.random_sample import drawn_and_reached
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.run_pairs import fitting_corpus
+from berdseye.data.runs import Run, RunManifest
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.corrected import corrected_mean
+from berdseye.evaluation.counted import Counted, counted_questions
+from berdseye.evaluation.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.label_sources import HUMAN, LabelSource
+from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
+from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
+from berdseye.evaluation.qrels import Qrels, pooled_qrels
+from berdseye.evaluation.support import Support
 
 NO_SAMPLE = "no question was drawn at random and judged whole"
 """Why a corrected mean has no value."""
@@ -84,7 +84,7 @@ def score_run(
 ) -> list[Score]:
     """One score a measure.
 
-    The questions that count are those of `evaluation.counted`, the same for every run; one for which a run found nothing
+    The questions that count are those of `berdseye.evaluation.counted`, the same for every run; one for which a run found nothing
     counts as covering nothing. A measure over less than `min_judged` (None: the workspace's setting) has no value and says so
     (`evaluation.enough_judged`). Measures of recall take what lies beyond the run from all stored runs of its data set and corpus
     (`pooled_qrels`); `pool` is what `pool_of` gave for these, where it is known.
@@ -165,7 +165,7 @@ class PeopleSample:
 def samples_of(
     judgments: Judgments, dataset: str, said: LabelledRun, measures: Sequence[Measure]
 ) -> dict[int, npt.NDArray[np.bool_]]:
-    """The questions that may correct a detector (`annotation.random_sample`) by the cutoffs of measures."""
+    """The questions that may correct a detector (`berdseye.annotation.random_sample`) by the cutoffs of measures."""
     ids = [question.id for question in said.questions]
     population = int((said.counts > 0).sum())
     return {

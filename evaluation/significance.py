@@ -9,9 +9,9 @@ import numpy.typing as npt
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from annotation.agreement.holm import holm
-from data.errors import BadInputError, UnknownNameError
-from evaluation.intervals import mean_ends, resampled_means
+from berdseye.annotation.agreement.holm import holm
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.evaluation.intervals import mean_ends, resampled_means
 
 Test = Literal["t", "randomisation", "bootstrap"]
 TESTS: tuple[Test, ...] = ("t", "randomisation", "bootstrap")
@@ -89,7 +89,7 @@ def adjusted(comparisons: Sequence[Comparison], correction: str) -> list[Compari
 
 
 def withheld_difference(comparison: Comparison) -> Comparison:
-    """The comparison without its numbers, of two systems of whom too little is judged (`evaluation.enough_judged`)."""
+    """The comparison without its numbers, of two systems of whom too little is judged (`berdseye.evaluation.enough_judged`)."""
     nothing = float("nan")
     return comparison._replace(difference=nothing, low=nothing, high=nothing, p=nothing, adjusted=nothing)
 

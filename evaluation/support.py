@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 Labels = npt.NDArray[np.float64] | Sequence[Sequence[float]]
 

@@ -6,28 +6,28 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from annotation.judgments import Judgments
-from data.corpora import Corpus, open_corpus
-from data.datasets import load_dataset
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.tuned_weights import TunedWeight, read_tuned, write_tuned
-from data.workspace import Workspace
-from detectors.labelling import judge
-from evaluation.counted import Counted, counted_questions, counting
-from evaluation.label_sources import LabelSource, label_versions
-from evaluation.labelled_runs import labelled_ranking
-from evaluation.measures import Measure
-from evaluation.scoring import counted_values
-from evaluation.support import Support
-from retrieval.passage_collections import Stored
-from retrieval.pipeline import Pipeline
-from retrieval.protocol import Surroundings
-from retrieval.queries import query_of
-from retrieval.registry import parse_pipeline
-from retrieval.rerank.mmr import GRID, MMR
-from retrieval.running import questions_version
-from retrieval.search import search
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.tuned_weights import TunedWeight, read_tuned, write_tuned
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import judge
+from berdseye.evaluation.counted import Counted, counted_questions, counting
+from berdseye.evaluation.label_sources import LabelSource, label_versions
+from berdseye.evaluation.labelled_runs import labelled_ranking
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scoring import counted_values
+from berdseye.evaluation.support import Support
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.queries import query_of
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.rerank.mmr import GRID, MMR
+from berdseye.retrieval.running import questions_version
+from berdseye.retrieval.search import search
 
 _DIGITS = 12
 

@@ -12,15 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from data.atomic import sync_folder, write_json
-from data.checksums import RECORD, FileSet
-from data.corpora import Corpus
-from data.errors import BadInputError, BerdseyeError, DamagedError
-from data.locks import locked
-from data.progress import Progress, silent
-from data.records import Passage
-from data.workspace import file_stem
-from retrieval.protocol import Indexer, Made
+from berdseye.data.atomic import sync_folder, write_json
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError
+from berdseye.data.locks import locked
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Passage
+from berdseye.data.workspace import file_stem
+from berdseye.retrieval.protocol import Indexer, Made
 
 _MANIFEST = "manifest.json"
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from data.grammar import show_name
-from data.records import Passage, Ranking
-from retrieval.encoders.protocol import SparseEncoder
-from retrieval.encoders.registry import open_sparse_encoder
-from retrieval.lexical.index import WeightedIndex
-from retrieval.lexical.postings import FORMAT
-from retrieval.lexical.postings_writer import PostingsWriter
-from retrieval.protocol import Collection
-from retrieval.queries import Query
+from berdseye.data.grammar import show_name
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.encoders.protocol import SparseEncoder
+from berdseye.retrieval.encoders.registry import open_sparse_encoder
+from berdseye.retrieval.lexical.index import WeightedIndex
+from berdseye.retrieval.lexical.postings import FORMAT
+from berdseye.retrieval.lexical.postings_writer import PostingsWriter
+from berdseye.retrieval.protocol import Collection
+from berdseye.retrieval.queries import Query
 
 _BLOCK_WEIGHTS = 16_000_000
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 
 _WORD = re.compile(r"\b\w\w+\b")
 

@@ -1,11 +1,11 @@
 """Passages like a passage: the nearest by the vectors of a dense index."""
 
-from data.corpora import Corpus
-from data.errors import BadInputError
-from data.records import Passage, Ranking
-from retrieval.dense.ranker import Dense
-from retrieval.indexes import index_folder
-from retrieval.passage_collections import Stored
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.dense.ranker import Dense
+from berdseye.retrieval.indexes import index_folder
+from berdseye.retrieval.passage_collections import Stored
 
 
 def neighbours(

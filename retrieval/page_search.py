@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from data.chunkers import Chunker
-from data.corpora import Corpus, cut_page
-from data.errors import BadInputError
-from data.records import Passage, Ranking
-from retrieval.lexical.ranker import PRESETS, bm25
-from retrieval.passage_collections import Loose, Stored, unchanged
-from retrieval.protocol import Ranker, Searchable
-from retrieval.queries import Query
+from berdseye.data.chunkers import Chunker
+from berdseye.data.corpora import Corpus, cut_page
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.lexical.ranker import PRESETS, bm25
+from berdseye.retrieval.passage_collections import Loose, Stored, unchanged
+from berdseye.retrieval.protocol import Ranker, Searchable
+from berdseye.retrieval.queries import Query
 
 PAGES_A_QUESTION = 10
 
@@ -41,7 +41,7 @@ class FoundPages:
 
     def __init__(self, corpus: Corpus, day: str | None = None) -> None:
         self.corpus, self.day = corpus, day
-        from data.corpora.web import web_pages  # brings a web client along, which few need
+        from berdseye.data.corpora.web import web_pages  # brings a web client along, which few need
 
         self._web = web_pages(corpus.folder, corpus.manifest)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from data.corpora import Corpus
-from data.errors import DamagedError, StaleError
-from data.records import Passage, Ranking
-from retrieval.indexes import ensure_index, index_files, index_folder
-from retrieval.protocol import Indexer, Made, Ranker
-from retrieval.queries import Query
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import DamagedError, StaleError
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.indexes import ensure_index, index_files, index_folder
+from berdseye.retrieval.protocol import Indexer, Made, Ranker
+from berdseye.retrieval.queries import Query
 
 _LOOK = 2.0  # seconds
 _looked_at: dict[Path, float] = {}

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from data.corpora import Corpus
-from data.errors import BadInputError
-from data.tuned_weights import read_tuned
-from retrieval.protocol import Ranker, Stage
-from retrieval.rerank.mmr import MMR
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.tuned_weights import read_tuned
+from berdseye.retrieval.protocol import Ranker, Stage
+from berdseye.retrieval.rerank.mmr import MMR
 
 DEFAULT_DEPTH = 100
 

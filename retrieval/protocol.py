@@ -1,13 +1,13 @@
-"""What a pipeline is made of; adding a part is writing one of these and naming it in `retrieval.registry`."""
+"""What a pipeline is made of; adding a part is writing one of these and naming it in `berdseye.retrieval.registry`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from data.records import Ids, Pair, Passage, Ranking, Scores
-from data.workspace import Workspace
-from retrieval.queries import Query
+from berdseye.data.records import Ids, Pair, Passage, Ranking, Scores
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.queries import Query
 
 Made = TypeVar("Made")
 Made_co = TypeVar("Made_co", covariant=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.records import Question
+from berdseye.data.records import Question
 
 
 class Query(NamedTuple):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Ids, Ranking, Scores
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ids, Ranking, Scores
 
 PAD = -1
 LARGEST_K = 1000

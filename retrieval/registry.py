@@ -7,32 +7,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from data.arguments import Arguments
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import Call, parse
-from retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
-from retrieval.dense.ranker import Dense
-from retrieval.encoders.protocol import Similarity
-from retrieval.expansion.protocol import ExpansionSource
-from retrieval.expansion.ranker import Expanded
-from retrieval.expansion.registry import parse_source
-from retrieval.fusion.fusions import NORMALISATIONS
-from retrieval.fusion.ranker import Hybrid
-from retrieval.learned_sparse import Sparse
-from retrieval.lexical.bm25 import BM25, VARIANTS
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lexical.ranker import PRESETS, bm25, query_likelihood
-from retrieval.lexical.tokenizers import TOKENIZERS
-from retrieval.lucene.ranker import lucene_ranker
-from retrieval.pipeline import DEFAULT_DEPTH, Pipeline
-from retrieval.projection.forms import FORMS, ROOTED
-from retrieval.projection.perspectives import perspective_source
-from retrieval.projection.ranker import Projected
-from retrieval.protocol import Ranker, Stage, Surroundings
-from retrieval.ranking import checked_k
-from retrieval.rerank.cover import Cover
-from retrieval.rerank.cross_encoder import CrossEncoded
-from retrieval.rerank.mmr import DEFAULT_EMBEDDER, MMR
+from berdseye.data.arguments import Arguments
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import Call, parse
+from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
+from berdseye.retrieval.dense.ranker import Dense
+from berdseye.retrieval.encoders.protocol import Similarity
+from berdseye.retrieval.expansion.protocol import ExpansionSource
+from berdseye.retrieval.expansion.ranker import Expanded
+from berdseye.retrieval.expansion.registry import parse_source
+from berdseye.retrieval.fusion.fusions import NORMALISATIONS
+from berdseye.retrieval.fusion.ranker import Hybrid
+from berdseye.retrieval.learned_sparse import Sparse
+from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lexical.ranker import PRESETS, bm25, query_likelihood
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.lucene.ranker import lucene_ranker
+from berdseye.retrieval.pipeline import DEFAULT_DEPTH, Pipeline
+from berdseye.retrieval.projection.forms import FORMS, ROOTED
+from berdseye.retrieval.projection.perspectives import perspective_source
+from berdseye.retrieval.projection.ranker import Projected
+from berdseye.retrieval.protocol import Ranker, Stage, Surroundings
+from berdseye.retrieval.ranking import checked_k
+from berdseye.retrieval.rerank.cover import Cover
+from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
+from berdseye.retrieval.rerank.mmr import DEFAULT_EMBEDDER, MMR
 
 DEFAULT_PIPELINES = ("bm25", "dense(static)")
 _EXPAND = "expand"

@@ -6,18 +6,18 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.devices import gpu_allocations
-from data.language_models.usage import counted
-from data.progress import Progress, silent
-from data.records import Question
-from data.runs import RunManifest, list_runs, run_name, save_run
-from data.workspace import Workspace
-from retrieval.protocol import Judge, Searchable, Surroundings
-from retrieval.queries import query_of
-from retrieval.registry import parse_pipeline
-from retrieval.search import search
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.devices import gpu_allocations
+from berdseye.data.language_models.usage import counted
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.runs import RunManifest, list_runs, run_name, save_run
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.protocol import Judge, Searchable, Surroundings
+from berdseye.retrieval.queries import query_of
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search
 
 
 def run_pipeline(

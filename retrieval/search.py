@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from data.corpora import Corpus
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.records import Ids, Ranking, Scores
-from retrieval.page_search import searchable
-from retrieval.pipeline import Pipeline
-from retrieval.protocol import Searchable
-from retrieval.queries import Query, as_queries
-from retrieval.ranking import checked_k, padded
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids, Ranking, Scores
+from berdseye.retrieval.page_search import searchable
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.protocol import Searchable
+from berdseye.retrieval.queries import Query, as_queries
+from berdseye.retrieval.ranking import checked_k, padded
 
 _BATCH = 64
 

@@ -8,8 +8,8 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from app.demo import build_demo
-from data.workspace import Workspace
+from berdseye.app.demo import build_demo
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from typing import Any
 
 _IMPORTED = (
     "pytest",
-    "annotation.backup.restoring",
-    "annotation.batch_queue",
-    "data.language_models.cache",
-    "data.web.pages",
-    "retrieval.expansion.typed",
+    "berdseye.annotation.backup.restoring",
+    "berdseye.annotation.batch_queue",
+    "berdseye.data.language_models.cache",
+    "berdseye.data.web.pages",
+    "berdseye.retrieval.expansion.typed",
 )
 
 

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 import berdseye
-from annotation.judgments import Judgments
-from data.runs import load_run, run_files
-from data.workspace import Workspace
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import parse_measures
-from evaluation.scoring import score_run
-from evaluation.studies.result import StudyResult, Table
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.runs import load_run, run_files
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
 EXAMPLES = "\n".join(re.findall(r"```pycon\n(.*?)```", PAGE, flags=re.DOTALL))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 COLUMNS = ("item", "annotator", "label")
 Ints = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from annotation.agreement.alignment import Ints
-from annotation.agreement.gwet import Doubles, ac1
+from berdseye.annotation.agreement.alignment import Ints
+from berdseye.annotation.agreement.gwet import Doubles, ac1
 
 Coefficient = Callable[[Ints, Doubles], Doubles]
 

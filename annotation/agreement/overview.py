@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import krippendorff
 import pandas as pd
 
-from annotation.agreement.alignment import Aligned, DuplicateRule, aligned
-from annotation.agreement.pairwise import PairAgreement, pair_agreements
-from annotation.agreement.together import fleiss_of
+from berdseye.annotation.agreement.alignment import Aligned, DuplicateRule, aligned
+from berdseye.annotation.agreement.pairwise import PairAgreement, pair_agreements
+from berdseye.annotation.agreement.together import fleiss_of
 
 
 @dataclass(frozen=True)

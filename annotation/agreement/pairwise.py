@@ -17,10 +17,10 @@ import pandas as pd
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation.agreement.alignment import Aligned, aligned
-from annotation.agreement.gwet import ac1
-from annotation.agreement.rules import SUPPORTS
-from data.bootstrap import FEWEST_UNITS
+from berdseye.annotation.agreement.alignment import Aligned, aligned
+from berdseye.annotation.agreement.gwet import ac1
+from berdseye.annotation.agreement.rules import SUPPORTS
+from berdseye.data.bootstrap import FEWEST_UNITS
 
 Doubles = npt.NDArray[np.float64]
 _SAME = 1e-9

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotation.agreement.alignment import Ints
+from berdseye.annotation.agreement.alignment import Ints
 
 Doubles = npt.NDArray[np.float64]
 RESAMPLES = 1000

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.agreement.alignment import Aligned, Ints, aligned
-from annotation.agreement.together import Statistic, together
+from berdseye.annotation.agreement.alignment import Aligned, Ints, aligned
+from berdseye.annotation.agreement.together import Statistic, together
 
 Period = Literal["day", "week", "month"]
 PERIODS: tuple[Period, ...] = get_args(Period)

@@ -14,12 +14,12 @@ import pandas as pd
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from annotation.agreement import coefficients
-from annotation.agreement.alignment import Aligned, Ints, Mask
-from annotation.agreement.holm import holm
-from annotation.agreement.patterns import drawn, patterns
-from annotation.agreement.rules import AGAINST, SUPPORTS
-from data.bootstrap import bootstrap_interval
+from berdseye.annotation.agreement import coefficients
+from berdseye.annotation.agreement.alignment import Aligned, Ints, Mask
+from berdseye.annotation.agreement.holm import holm
+from berdseye.annotation.agreement.patterns import drawn, patterns
+from berdseye.annotation.agreement.rules import AGAINST, SUPPORTS
+from berdseye.data.bootstrap import bootstrap_interval
 
 EVERYONE = "people together"
 AGREES = "agrees with the other people"

@@ -3,10 +3,10 @@
 import pandas as pd
 from sqlalchemy import select
 
-from annotation.agreement.rules import AGAINST, SKIPPED, SUPPORTS
-from annotation.frames import frame_of
-from annotation.judgments import Judgments
-from annotation.schema import annotators, batch_items, batches, pairs, present
+from berdseye.annotation.agreement.rules import AGAINST, SKIPPED, SUPPORTS
+from berdseye.annotation.frames import frame_of
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import annotators, batch_items, batches, pairs, present
 
 ABOUT = ("dataset", "question_id", "corpus", "stance")
 COLUMNS = ("item", "annotator", "label", "at", "shown", "demo", "guidelines", "arm", "decision", *ABOUT)

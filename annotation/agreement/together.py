@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from annotation.agreement import coefficients
-from annotation.agreement.alignment import Aligned, Ints
-from annotation.agreement.gwet import ac1
-from annotation.agreement.pairwise import positive_and_negative, with_width
-from annotation.agreement.patterns import RESAMPLES, Doubles, Patterns, drawn, drawn_over_groups, patterns
-from data.bootstrap import NO_INTERVAL, bootstrap_interval
+from berdseye.annotation.agreement import coefficients
+from berdseye.annotation.agreement.alignment import Aligned, Ints
+from berdseye.annotation.agreement.gwet import ac1
+from berdseye.annotation.agreement.pairwise import positive_and_negative, with_width
+from berdseye.annotation.agreement.patterns import RESAMPLES, Doubles, Patterns, drawn, drawn_over_groups, patterns
+from berdseye.data.bootstrap import NO_INTERVAL, bootstrap_interval
 
 _OWN = "Berdseye"
 
@@ -42,7 +42,7 @@ def together(
 
     Fleiss' kappa is over the items with as many labels as most have (of equals, the larger number). Intervals are of a percentile
     bootstrap over items or, with `questions` int64[n_items], over whole questions; AC1's over items is Gwet's own. There is
-    none over few items, or where all of them agree alike, which `interval` says (`data.bootstrap`).
+    none over few items, or where all of them agree alike, which `interval` says (`berdseye.data.bootstrap`).
     """
     counts = labels.counts()
     labelled = counts.sum(axis=1) > 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 
 JUDGMENTS = "judgments.db"
 SETTINGS = "berdseye.toml"

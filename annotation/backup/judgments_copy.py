@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
-from annotation.database import open_database, shown_url
-from data.errors import BadInputError, UnavailableError
+from berdseye.annotation.database import open_database, shown_url
+from berdseye.data.errors import BadInputError, UnavailableError
 
 _ROWS = 2_000
 _VERSION = "alembic_version"

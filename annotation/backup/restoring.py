@@ -13,14 +13,14 @@ from uuid import uuid4
 import tomli_w
 from sqlalchemy.engine import URL, make_url
 
-from annotation.backup.contents import JUDGMENTS, SETTINGS
-from annotation.backup.judgments_copy import count_events, load_judgments, settle
-from annotation.backup.writing import FORMAT, MANIFEST, BackupManifest, Entry
-from annotation.database import open_database
-from data.atomic import sync_folder, write_bytes
-from data.errors import BadInputError, BerdseyeError
-from data.progress import Progress, silent
-from data.workspace import Workspace
+from berdseye.annotation.backup.contents import JUDGMENTS, SETTINGS
+from berdseye.annotation.backup.judgments_copy import count_events, load_judgments, settle
+from berdseye.annotation.backup.writing import FORMAT, MANIFEST, BackupManifest, Entry
+from berdseye.annotation.database import open_database
+from berdseye.data.atomic import sync_folder, write_bytes
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
 
 _NAME = re.compile(r"[^/\\\x00-\x1f]{1,250}(/[^/\\\x00-\x1f]{1,250}){0,20}")
 _CHUNK = 1 << 20

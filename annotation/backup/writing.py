@@ -13,12 +13,12 @@ from typing import IO, Any
 
 import tomli_w
 
-from annotation.backup.contents import JUDGMENTS, LEFT_OUT, SETTINGS, files, is_database
-from annotation.backup.judgments_copy import copy_judgments, copy_sqlite, count_events
-from data.atomic import replacing
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.workspace import Workspace
+from berdseye.annotation.backup.contents import JUDGMENTS, LEFT_OUT, SETTINGS, files, is_database
+from berdseye.annotation.backup.judgments_copy import copy_judgments, copy_sqlite, count_events
+from berdseye.data.atomic import replacing
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
 
 MANIFEST = "manifest.json"
 FORMAT = 1

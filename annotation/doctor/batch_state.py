@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, func, select, update
 
-from annotation.batches import word_counts
-from annotation.doctor.finding import Finding, some, within
-from annotation.schema import batch_events, batch_items, batch_people, batches, events, reservations
+from berdseye.annotation.batches import word_counts
+from berdseye.annotation.doctor.finding import Finding, some, within
+from berdseye.annotation.schema import batch_events, batch_items, batch_people, batches, events, reservations
 
 
 def counters(connection: Connection) -> Iterator[Finding]:

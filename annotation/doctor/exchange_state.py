@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, delete, select
 
-from annotation.doctor.finding import Finding, some, within
-from annotation.label_studio.sync_state import ARRIVES_WITHIN, SENT
-from annotation.schema import events, sync_annotations
+from berdseye.annotation.doctor.finding import Finding, some, within
+from berdseye.annotation.label_studio.sync_state import ARRIVES_WITHIN, SENT
+from berdseye.annotation.schema import events, sync_annotations
 
 
 def agreements(connection: Connection) -> Iterator[Finding]:

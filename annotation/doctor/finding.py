@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from annotation.database import writing
-from annotation.judgments import Judgments
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Judgments
 
 Mend = Callable[[Judgments], object]
 

@@ -7,9 +7,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from sqlalchemy import Connection, select
 
-from annotation.doctor.finding import Finding, some, within
-from annotation.judgments import VERDICTS, WORD_KINDS
-from annotation.schema import events
+from berdseye.annotation.doctor.finding import Finding, some, within
+from berdseye.annotation.judgments import VERDICTS, WORD_KINDS
+from berdseye.annotation.schema import events
 
 _ROOT = uuid5(NAMESPACE_URL, "https://berdseye.local/doctor")
 _SOURCE = "doctor"

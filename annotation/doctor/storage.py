@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, ForeignKey, Table, delete, exists, func, select, text
 
-from annotation.doctor.finding import Finding, some, within
-from annotation.judgments import now
-from annotation.schema import (
+from berdseye.annotation.doctor.finding import Finding, some, within
+from berdseye.annotation.judgments import now
+from berdseye.annotation.schema import (
     annotators,
     batch_people,
     metadata,

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, false, or_, select
 
-from annotation.batches import TASKS, Batch, Task
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, now
-from annotation.schema import batches, events, guidelines, guidelines_in_use
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
+from berdseye.annotation.batches import TASKS, Batch, Task
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, now
+from berdseye.annotation.schema import batches, events, guidelines, guidelines_in_use
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.passages import clean
 
 PACKAGED = "packaged"
 _LONGEST = 20_000
@@ -43,7 +43,7 @@ def version_of(text: str) -> str:
 @cache
 def packaged(task: Task) -> Guidelines:
     """What Berdseye tells those who judge, verify or prefer, unless a workspace says otherwise."""
-    text = (files("annotation.guidelines") / f"{task}.md").read_text(encoding="utf-8").strip()
+    text = (files("berdseye.annotation.guidelines") / f"{task}.md").read_text(encoding="utf-8").strip()
     return Guidelines(version_of(text), text)
 
 

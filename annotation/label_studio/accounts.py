@@ -16,12 +16,12 @@ from typing import Any
 import httpx
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.credentials import Credentials, Password, read_passwords, write_passwords
-from annotation.label_studio.people import People, address_of, email_of
-from annotation.people import people as known_people
-from data.errors import BadInputError, BerdseyeError
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.credentials import Credentials, Password, read_passwords, write_passwords
+from berdseye.annotation.label_studio.people import People, address_of, email_of
+from berdseye.annotation.people import people as known_people
+from berdseye.data.errors import BadInputError, BerdseyeError
 
 _PASSWORD_BYTES = 15
 _SECONDS = 60.0

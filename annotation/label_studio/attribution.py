@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, select
 
-from annotation.batches import Batch, list_batches
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, now
-from annotation.label_studio.identity import event_uid
-from annotation.label_studio.purpose import Purpose, batch_purposes
-from annotation.label_studio.report import Report
-from annotation.label_studio.sync_state import Local, Place, append_events, read_local
-from annotation.schema import annotators, present, sync_annotations, sync_projects
-from data.errors import BadInputError
+from berdseye.annotation.batches import Batch, list_batches
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, now
+from berdseye.annotation.label_studio.identity import event_uid
+from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.sync_state import Local, Place, append_events, read_local
+from berdseye.annotation.schema import annotators, present, sync_annotations, sync_projects
+from berdseye.data.errors import BadInputError
 
 _THERE = "label-studio"
 _WORDS = ("judge", "prefer")

@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from annotation.assignment import deal, ordered_pairs
-from annotation.batches import Batch
-from annotation.guidelines.versions import in_use
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.accounts import give_accounts, without_account
-from annotation.label_studio.batch_tasks import check_sendable, data_of, detector_of, labels_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.forms import instruction, validated
-from annotation.label_studio.people import People
-from annotation.label_studio.project import Project, described, make_project, project_by_key
-from annotation.label_studio.pull import pull
-from annotation.label_studio.purpose import batch_purposes, write_purpose
-from annotation.label_studio.report import Report
-from annotation.label_studio.sync import sync
-from annotation.schema import sync_tasks
-from data.errors import BadInputError
+from berdseye.annotation.assignment import deal, ordered_pairs
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.guidelines.versions import in_use
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.accounts import give_accounts, without_account
+from berdseye.annotation.label_studio.batch_tasks import check_sendable, data_of, detector_of, labels_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.forms import instruction, validated
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import Project, described, make_project, project_by_key
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.schema import sync_tasks
+from berdseye.data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
 _LONGEST_TITLE = 50

@@ -6,15 +6,15 @@ from typing import Any
 
 from sqlalchemy import select
 
-from annotation.assignment import deal, ordered_pairs
-from annotation.batches import Batch
-from annotation.judgments import Judgments
-from annotation.label_studio.config import prediction_of, shown_version, task_data
-from annotation.label_studio.forms import validated
-from annotation.label_studio.push import Labels
-from annotation.schema import batch_items
-from data.atomic import write_bytes
-from data.errors import BadInputError
+from berdseye.annotation.assignment import deal, ordered_pairs
+from berdseye.annotation.batches import Batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.config import prediction_of, shown_version, task_data
+from berdseye.annotation.label_studio.forms import validated
+from berdseye.annotation.label_studio.push import Labels
+from berdseye.annotation.schema import batch_items
+from berdseye.data.atomic import write_bytes
+from berdseye.data.errors import BadInputError
 
 
 def check_sendable(batch: Batch) -> None:

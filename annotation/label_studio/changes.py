@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.project import Project
-from annotation.label_studio.purpose import Purpose
-from annotation.label_studio.remote import RemoteTask, all_tasks, changed_keys, look_up
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.purpose import Purpose
+from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks, changed_keys, look_up
 
 # A change is dated before it is stored, and an import of thousands of tasks stores for seconds.
 _OVERLAP = timedelta(seconds=120)

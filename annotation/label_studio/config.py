@@ -5,11 +5,11 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from annotation.judgments import VERDICTS, PairRecord, Verdict
-from annotation.words import PREFERENCES, Preference
-from data.errors import BadInputError
-from data.passages import clean
-from data.records import STANCES, pair_key
+from berdseye.annotation.judgments import VERDICTS, PairRecord, Verdict
+from berdseye.annotation.words import PREFERENCES, Preference
+from berdseye.data.errors import BadInputError
+from berdseye.data.passages import clean
+from berdseye.data.records import STANCES, pair_key
 
 GUIDELINE = (
     "Does the passage support the perspective? Judge by what it says, not by what you know or believe. "

@@ -16,12 +16,12 @@ import httpx
 from filelock import FileLock, Timeout
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.label_studio.credentials import Credentials
-from annotation.label_studio.server import running
-from annotation.label_studio.token_auth import TokenAuth
-from data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
-from data.errors import BadInputError, BerdseyeError, UnavailableError
-from data.workspace import Workspace
+from berdseye.annotation.label_studio.credentials import Credentials
+from berdseye.annotation.label_studio.server import running
+from berdseye.annotation.label_studio.token_auth import TokenAuth
+from berdseye.data.answer_bounds import UNPACKED, AnswerTooLongError, bounded
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 _ANSWER_SECONDS = 600.0
 _LONGEST_ANSWER = 2 << 30  # a project of 100,000 long tasks takes a tenth

@@ -2,9 +2,9 @@
 
 from sqlalchemy import select
 
-from annotation.judgments import WORD_KINDS, Judgments, by_keys
-from annotation.label_studio.drift_report import Contested, Held
-from annotation.schema import annotators, events
+from berdseye.annotation.judgments import WORD_KINDS, Judgments, by_keys
+from berdseye.annotation.label_studio.drift_report import Contested, Held
+from berdseye.annotation.schema import annotators, events
 
 _THERE = "label-studio"
 

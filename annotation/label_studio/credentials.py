@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data.errors import BadInputError, UnavailableError
+from berdseye.data.errors import BadInputError, UnavailableError
 
 ADMIN_EMAIL = "admin@berdseye.local"
 """The account that Berdseye itself uses on its own server; nobody's judgments should be made with it."""

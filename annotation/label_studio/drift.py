@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from annotation.judgments import Judgments
-from annotation.label_studio.config import Word, pair_of, shown_version
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.contested import contested_words
-from annotation.label_studio.drift_report import Drift, Held, Side, WordDrift
-from annotation.label_studio.merge import Step, step
-from annotation.label_studio.outbox import belongs
-from annotation.label_studio.people import People
-from annotation.label_studio.project import Project, fresh
-from annotation.label_studio.purpose import purpose_of
-from annotation.label_studio.remote import RemoteAnnotation, RemoteTask, all_tasks
-from annotation.label_studio.sync_state import Local, Place, read_base, read_local, read_pairs, read_sent
-from annotation.schema import present, sync_tasks
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.config import Word, pair_of, shown_version
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.contested import contested_words
+from berdseye.annotation.label_studio.drift_report import Drift, Held, Side, WordDrift
+from berdseye.annotation.label_studio.merge import Step, step
+from berdseye.annotation.label_studio.outbox import belongs
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import Project, fresh
+from berdseye.annotation.label_studio.purpose import purpose_of
+from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, all_tasks
+from berdseye.annotation.label_studio.sync_state import Local, Place, read_base, read_local, read_pairs, read_sent
+from berdseye.annotation.schema import present, sync_tasks
 
 _CURES = {
     Step.SEND: "the next sending brings what is here",

@@ -2,10 +2,10 @@
 
 from sqlalchemy import select
 
-from annotation.judgments import Judgments
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.project import Project, project_by_key
-from annotation.schema import sync_projects, sync_tasks
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.project import Project, project_by_key
+from berdseye.annotation.schema import sync_projects, sync_tasks
 
 
 def exchanged_projects(judgments: Judgments, connection: Connection) -> list[Project]:

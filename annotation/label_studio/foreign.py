@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.judgments import VERDICTS, PairRecord, Verdict
-from annotation.label_studio.config import Word, pair_of, word_of
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
-from data.records import STANCES
+from berdseye.annotation.judgments import VERDICTS, PairRecord, Verdict
+from berdseye.annotation.label_studio.config import Word, pair_of, word_of
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.passages import clean
+from berdseye.data.records import STANCES
 
 RawTask = Mapping[str, Any]
 FIELDS = ("passage", "perspective", "question", "question_id", "title", "url", "stance")

@@ -4,10 +4,10 @@ import html
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
-from annotation.batches import Task
-from annotation.label_studio.config import CONFIG
-from annotation.words import verdicts_of
-from data.errors import BadInputError
+from berdseye.annotation.batches import Task
+from berdseye.annotation.label_studio.config import CONFIG
+from berdseye.annotation.words import verdicts_of
+from berdseye.data.errors import BadInputError
 
 _COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
             editable="true"/>"""

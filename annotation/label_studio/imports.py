@@ -8,22 +8,22 @@ from typing import Any
 
 from sqlalchemy import select
 
-from annotation.batches import list_batches
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, batched_rows, by_keys
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.foreign import GUESSED, RawTask, Rule, read_pair, read_word, rule_for
-from annotation.label_studio.identity import event_uid
-from annotation.label_studio.people import Directory, People, name_of_account
-from annotation.label_studio.project import project_by_id
-from annotation.label_studio.purpose import Purpose
-from annotation.label_studio.receiving import Receiving
-from annotation.label_studio.remote import RemoteAnnotation, Said, moment_of, raw_tasks, seconds_of
-from annotation.label_studio.sync_state import Place, append_events, read_local
-from annotation.people import known_or_invited
-from annotation.schema import batch_items, events, sync_tasks
-from data.errors import BadInputError
-from data.json_files import read_json
+from berdseye.annotation.batches import list_batches
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, batched_rows, by_keys
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.foreign import GUESSED, RawTask, Rule, read_pair, read_word, rule_for
+from berdseye.annotation.label_studio.identity import event_uid
+from berdseye.annotation.label_studio.people import Directory, People, name_of_account
+from berdseye.annotation.label_studio.project import project_by_id
+from berdseye.annotation.label_studio.purpose import Purpose
+from berdseye.annotation.label_studio.receiving import Receiving
+from berdseye.annotation.label_studio.remote import RemoteAnnotation, Said, moment_of, raw_tasks, seconds_of
+from berdseye.annotation.label_studio.sync_state import Place, append_events, read_local
+from berdseye.annotation.people import known_or_invited
+from berdseye.annotation.schema import batch_items, events, sync_tasks
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_json
 
 Author = Callable[[Any], Annotator]
 

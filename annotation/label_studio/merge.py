@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from annotation.label_studio.config import Word
+from berdseye.annotation.label_studio.config import Word
 
 
 class Step(Enum):

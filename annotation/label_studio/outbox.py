@@ -3,9 +3,9 @@
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select, union_all
 from sqlalchemy import func as sql
 
-from annotation.judgments import Judgments
-from annotation.label_studio.purpose import Purpose, batch_purposes, purpose_of
-from annotation.schema import present, sync_annotations, sync_projects, sync_tasks
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes, purpose_of
+from berdseye.annotation.schema import present, sync_annotations, sync_projects, sync_tasks
 
 
 def waiting(judgments: Judgments, project: str | None = None) -> int:

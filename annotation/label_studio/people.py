@@ -12,15 +12,15 @@ from typing import Any
 
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, folded_name
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.credentials import ADMIN_EMAIL
-from annotation.label_studio.sync_state import read_authors
-from annotation.people import people
-from annotation.schema import annotators
-from data.errors import BadInputError
-from data.people import folded_email
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, folded_name
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.credentials import ADMIN_EMAIL
+from berdseye.annotation.label_studio.sync_state import read_authors
+from berdseye.annotation.people import people
+from berdseye.annotation.schema import annotators
+from berdseye.data.errors import BadInputError
+from berdseye.data.people import folded_email
 
 _DOMAIN = "berdseye.local"
 _LONGEST_NAME = 120

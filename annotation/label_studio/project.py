@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.label_studio.config import GUIDELINE
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.forms import validated
-from data.errors import BadInputError, UnknownNameError
-from data.workspace import Workspace
+from berdseye.annotation.label_studio.config import GUIDELINE
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.forms import validated
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.workspace import Workspace
 
 _NOT_FOUND = 404
 _GUIDELINES = re.compile(r"Guidelines: version ([0-9a-f]{1,16})\b")

@@ -4,20 +4,20 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy import select
 
-from annotation.database import writing
-from annotation.judgments import Judgments, batched_rows
-from annotation.label_studio.attribution import warned
-from annotation.label_studio.changes import read_changes
-from annotation.label_studio.config import Word, pair_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.forms import check_config
-from annotation.label_studio.people import People
-from annotation.label_studio.project import Project, fresh
-from annotation.label_studio.purpose import Purpose, purpose_of, write_received
-from annotation.label_studio.receiving import Receiving
-from annotation.label_studio.remote import RemoteTask, Said, said
-from annotation.label_studio.report import Report
-from annotation.label_studio.sync_state import (
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Judgments, batched_rows
+from berdseye.annotation.label_studio.attribution import warned
+from berdseye.annotation.label_studio.changes import read_changes
+from berdseye.annotation.label_studio.config import Word, pair_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.forms import check_config
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import Project, fresh
+from berdseye.annotation.label_studio.purpose import Purpose, purpose_of, write_received
+from berdseye.annotation.label_studio.receiving import Receiving
+from berdseye.annotation.label_studio.remote import RemoteTask, Said, said
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.sync_state import (
     Place,
     append_events,
     forget_tasks,
@@ -27,9 +27,9 @@ from annotation.label_studio.sync_state import (
     read_sent,
     write_base,
 )
-from annotation.schema import sync_tasks
-from annotation.words import verdicts_of
-from data.errors import BadInputError
+from berdseye.annotation.schema import sync_tasks
+from berdseye.annotation.words import verdicts_of
+from berdseye.data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, select, update
 
-from annotation.batches import Task
-from annotation.database import writing
-from annotation.judgments import Judgments
-from annotation.schema import batches, sync_projects
+from berdseye.annotation.batches import Task
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import batches, sync_projects
 
 
 class Purpose(NamedTuple):

@@ -6,19 +6,19 @@ from typing import Any
 
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.database import writing
-from annotation.judgments import Judgments, PairRecord, batched_rows
-from annotation.label_studio.config import Word, prediction_of, result_of, shown_version, task_data
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.forms import check_config
-from annotation.label_studio.identity import annotation_uid
-from annotation.label_studio.merge import Step, step
-from annotation.label_studio.people import People
-from annotation.label_studio.project import Project, fresh
-from annotation.label_studio.purpose import Purpose, purpose_of
-from annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
-from annotation.label_studio.report import Report
-from annotation.label_studio.sync_state import (
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Judgments, PairRecord, batched_rows
+from berdseye.annotation.label_studio.config import Word, prediction_of, result_of, shown_version, task_data
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.forms import check_config
+from berdseye.annotation.label_studio.identity import annotation_uid
+from berdseye.annotation.label_studio.merge import Step, step
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import Project, fresh
+from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
+from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.sync_state import (
     Agreed,
     Local,
     Place,
@@ -30,9 +30,9 @@ from annotation.label_studio.sync_state import (
     write_sent,
     write_tasks,
 )
-from annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
-from annotation.words import verdicts_of
-from data.errors import BadInputError
+from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
+from berdseye.annotation.words import verdicts_of
+from berdseye.data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
 Labels = Mapping[str, tuple[float, bool]]

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from annotation.judgments import Source
-from annotation.label_studio.config import Word
-from annotation.label_studio.identity import event_uid
-from annotation.label_studio.merge import Step, step
-from annotation.label_studio.purpose import Purpose
-from annotation.label_studio.remote import Said
-from annotation.label_studio.sync_state import Agreed, Local, Place
-from annotation.words import PREFERENCES
+from berdseye.annotation.judgments import Source
+from berdseye.annotation.label_studio.config import Word
+from berdseye.annotation.label_studio.identity import event_uid
+from berdseye.annotation.label_studio.merge import Step, step
+from berdseye.annotation.label_studio.purpose import Purpose
+from berdseye.annotation.label_studio.remote import Said
+from berdseye.annotation.label_studio.sync_state import Agreed, Local, Place
+from berdseye.annotation.words import PREFERENCES
 
 _NOTHING_HELD = Local(None, "", "", "", None)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from annotation.judgments import batched_rows
-from annotation.label_studio.config import Word, word_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.people import People
-from data.errors import BadInputError, BerdseyeError
+from berdseye.annotation.judgments import batched_rows
+from berdseye.annotation.label_studio.config import Word, word_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.people import People
+from berdseye.data.errors import BadInputError, BerdseyeError
 
 _PAGE = 1000
 # Ids go into the address of the request, which the server accepts up to 64 KB.

@@ -17,10 +17,10 @@ from pathlib import Path
 import httpx
 from filelock import FileLock
 
-from annotation.label_studio.credentials import Credentials, make_credentials, read_credentials
-from data.atomic import write_json
-from data.errors import BadInputError, BerdseyeError, UnavailableError
-from data.processes import end_group, runs_command
+from berdseye.annotation.label_studio.credentials import Credentials, make_credentials, read_credentials
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.processes import end_group, runs_command
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8080

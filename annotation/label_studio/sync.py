@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from annotation.judgments import Judgments
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.forms import check_config
-from annotation.label_studio.outbox import waiting_pairs
-from annotation.label_studio.project import Project, fresh
-from annotation.label_studio.pull import pull
-from annotation.label_studio.purpose import purpose_of
-from annotation.label_studio.push import Labels, More, Progress, push
-from annotation.label_studio.report import Report
-from data.errors import BadInputError
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.forms import check_config
+from berdseye.annotation.label_studio.outbox import waiting_pairs
+from berdseye.annotation.label_studio.project import Project, fresh
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.purpose import purpose_of
+from berdseye.annotation.label_studio.push import Labels, More, Progress, push
+from berdseye.annotation.label_studio.report import Report
+from berdseye.data.errors import BadInputError
 
 
 def sync(

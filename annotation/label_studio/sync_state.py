@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Connection, Table, bindparam, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from annotation.judgments import PairRecord, Verdict, batched_rows
-from annotation.label_studio.config import Word
-from annotation.schema import events, pairs, present, sync_annotations, sync_tasks
-from annotation.words import Preference
+from berdseye.annotation.judgments import PairRecord, Verdict, batched_rows
+from berdseye.annotation.label_studio.config import Word
+from berdseye.annotation.schema import events, pairs, present, sync_annotations, sync_tasks
+from berdseye.annotation.words import Preference
 
 ARRIVES_WITHIN = 900
 """Seconds: an import whose sender was killed goes on in the server; after this long it has ended, one way or the other."""

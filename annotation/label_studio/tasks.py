@@ -7,12 +7,12 @@ from typing import Any
 
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.label_studio.config import Word, result_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.identity import annotation_uid
-from annotation.label_studio.people import People
-from annotation.label_studio.remote import RemoteTask, look_up, said
-from data.errors import BerdseyeError
+from berdseye.annotation.label_studio.config import Word, result_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.identity import annotation_uid
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.remote import RemoteTask, look_up, said
+from berdseye.data.errors import BerdseyeError
 
 _ATTEMPTS = 3
 _PAUSE_SECONDS = 0.5

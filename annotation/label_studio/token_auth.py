@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 _MARGIN_SECONDS = 30.0
 

@@ -11,17 +11,17 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from annotation.judgments import Annotator, Judgments
-from annotation.perspective_edits.changes import Change, chosen_parts
-from annotation.perspective_edits.log import KINDS, EditLog, Event, locked_edits
-from annotation.perspective_edits.states import History
-from annotation.schema import annotators, perspective_edits
-from data.atomic import write_bytes
-from data.dataset_formats.perspectives import read_perspectives
-from data.errors import BadInputError, BerdseyeError
-from data.json_files import Row, read_rows
-from data.records import Perspective
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.perspective_edits.changes import Change, chosen_parts
+from berdseye.annotation.perspective_edits.log import KINDS, EditLog, Event, locked_edits
+from berdseye.annotation.perspective_edits.states import History
+from berdseye.annotation.schema import annotators, perspective_edits
+from berdseye.data.atomic import write_bytes
+from berdseye.data.dataset_formats.perspectives import read_perspectives
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.json_files import Row, read_rows
+from berdseye.data.records import Perspective
+from berdseye.data.workspace import Workspace
 
 
 def export_edits(judgments: Judgments, path: Path, dataset: str | None = None) -> int:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from sqlalchemy import func, select
 
-from annotation.batch_progress import flags
-from annotation.judgments import Judgments
-from annotation.schema import pairs, present
+from berdseye.annotation.batch_progress import flags
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import pairs, present
 
 
 class Attention(NamedTuple):

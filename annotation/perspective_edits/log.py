@@ -13,17 +13,17 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, func, select
 
-from annotation.database import writing
-from annotation.judgments import Annotator, Judgments, now
-from annotation.perspective_edits.changes import Change, ConflictError
-from annotation.perspective_edits.states import Edit, History, Replayed, accepted, replay
-from annotation.schema import annotators, perspective_edits
-from data.dataset_names import split_version
-from data.datasets import load_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
-from data.records import Question
-from data.workspace import Workspace
+from berdseye.annotation.database import writing
+from berdseye.annotation.judgments import Annotator, Judgments, now
+from berdseye.annotation.perspective_edits.changes import Change, ConflictError
+from berdseye.annotation.perspective_edits.states import Edit, History, Replayed, accepted, replay
+from berdseye.annotation.schema import annotators, perspective_edits
+from berdseye.data.dataset_names import split_version
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.passages import clean
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
 
 KINDS = ("propose", "accept", "reject", "undo")
 Undone = Literal["decision", "proposal"]

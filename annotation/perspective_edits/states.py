@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from annotation.judgments import Annotator
-from annotation.perspective_edits.changes import Change, ConflictError
-from data.records import Question
+from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.perspective_edits.changes import Change, ConflictError
+from berdseye.data.records import Question
 
 Status = Literal["open", "accepted", "rejected", "withdrawn"]
 

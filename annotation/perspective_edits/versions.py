@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from annotation.perspective_edits.log import EditLog
-from annotation.perspective_edits.states import Edit
-from data.dataset_names import version_name, version_numbers
-from data.dataset_versions import QuestionChange, VersionManifest, differences, save_version
-from data.datasets import load_dataset
-from data.errors import BadInputError
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.annotation.perspective_edits.states import Edit
+from berdseye.data.dataset_names import version_name, version_numbers
+from berdseye.data.dataset_versions import QuestionChange, VersionManifest, differences, save_version
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
 
 
 class Coming(NamedTuple):

@@ -20,17 +20,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.adjudication import gold_words
-from annotation.judgments import Judgments
-from annotation.training_data import Choice, decided
-from annotation.training_sets.leakage import Mend, mended
-from data.atomic import sync_folder, write_json, write_parquet
-from data.errors import BadInputError, StaleError, UnknownNameError
-from data.labelled_pairs import LabelledPair, read_labelled_pairs
-from data.locks import locked
-from data.near_duplicates import DEFAULT_THRESHOLD
-from data.splits import SPLITS, same_question
-from data.workspace import Workspace, checked_name
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.training_data import Choice, decided
+from berdseye.annotation.training_sets.leakage import Mend, mended
+from berdseye.data.atomic import sync_folder, write_json, write_parquet
+from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.labelled_pairs import LabelledPair, read_labelled_pairs
+from berdseye.data.locks import locked
+from berdseye.data.near_duplicates import DEFAULT_THRESHOLD
+from berdseye.data.splits import SPLITS, same_question
+from berdseye.data.workspace import Workspace, checked_name
 
 PAIRS = "pairs.parquet"
 _MANIFEST = "manifest.json"

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.arguments import not_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
-from data.atomic import make_folder
-from data.errors import BadInputError
-from data.given_paths import regular_file
+from berdseye.app.arguments import not_with
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import note, print_json
+from berdseye.data.atomic import make_folder
+from berdseye.data.errors import BadInputError
+from berdseye.data.given_paths import regular_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evaluation.agreement.report import Report
+    from berdseye.evaluation.agreement.report import Report
 
 
 class Unsure(StrEnum):
@@ -122,8 +122,8 @@ def command(
 
     Example: `berdseye agreement labels.csv --json`
     """
-    from annotation.agreement.rules import Rule
-    from evaluation.agreement.report import Choices, report
+    from berdseye.annotation.agreement.rules import Rule
+    from berdseye.evaluation.agreement.report import Choices, report
 
     if csv + latex + json > 1:
         raise BadInputError("One of --csv, --latex and --json at a time.", hint="Choose one.")
@@ -136,7 +136,7 @@ def command(
     found = report(labels, choices, gold)
     note(found.said)
     if out is not None:
-        from evaluation.agreement.exports import write_report
+        from berdseye.evaluation.agreement.exports import write_report
 
         note(f"{len(write_report(found, out))} files in {out}")
     _print(found, part, csv=csv, latex=latex, json=json)
@@ -157,10 +157,10 @@ def _read(file: Path) -> "pd.DataFrame":
 
 
 def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tuple[pd.DataFrame, dict[str, bool]]":
-    from annotation.judgments import Judgments
-    from detectors.registry import parse_detector
-    from detectors.trained import adopted_detector
-    from evaluation.agreement.labels import adjudicated, agreement_labels
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.trained import adopted_detector
+    from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
 
     held = opened(workspace)
     chosen = parse_detector(detector or adopted_detector(held), held)
@@ -169,8 +169,8 @@ def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tup
 
 
 def _print(found: "Report", part: Part | None, *, csv: bool, latex: bool, json: bool) -> None:
-    from annotation.export import to_csv
-    from evaluation.agreement.exports import TITLES, shown, to_latex
+    from berdseye.annotation.export import to_csv
+    from berdseye.evaluation.agreement.exports import TITLES, shown, to_latex
 
     one = found.parts[part or Part.TOGETHER]
     if csv:

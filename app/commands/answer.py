@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.arguments import not_with, only_with, written
-from app.commands.models import DEFAULT_MODEL, ModelOption
-from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from data.errors import BadInputError
-from data.workspace import Workspace
+from berdseye.app.arguments import not_with, only_with, written
+from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
-    from data.answers import AnswerManifest
+    from berdseye.data.answers import AnswerManifest
 
 _SHOWN = 300
 _ASKING = (
@@ -88,11 +88,11 @@ def answer(
         return
     if dataset is None:
         raise BadInputError("No data set is named.", hint="Write `berdseye answer DATASET`, or --list or --show NAME.")
-    from data.language_models.cache import CompletionCache
-    from detectors.labelling import judge
-    from evaluation.answering.asking import Sampling
-    from evaluation.answering.running import Plan, answer_dataset
-    from evaluation.answering.styles import STYLES, read_style
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.detectors.labelling import judge
+    from berdseye.evaluation.answering.asking import Sampling
+    from berdseye.evaluation.answering.running import Plan, answer_dataset
+    from berdseye.evaluation.answering.styles import STYLES, read_style
 
     plan = Plan(
         strategy,
@@ -146,7 +146,7 @@ def _row(made: "AnswerManifest") -> dict[str, Any]:
 
 
 def _list(held: Workspace, json: bool) -> None:
-    from data.answers import list_answers
+    from berdseye.data.answers import list_answers
 
     rows = [_row(made) for made in list_answers(held)]
     if json:
@@ -157,10 +157,10 @@ def _list(held: Workspace, json: bool) -> None:
 
 
 def _show(held: Workspace, name: str, question: str | None, json: bool) -> None:
-    from data.answers import load_answers
-    from data.datasets import load_dataset
-    from data.errors import UnknownNameError
-    from evaluation.answering.reading import Read, load_read
+    from berdseye.data.answers import load_answers
+    from berdseye.data.datasets import load_dataset
+    from berdseye.data.errors import UnknownNameError
+    from berdseye.evaluation.answering.reading import Read, load_read
 
     answers = load_answers(held, name)
     asked = {q.id: q.text for q in load_dataset(held, answers.dataset)} if answers.dataset in held.datasets() else {}

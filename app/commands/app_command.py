@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from app.arguments import not_with
-from app.commands.options import WorkspaceOption, opened
-from app.console import note, notes
-from app.ports import APP_PORT, LABEL_STUDIO_PORT
-from data.demo.marker import is_demo
-from data.workspace import Workspace
+from berdseye.app.arguments import not_with
+from berdseye.app.commands.options import WorkspaceOption, opened
+from berdseye.app.console import note, notes
+from berdseye.app.ports import APP_PORT, LABEL_STUDIO_PORT
+from berdseye.data.demo.marker import is_demo
+from berdseye.data.workspace import Workspace
 
 
 def register(cli: typer.Typer) -> None:
@@ -37,7 +37,7 @@ def demo(workspace: WorkspaceOption = None) -> None:
     if is_demo(folder):
         note(f"Workspace {folder.resolve()} stands already.")
         return
-    from app.demo import build_demo
+    from berdseye.app.demo import build_demo
 
     columns = (
         TextColumn("Demo workspace"),
@@ -68,7 +68,7 @@ def app(
 
     Example: `berdseye app --port 8600 --no-label-studio`
     """
-    from app.serve import serve
+    from berdseye.app.serve import serve
 
     not_with("--no-label-studio", not label_studio, "label_studio_port")
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from data.errors import BadInputError
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.data.errors import BadInputError
 
 
 def register(cli: typer.Typer) -> None:
@@ -33,7 +33,7 @@ def backup(
 
     Example: `berdseye backup monday.zip`
     """
-    from annotation.backup.writing import back_up, left_out
+    from berdseye.annotation.backup.writing import back_up, left_out
 
     held = opened(workspace)
     with counting("backup") as progress:
@@ -69,7 +69,7 @@ def restore(
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
-    from annotation.backup.restoring import restore as restored
+    from berdseye.annotation.backup.restoring import restore as restored
 
     try:
         password = make_url(judgments_url).password if judgments_url else None

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from app.arguments import only_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from data.errors import BadInputError, UnknownNameError
+from berdseye.app.arguments import only_with
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 
 def register(cli: typer.Typer) -> None:
@@ -37,13 +37,13 @@ def bundle(
 
     Example: `berdseye bundle debate--web--bm25 "debate--web--dense(static)" bundle.zip --measures "MRecall@5 nDCG@5"`
     """
-    from annotation.judgments import Judgments
-    from data.atomic import write_bytes
-    from data.runs import list_runs, load_run
-    from evaluation.bundle.writing import bundle_of
-    from evaluation.label_sources import default_source, parse_label_source
-    from evaluation.measures import parse_measures
-    from evaluation.studies.store import list_results, load_result
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.data.atomic import write_bytes
+    from berdseye.data.runs import list_runs, load_run
+    from berdseye.evaluation.bundle.writing import bundle_of
+    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.measures import parse_measures
+    from berdseye.evaluation.studies.store import list_results, load_result
 
     held = opened(workspace)
     stored, results = [r.name for r in list_runs(held)], list_results(held)
@@ -78,7 +78,7 @@ def verify(
 
     Example: `berdseye verify bundle.zip`
     """
-    from evaluation.bundle.verifying import verify as check
+    from berdseye.evaluation.bundle.verifying import verify as check
 
     found = check(file)
     if json:

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.arguments import only_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from data.near_duplicates import DEFAULT_THRESHOLD
-from data.progress import Progress
-from data.workspace import Workspace
+from berdseye.app.arguments import only_with
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.data.near_duplicates import DEFAULT_THRESHOLD
+from berdseye.data.progress import Progress
+from berdseye.data.workspace import Workspace
 
 corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora.")
 
@@ -53,7 +53,7 @@ def add(
 
     Example: `berdseye corpus add wikipedia psgs_w100.tsv.gz`
     """
-    from data.corpora import add_corpus
+    from berdseye.data.corpora import add_corpus
 
     only_with("--near-duplicates drop", near_duplicates == "drop", "threshold")
     held = opened(workspace)
@@ -93,7 +93,7 @@ def _source(held: Workspace, name: str, path: Path, lucene: bool, progress: Prog
     if not lucene:
         yield path
         return
-    from retrieval.lucene.export import write_documents
+    from berdseye.retrieval.lucene.export import write_documents
 
     written = held.corpus_folder(name).parent / f".{name}.lucene.jsonl"
     written.parent.mkdir(parents=True, exist_ok=True)
@@ -129,8 +129,8 @@ def web(
 
     Example: `berdseye corpus web google --provider serper --trusted gov --trusted edu --trusted org`
     """
-    from data.corpora.web import add_web_corpus
-    from data.web.settings import WebSettings
+    from berdseye.data.corpora.web import add_web_corpus
+    from berdseye.data.web.settings import WebSettings
 
     settings = WebSettings(
         provider=provider,
@@ -160,8 +160,8 @@ def duplicates(
 
     Example: `berdseye corpus duplicates web --threshold 0.8`
     """
-    from data.corpora import open_corpus
-    from data.near_duplicates import NearDuplicates
+    from berdseye.data.corpora import open_corpus
+    from berdseye.data.near_duplicates import NearDuplicates
 
     opened_corpus = open_corpus(opened(workspace), name)
     with counting(name) as progress:
@@ -180,7 +180,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye corpus list --json`
     """
-    from data.corpora import open_corpus
+    from berdseye.data.corpora import open_corpus
 
     held = opened(workspace)
     manifests = [open_corpus(held, name).manifest for name in held.corpora()]

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
-from app.console import print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector
+from berdseye.app.console import print_json
 
 
 def register(cli: typer.Typer) -> None:
@@ -26,7 +26,7 @@ def detect(
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """
-    from data.records import Pair
+    from berdseye.data.records import Pair
 
     chosen = chosen_detector(detector, workspace)
     path = Path(passage) if len(passage) < 250 else None

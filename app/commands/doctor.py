@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
 
 
 def register(cli: typer.Typer) -> None:
@@ -29,8 +29,8 @@ def doctor(
 
     Example: `berdseye doctor`
     """
-    from app.judgments_state import examine_judgments
-    from app.stored_files import examine
+    from berdseye.app.judgments_state import examine_judgments
+    from berdseye.app.stored_files import examine
 
     held = opened(workspace)
     with counting("doctor") as progress:

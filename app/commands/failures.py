@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from data.errors import BadInputError
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from data.runs import Run, RunManifest
-    from data.workspace import Workspace
-    from evaluation.failures.contrast import Contrast
+    from berdseye.data.runs import Run, RunManifest
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.failures.contrast import Contrast
 
 Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
@@ -55,13 +55,13 @@ def failures(
     """
     import pandas as pd
 
-    from annotation.export import table_form, write_table
-    from annotation.judgments import Judgments
-    from data.runs import Run, list_runs, load_run
-    from evaluation.failures.attribution import POOL_DEPTH, reasons_of_holes
-    from evaluation.failures.reasons import reason_counts
-    from evaluation.label_sources import default_source, parse_label_source
-    from evaluation.labelled_runs import LabelledRun, labelled_run
+    from berdseye.annotation.export import table_form, write_table
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.data.runs import Run, list_runs, load_run
+    from berdseye.evaluation.failures.attribution import POOL_DEPTH, reasons_of_holes
+    from berdseye.evaluation.failures.reasons import reason_counts
+    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
 
     if csv is not None:
         table_form(csv)  # an ending that has no format is reported before the work
@@ -115,7 +115,7 @@ def failures(
 
 def others_noted(workspace: "Workspace", run: "RunManifest") -> "list[Run]":
     """The other runs over a run's data set and corpus; those that do not fit them any more are left out, with a note."""
-    from evaluation.failures.attribution import others_of
+    from berdseye.evaluation.failures.attribution import others_of
 
     others, stale = others_of(workspace, run)
     if stale:
@@ -146,12 +146,12 @@ def compare(
 
     Example: `berdseye compare debate--web--bm25 "debate--web--dense(static)" --measure MRecall@5 --measure Precision@5`
     """
-    from annotation.export import table_form, write_table
-    from annotation.judgments import Judgments
-    from evaluation.failures.contrast import contrast_table
-    from evaluation.failures.sides import contrasts
-    from evaluation.label_sources import default_source, parse_label_source
-    from evaluation.measures import WHOLE_RUN, parse_measures
+    from berdseye.annotation.export import table_form, write_table
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.evaluation.failures.contrast import contrast_table
+    from berdseye.evaluation.failures.sides import contrasts
+    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.measures import WHOLE_RUN, parse_measures
 
     if csv is not None:
         table_form(csv)
@@ -188,8 +188,8 @@ def compare(
 
 
 def _side(written: str, workspace: Path | None) -> "Run":
-    from data.runs import load_run
-    from evaluation.dataset_versions import under_version
+    from berdseye.data.runs import load_run
+    from berdseye.evaluation.dataset_versions import under_version
 
     held = opened(workspace)
     name, _, version = written.partition(":")

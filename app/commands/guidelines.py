@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from app.acting import acting_name
-from app.arguments import not_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
-from data.errors import BadInputError
+from berdseye.app.acting import acting_name
+from berdseye.app.arguments import not_with
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import note, print_json
+from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from annotation.guidelines.versions import Guidelines
+    from berdseye.annotation.guidelines.versions import Guidelines
 
 guidelines = typer.Typer(no_args_is_help=True, help="What annotators are told, by version.")
 TaskOption = Annotated[
@@ -39,9 +39,9 @@ def show(
 
     Example: `berdseye guidelines show --task prefer`
     """
-    from annotation.batches import load_batch
-    from annotation.guidelines.versions import in_use, load
-    from annotation.judgments import Judgments
+    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.guidelines.versions import in_use, load
+    from berdseye.annotation.judgments import Judgments
 
     not_with("VERSION", version is not None, "batch", "task", why="which is one text")
     not_with("--batch", batch is not None, "task", why="which has a task of its own")
@@ -65,8 +65,8 @@ def set_text(
 
     Example: `berdseye guidelines set ours.md`
     """
-    from annotation.guidelines.versions import use
-    from annotation.judgments import Judgments
+    from berdseye.annotation.guidelines.versions import use
+    from berdseye.annotation.judgments import Judgments
 
     held = opened(workspace)
     text = None if path is None else read_guidelines(path)
@@ -79,8 +79,8 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye guidelines list`
     """
-    from annotation.guidelines.versions import list_guidelines
-    from annotation.judgments import Judgments
+    from berdseye.annotation.guidelines.versions import list_guidelines
+    from berdseye.annotation.judgments import Judgments
 
     found = list_guidelines(Judgments.open(opened(workspace).judgments_url))
     if json:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import WorkspaceOption, opened
-from app.console import counting, note
+from berdseye.app.commands.options import WorkspaceOption, opened
+from berdseye.app.console import counting, note
 
 if TYPE_CHECKING:
-    from data.corpora import Corpus
-    from retrieval.protocol import Indexer
+    from berdseye.data.corpora import Corpus
+    from berdseye.retrieval.protocol import Indexer
 
 
 def register(cli: typer.Typer) -> None:
@@ -38,9 +38,9 @@ def index(
 
     Example: `berdseye index debates --pipeline "dense(static)"`
     """
-    from app.pipelines import pipeline_of
-    from data.corpora import open_corpus
-    from data.errors import BadInputError
+    from berdseye.app.pipelines import pipeline_of
+    from berdseye.data.corpora import open_corpus
+    from berdseye.data.errors import BadInputError
 
     if shards is not None and ray is None:
         raise BadInputError("--shards needs a cluster.", hint="Pass --ray ADDRESS as well.")
@@ -53,7 +53,7 @@ def index(
 
 
 def _in_one_piece(corpus: "Corpus", indexers: "Sequence[Indexer[object]]", rebuild: bool) -> None:
-    from retrieval.indexes import ensure_index
+    from berdseye.retrieval.indexes import ensure_index
 
     for indexer in indexers:
         with counting(corpus.name) as progress:
@@ -64,8 +64,8 @@ def _in_one_piece(corpus: "Corpus", indexers: "Sequence[Indexer[object]]", rebui
 def _in_shards(
     corpus: "Corpus", indexers: "Sequence[Indexer[object]]", address: str, shards: int | None, rebuild: bool
 ) -> None:
-    from retrieval.cluster.building import build_shards
-    from retrieval.cluster.connection import connect
+    from berdseye.retrieval.cluster.building import build_shards
+    from berdseye.retrieval.cluster.connection import connect
 
     with connect(address) as cluster:
         for indexer in indexers:

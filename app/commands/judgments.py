@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.arguments import only_with
-from app.commands.label_studio import import_file
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
+from berdseye.app.arguments import only_with
+from berdseye.app.commands.label_studio import import_file
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
 
 judgments = typer.Typer(no_args_is_help=True, help="Exchange judgments with Label Studio, and export them.")
 
@@ -33,8 +33,8 @@ def push(
 
     Example: `berdseye judgments push --run "debate--web--bm25" --k 5`
     """
-    from annotation.judgments import Judgments
-    from app.exchange import send
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange import send
 
     only_with("--run", run, "k")
     held = opened(workspace)
@@ -49,8 +49,8 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     Example: `berdseye judgments pull`
     """
-    from annotation.judgments import Judgments
-    from app.exchange import receive
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange import receive
 
     held = opened(workspace)
     with counting("received") as progress:
@@ -64,8 +64,8 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     Example: `berdseye judgments drift`
     """
-    from annotation.judgments import Judgments
-    from app.exchange_state import drifts
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange_state import drifts
 
     held = opened(workspace)
     found = drifts(held, Judgments.open(held.judgments_url))
@@ -90,10 +90,10 @@ def doctor(
 
     Example: `berdseye judgments doctor --mend`
     """
-    from annotation.doctor.examine import mend as mended
-    from annotation.doctor.finding import Finding
-    from annotation.judgments import Judgments
-    from app.exchange_state import look
+    from berdseye.annotation.doctor.examine import mend as mended
+    from berdseye.annotation.doctor.finding import Finding
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange_state import look
 
     held = opened(workspace)
     judged = Judgments.open(held.judgments_url)
@@ -134,10 +134,10 @@ def export(
 
     Example: `berdseye judgments export train.jsonl --what training`
     """
-    from annotation.adjudication import gold_words
-    from annotation.export import write_table
-    from annotation.judgments import Judgments
-    from annotation.training_data import training_data
+    from berdseye.annotation.adjudication import gold_words
+    from berdseye.annotation.export import write_table
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.training_data import training_data
 
     judged = Judgments.open(opened(workspace).judgments_url)
     frame = judged.frame()

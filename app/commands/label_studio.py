@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.arguments import written
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from app.ports import LABEL_STUDIO_PORT, free_port
-from data.errors import BadInputError
+from berdseye.app.arguments import written
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.app.ports import LABEL_STUDIO_PORT, free_port
+from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from annotation.label_studio.batch_projects import Sent
-    from annotation.label_studio.foreign import Rule
+    from berdseye.annotation.label_studio.batch_projects import Sent
+    from berdseye.annotation.label_studio.foreign import Rule
 
 label_studio = typer.Typer(
     help="Serve Label Studio on this workspace, and exchange batches with it or with another server."
@@ -62,7 +62,7 @@ def serve(
                 hint=f"Write options behind it: `berdseye label-studio {context.invoked_subcommand} ...`.",
             )
         return
-    from annotation.label_studio.server import start
+    from berdseye.annotation.label_studio.server import start
 
     server = start(opened(workspace).label_studio_folder, free_port(port))
     try:
@@ -85,9 +85,9 @@ def send(
 
     Example: `berdseye label-studio send first`
     """
-    from annotation.batches import load_batch
-    from annotation.judgments import Judgments
-    from app.exchange import send_batch
+    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange import send_batch
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -114,9 +114,9 @@ def receive(
 
     Example: `berdseye label-studio receive first --full`
     """
-    from annotation.batches import load_batch
-    from annotation.judgments import Judgments
-    from app.exchange import receive_all, receive_batch
+    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange import receive_all, receive_batch
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -150,11 +150,11 @@ def assign(
 
     Example: `berdseye label-studio assign first --to Ana --from admin@berdseye.local`
     """
-    from annotation.batches import load_batch
-    from annotation.judgments import Judgments
-    from annotation.label_studio import attribution
-    from annotation.people import known_person
-    from app.acting import acting_name
+    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.label_studio import attribution
+    from berdseye.annotation.people import known_person
+    from berdseye.app.acting import acting_name
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -180,9 +180,9 @@ def account(
 
     Example: `berdseye label-studio account Ana`
     """
-    from annotation.judgments import Judgments
-    from annotation.people import known_person
-    from app.label_studio_accounts import account_for, told
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.people import known_person
+    from berdseye.app.label_studio_accounts import account_for, told
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -205,8 +205,8 @@ def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye label-studio projects`
     """
-    from annotation.judgments import Judgments
-    from app.exchange import sent_projects
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.app.exchange import sent_projects
 
     rows = sent_projects(Judgments.open(opened(workspace).judgments_url))
     if json:
@@ -223,7 +223,7 @@ def check(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     Example: `BERDSEYE_LABEL_STUDIO_URL=https://labels.example.org BERDSEYE_LABEL_STUDIO_TOKEN=... berdseye label-studio check`
     """
-    from annotation.label_studio.connection import connect
+    from berdseye.annotation.label_studio.connection import connect
 
     found = connect(opened(workspace))
     kind = "personal access token" if found.personal else "legacy token"
@@ -248,9 +248,9 @@ def import_(
 
     Example: `berdseye label-studio import 7 --choice yes=supports --choice "no='does not support'" --field passage=text`
     """
-    from annotation.judgments import Judgments
-    from annotation.label_studio.connection import connect
-    from annotation.label_studio.imports import import_project
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.label_studio.connection import connect
+    from berdseye.annotation.label_studio.imports import import_project
 
     held = opened(workspace)
     rule = rule_of(control, choice, field, comment, dataset)
@@ -275,8 +275,8 @@ def import_file(
 
     Example: `berdseye judgments import export.json --annotator 3=ana@example.org --choice yes=supports`
     """
-    from annotation.judgments import Judgments
-    from annotation.label_studio.imports import import_file as read
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.label_studio.imports import import_file as read
 
     people = {}
     for number, who in _pairs(annotator, "annotator").items():
@@ -291,8 +291,8 @@ def import_file(
 
 def rule_of(control: str, choice: list[str] | None, field: list[str] | None, comment: str, dataset: str) -> "Rule":
     """The options as a rule of reading."""
-    from annotation.label_studio.foreign import Rule
-    from data.workspace import checked_name
+    from berdseye.annotation.label_studio.foreign import Rule
+    from berdseye.data.workspace import checked_name
 
     means = {name: meaning.strip("'\"") for name, meaning in _pairs(choice, "choice").items()}
     return Rule(control, means, comment, _pairs(field, "field"), checked_name("dataset", dataset))  # type: ignore[arg-type]

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import print_json
 
 DEFAULT_MODEL = "llm"
 ModelOption = Annotated[
@@ -28,7 +28,7 @@ def encoders(json: JsonOption = False) -> None:
     """
     from dataclasses import asdict
 
-    from retrieval.encoders.registry import known_encoders
+    from berdseye.retrieval.encoders.registry import known_encoders
 
     rows: list[dict[str, Any]] = [asdict(model) for model in known_encoders()]
     if json:
@@ -59,7 +59,7 @@ def generated(
 
     Example: `berdseye generated --json`
     """
-    from data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.cache import CompletionCache
 
     held = opened(workspace)
     spent = CompletionCache(held).spent(model)
@@ -87,9 +87,9 @@ def sides(
 
     Example: `berdseye sides "Should cars be banned?" "Streets would be safer." "People need them." --model "api(gpt-4o-mini)"`
     """
-    from data.language_models.cache import CompletionCache
-    from data.language_models.registry import open_language_model
-    from detectors.sides import TwoSides, supporting_sides
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.detectors.sides import TwoSides, supporting_sides
 
     held = opened(workspace)
     asked = open_language_model(model, held)
@@ -113,9 +113,9 @@ def disputed(
 
     Example: `berdseye disputed "Should cars be banned?" "Opinions differ widely." --model "api(gpt-4o-mini)"`
     """
-    from data.language_models.cache import CompletionCache
-    from data.language_models.registry import open_language_model
-    from detectors.disputes import Answered, dispute_awareness, dispute_prompt
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.detectors.disputes import Answered, dispute_awareness, dispute_prompt
 
     held = opened(workspace)
     asked = open_language_model(model, held)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from data.errors import UnavailableError
-from data.workspace import Workspace
+from berdseye.data.errors import UnavailableError
+from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
-    from detectors.protocol import Detector
+    from berdseye.detectors.protocol import Detector
 
 WorkspaceOption = Annotated[Path | None, typer.Option("--workspace", "-w", help="The workspace folder.")]
 LARGEST_SEED = 2**31 - 1
@@ -32,8 +32,8 @@ def opened(folder: Path | None) -> Workspace:
 
 def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
     """The detector of the option, or else the adopted one. Without any workspace, those that need none still serve."""
-    from detectors.registry import DEFAULT_DETECTOR, parse_detector
-    from detectors.trained import adopted_detector
+    from berdseye.detectors.registry import DEFAULT_DETECTOR, parse_detector
+    from berdseye.detectors.trained import adopted_detector
 
     try:
         held = opened(folder)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
-from data.errors import BadInputError, UnknownNameError
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import note, print_json
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from annotation.judgments import Annotator, Judgments
-    from annotation.perspective_edits.log import EditLog
-    from annotation.perspective_edits.states import Edit
-    from data.records import Question
-    from data.workspace import Workspace
+    from berdseye.annotation.judgments import Annotator, Judgments
+    from berdseye.annotation.perspective_edits.log import EditLog
+    from berdseye.annotation.perspective_edits.states import Edit
+    from berdseye.data.records import Question
+    from berdseye.data.workspace import Workspace
 
 perspective = typer.Typer(
     no_args_is_help=True, help="Edit the perspectives of a data set: proposals, decisions, and what came of them."
@@ -125,7 +125,7 @@ def show(
 
     Example: `berdseye perspective show debate car-free-centres`
     """
-    from annotation.perspective_edits.judged import attention
+    from berdseye.annotation.perspective_edits.judged import attention
 
     log, _, judgments = _log(workspace, dataset)
     found = _question(log, question)
@@ -156,7 +156,7 @@ def list_all(
 
     Example: `berdseye perspective list debate --status open`
     """
-    from annotation.perspective_edits.states import overlaps, replay
+    from berdseye.annotation.perspective_edits.states import overlaps, replay
 
     log, _, _ = _log(workspace, dataset)
     edits = log.edits()
@@ -204,8 +204,8 @@ def undo(dataset: DatasetArgument, edit: EditArgument, workspace: WorkspaceOptio
 
     Example: `berdseye perspective undo debate 3`
     """
-    from app.acting import acting
-    from app.roles import check
+    from berdseye.app.acting import acting
+    from berdseye.app.roles import check
 
     log, held, judgments = _log(workspace, dataset)
     person = _person(held, judgments)
@@ -227,8 +227,8 @@ def export(
 
     Example: `berdseye perspective export edits.jsonl`
     """
-    from annotation.judgments import Judgments
-    from annotation.perspective_edits.exchange import export_edits
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.perspective_edits.exchange import export_edits
 
     held = opened(workspace)
     if dataset is not None and dataset not in held.datasets():
@@ -245,8 +245,8 @@ def import_file(
 
     Example: `berdseye perspective import edits.jsonl`
     """
-    from annotation.judgments import Judgments
-    from annotation.perspective_edits.exchange import import_edits
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.perspective_edits.exchange import import_edits
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -263,9 +263,9 @@ def _proposed(
     new: list[str],
     comment: str,
 ) -> None:
-    from annotation.perspective_edits.changes import Change, chosen_parts, explained_as, shared_stance
-    from annotation.perspective_edits.states import overlaps
-    from data.dataset_formats.perspectives import perspective_of_line
+    from berdseye.annotation.perspective_edits.changes import Change, chosen_parts, explained_as, shared_stance
+    from berdseye.annotation.perspective_edits.states import overlaps
+    from berdseye.data.dataset_formats.perspectives import perspective_of_line
 
     log, held, judgments = _log(workspace, dataset)
     chosen = chosen_parts(_question(log, question).perspectives, parts)
@@ -278,8 +278,8 @@ def _proposed(
 
 
 def _log(folder: Path | None, dataset: str) -> "tuple[EditLog, Workspace, Judgments]":
-    from annotation.judgments import Judgments
-    from annotation.perspective_edits.log import EditLog
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.perspective_edits.log import EditLog
 
     held = opened(folder)
     judgments = Judgments.open(held.judgments_url)
@@ -287,8 +287,8 @@ def _log(folder: Path | None, dataset: str) -> "tuple[EditLog, Workspace, Judgme
 
 
 def _person(workspace: "Workspace", judgments: "Judgments") -> "Annotator":
-    from annotation.people import known_or_invited
-    from app.acting import acting
+    from berdseye.annotation.people import known_or_invited
+    from berdseye.app.acting import acting
 
     who = acting(workspace.people)
     if not who:

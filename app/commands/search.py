@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.acting import acting_name
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
+from berdseye.app.acting import acting_name
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
 
 if TYPE_CHECKING:
-    from data.corpora import Corpus
-    from retrieval.protocol import Searchable
+    from berdseye.data.corpora import Corpus
+    from berdseye.retrieval.protocol import Searchable
 
 
 def register(cli: typer.Typer) -> None:
@@ -41,10 +41,10 @@ def search(
 
     Example: `berdseye search "Should zoos keep large animals?" --corpus web --pipeline "dense(static)" --k 5 --json`
     """
-    from app.pipelines import pipeline_of
-    from data.corpora import open_corpus
-    from retrieval.queries import Query
-    from retrieval.search import search as ranked
+    from berdseye.app.pipelines import pipeline_of
+    from berdseye.data.corpora import open_corpus
+    from berdseye.retrieval.queries import Query
+    from berdseye.retrieval.search import search as ranked
 
     held = opened(workspace)
     opened_corpus = open_corpus(held, corpus)
@@ -73,7 +73,7 @@ def perspectives(
 
     Example: `berdseye perspectives "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
     """
-    from retrieval.expansion.typed import TypedPerspectives
+    from berdseye.retrieval.expansion.typed import TypedPerspectives
 
     TypedPerspectives(opened(workspace)).put(question, perspective)
     note(f"{len(perspective)} perspectives are kept for '{question}'")
@@ -95,9 +95,9 @@ def run(
 
     Example: `berdseye run --dataset kialo --corpus debates --pipeline bm25 --pipeline "dense(static)"`
     """
-    from data.corpora import open_corpus
-    from detectors.labelling import judge
-    from retrieval.running import run_pipeline, stands
+    from berdseye.data.corpora import open_corpus
+    from berdseye.detectors.labelling import judge
+    from berdseye.retrieval.running import run_pipeline, stands
 
     held = opened(workspace)
     person = acting_name(held)
@@ -122,7 +122,7 @@ def _shards(corpus: "Corpus", address: str | None) -> Iterator["Searchable | Non
     if address is None:
         yield None
         return
-    from retrieval.cluster.collection import sharded
+    from berdseye.retrieval.cluster.collection import sharded
 
     with sharded(corpus, address) as passages:
         yield passages

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.acting import acting_name
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
+from berdseye.app.acting import acting_name
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import note, print_json
 
 if TYPE_CHECKING:
-    from annotation.training_sets.store import TrainingSetVersion
+    from berdseye.annotation.training_sets.store import TrainingSetVersion
 
 training_set = typer.Typer(no_args_is_help=True, help="Make fine-tuning data from judgments, versioned and traceable.")
 
@@ -46,7 +46,7 @@ def create(
 
     Example: `berdseye training-set create --rule unanimous --no-demo`
     """
-    from app.training_sets import made_set
+    from berdseye.app.training_sets import made_set
 
     held = opened(workspace)
     _tell(made_set(held, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(held)), json)
@@ -58,7 +58,7 @@ def list_(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     Example: `berdseye training-set list`
     """
-    from annotation.training_sets.store import list_sets
+    from berdseye.annotation.training_sets.store import list_sets
 
     held = list_sets(opened(workspace))
     if json:
@@ -80,7 +80,7 @@ def show(
 
     Example: `berdseye training-set show judged-1`
     """
-    from annotation.training_sets.store import find_set
+    from berdseye.annotation.training_sets.store import find_set
 
     _tell(find_set(opened(workspace), wanted), json)
 
@@ -98,8 +98,8 @@ def export(
 
     Example: `berdseye training-set export judged-1 hub --format huggingface`
     """
-    from annotation.training_sets.store import find_set
-    from app.training_sets import write_set
+    from berdseye.annotation.training_sets.store import find_set
+    from berdseye.app.training_sets import write_set
 
     for written in write_set(find_set(opened(workspace), wanted), path, form):
         note(f"{written}: {written.stat().st_size:,} bytes")

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from evaluation.failures.charts import PICKED, hole_chart, legend
+from berdseye.evaluation.failures.charts import PICKED, hole_chart, legend
 
 
 def clickable_holes(

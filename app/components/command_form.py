@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from app.components.plain_text import escaped
+from berdseye.app.components.plain_text import escaped
 
 _HIDDEN = ("workspace", "form", "json", "help")
 _ACROSS = 3

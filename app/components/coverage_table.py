@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.components.perspective_mark import perspective_mark, side_badge
-from app.components.plain_text import escaped
-from data.records import Question
-from evaluation.inspection import Listing
+from berdseye.app.components.perspective_mark import perspective_mark, side_badge
+from berdseye.app.components.plain_text import escaped
+from berdseye.data.records import Question
+from berdseye.evaluation.inspection import Listing
 
 
 def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> None:

@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from annotation.arms import arm
-from annotation.batch_queue import BatchQueue
-from annotation.batches import Batch, Task
-from annotation.guidelines.versions import Guidelines, in_use, judged_by_before
-from annotation.judgments import Annotator, PairRecord
-from annotation.runs_queue import RunsQueue
-from annotation.words import Beside, last_undone
-from app.components.guidelines_panel import changed_guidelines, guidelines_panel
-from app.components.in_sight import put_in_sight, take_answer
-from app.components.key_map import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
-from app.components.pair_card import answers_card, pair_card
-from app.components.passage_text import restore_evidence, taken_evidence
-from app.components.plain_text import escaped
-from app.components.progress_line import break_reminder, progress_line
-from app.components.verdict_buttons import choices_of, verdict_buttons
-from app.components.working_time import working_time
-from app.deciding import word_given
-from app.session import errors_in_place, judgments, workspace
+from berdseye.annotation.arms import arm
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import Batch, Task
+from berdseye.annotation.guidelines.versions import Guidelines, in_use, judged_by_before
+from berdseye.annotation.judgments import Annotator, PairRecord
+from berdseye.annotation.runs_queue import RunsQueue
+from berdseye.annotation.words import Beside, last_undone
+from berdseye.app.components.guidelines_panel import changed_guidelines, guidelines_panel
+from berdseye.app.components.in_sight import put_in_sight, take_answer
+from berdseye.app.components.key_map import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
+from berdseye.app.components.pair_card import answers_card, pair_card
+from berdseye.app.components.passage_text import restore_evidence, taken_evidence
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.progress_line import break_reminder, progress_line
+from berdseye.app.components.verdict_buttons import choices_of, verdict_buttons
+from berdseye.app.components.working_time import working_time
+from berdseye.app.deciding import word_given
+from berdseye.app.session import errors_in_place, judgments, workspace
 
 LAST_HEIGHT = 72
 # Card, keys and comment are in sight together down to 1024 x 768: what is above and below them takes 23 rem.

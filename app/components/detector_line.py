@@ -1,7 +1,7 @@
 """How good the detector behind a label is, said wherever its labels stand."""
 
-from app.components.plain_text import escaped
-from detectors.protocol import Detector
+from berdseye.app.components.plain_text import escaped
+from berdseye.detectors.protocol import Detector
 
 
 def detector_line(detector: Detector) -> str:

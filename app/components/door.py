@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app.components.plain_text import escaped
-from app.oidc import provider_trouble
-from data.errors import BerdseyeError
-from data.people import PeopleSettings
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.oidc import provider_trouble
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.people import PeopleSettings
 
 
 def door(people: PeopleSettings, trouble: BerdseyeError | None = None) -> None:

@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-from annotation.export import to_csv
-from app.gate import MADE
-from app.session import people, started_by, workspace
-from data.people import folded_email
-from evaluation.chart_files import Chart, png, svg
+from berdseye.annotation.export import to_csv
+from berdseye.app.gate import MADE
+from berdseye.app.session import people, started_by, workspace
+from berdseye.data.people import folded_email
+from berdseye.evaluation.chart_files import Chart, png, svg
 
 
 def download(

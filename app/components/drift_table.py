@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import streamlit as st
 
-from annotation.label_studio.drift_report import Drift, Held
-from app.components.plain_text import escaped
+from berdseye.annotation.label_studio.drift_report import Drift, Held
+from berdseye.app.components.plain_text import escaped
 
 _ROWS = 500
 

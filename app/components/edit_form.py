@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from annotation.judgments import Annotator
-from annotation.perspective_edits.changes import (
+from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.perspective_edits.changes import (
     ACTIONS,
     LONGEST,
     Action,
@@ -12,12 +12,12 @@ from annotation.perspective_edits.changes import (
     explained_as,
     shared_stance,
 )
-from annotation.perspective_edits.log import EditLog
-from app.components.edit_lines import VERBS
-from app.components.key_map import EDITS
-from app.session import errors_in_place
-from data.dataset_formats.perspectives import perspectives_of_lines
-from data.records import Question
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.app.components.edit_lines import VERBS
+from berdseye.app.components.key_map import EDITS
+from berdseye.app.session import errors_in_place
+from berdseye.data.dataset_formats.perspectives import perspectives_of_lines
+from berdseye.data.records import Question
 
 _ICONS = {"propose": "add", "split": "call_split", "merge": "call_merge", "reword": "edit", "drop": "delete"}
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from annotation.perspective_edits.changes import Change
-from annotation.perspective_edits.judged import Attention
-from app.components.perspective_mark import perspective_mark, side_badge
-from app.components.plain_text import escaped
-from data.records import Perspective
+from berdseye.annotation.perspective_edits.changes import Change
+from berdseye.annotation.perspective_edits.judged import Attention
+from berdseye.app.components.perspective_mark import perspective_mark, side_badge
+from berdseye.app.components.plain_text import escaped
+from berdseye.data.records import Perspective
 
 VERBS = {
     "propose": "Add",

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from annotation.judgments import Annotator
-from annotation.perspective_edits.log import EditLog
-from annotation.perspective_edits.states import Edit
-from app.components.edit_lines import VERBS, edit_lines
-from app.components.in_sight import is_in_sight
-from app.components.key_map import EDITS
-from app.components.plain_text import escaped
-from app.roles import check
-from app.session import people, role
-from data.errors import BerdseyeError
+from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.annotation.perspective_edits.states import Edit
+from berdseye.app.components.edit_lines import VERBS, edit_lines
+from berdseye.app.components.in_sight import is_in_sight
+from berdseye.app.components.key_map import EDITS
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.roles import check
+from berdseye.app.session import people, role
+from berdseye.data.errors import BerdseyeError
 
 _SHOWN = 20
 _STATES = {

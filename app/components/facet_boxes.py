@@ -5,8 +5,8 @@ from itertools import islice
 
 import streamlit as st
 
-from app.components.plain_text import escaped
-from evaluation.facets import Values, facet_counts
+from berdseye.app.components.plain_text import escaped
+from berdseye.evaluation.facets import Values, facet_counts
 
 _SHOWN = 12
 _BETWEEN = "|"

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app.components.addresses import passage_address
-from app.components.perspective_mark import perspective_mark
-from app.components.plain_text import escaped, highlighted, web_address
-from app.searching import NO_ADDRESS, Item
-from retrieval.matching import matched_spans
+from berdseye.app.components.addresses import passage_address
+from berdseye.app.components.perspective_mark import perspective_mark
+from berdseye.app.components.plain_text import escaped, highlighted, web_address
+from berdseye.app.searching import NO_ADDRESS, Item
+from berdseye.retrieval.matching import matched_spans
 
 _COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange", "unsure": "gray"}
 

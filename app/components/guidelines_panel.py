@@ -4,11 +4,11 @@ from difflib import ndiff
 
 import streamlit as st
 
-from annotation.guidelines.versions import Guidelines, load
-from app.components.key_map import PAUSE
-from app.components.pair_card import CARD_HEIGHT
-from app.components.plain_text import escaped, without_pictures
-from app.session import judgments
+from berdseye.annotation.guidelines.versions import Guidelines, load
+from berdseye.app.components.key_map import PAUSE
+from berdseye.app.components.pair_card import CARD_HEIGHT
+from berdseye.app.components.plain_text import escaped, without_pictures
+from berdseye.app.session import judgments
 
 
 def guidelines_panel(told: Guidelines) -> None:

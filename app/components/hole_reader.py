@@ -6,25 +6,25 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotation.adjudication import gold_words
-from annotation.judgments import Judgment, Verdict
-from app.components.addresses import passage_address, question_address
-from app.components.card_focus import CARD, card_focus
-from app.components.key_map import FAILURES, UNDO
-from app.components.keyboard import key_list, keyboard
-from app.components.perspective_mark import perspective_mark, side_badge
-from app.components.plain_text import escaped, highlighted
-from app.components.verdict_buttons import GIVE, choices_of, verdict_buttons
-from app.corrections import LAST, correct, undo
-from app.roles import may
-from app.session import annotator, judgments, role, workspace
-from data.corpora import open_corpus
-from data.datasets import GOLD, load_dataset
-from data.records import Passage, Question
-from data.runs import Run
-from evaluation.label_sources import DERIVED, HUMAN, parse_label_source
-from evaluation.labelled_runs import labelled_ranking
-from retrieval.matching import matched_spans
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.judgments import Judgment, Verdict
+from berdseye.app.components.addresses import passage_address, question_address
+from berdseye.app.components.card_focus import CARD, card_focus
+from berdseye.app.components.key_map import FAILURES, UNDO
+from berdseye.app.components.keyboard import key_list, keyboard
+from berdseye.app.components.perspective_mark import perspective_mark, side_badge
+from berdseye.app.components.plain_text import escaped, highlighted
+from berdseye.app.components.verdict_buttons import GIVE, choices_of, verdict_buttons
+from berdseye.app.corrections import LAST, correct, undo
+from berdseye.app.roles import may
+from berdseye.app.session import annotator, judgments, role, workspace
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.records import Passage, Question
+from berdseye.data.runs import Run
+from berdseye.evaluation.label_sources import DERIVED, HUMAN, parse_label_source
+from berdseye.evaluation.labelled_runs import labelled_ranking
+from berdseye.retrieval.matching import matched_spans
 
 ANCHOR = "passages"
 """Where the passages begin, in the address of the page."""

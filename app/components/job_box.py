@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
-from app.components.downloads import download
-from app.components.plain_text import escaped
-from app.job_reports import Reached
-from app.jobs import Job, dismiss_job, resume_job, stop_job
-from app.roles import may, right_of_command
-from app.session import errors_in_place, people, role, started_by, workspace
+from berdseye.app.components.downloads import download
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.job_reports import Reached
+from berdseye.app.jobs import Job, dismiss_job, resume_job, stop_job
+from berdseye.app.roles import may, right_of_command
+from berdseye.app.session import errors_in_place, people, role, started_by, workspace
 
 _SILENT_AFTER = 60.0
 STATES = {

@@ -3,8 +3,8 @@
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app.jobs import list_jobs
-from app.session import workspace
+from berdseye.app.jobs import list_jobs
+from berdseye.app.session import workspace
 
 _EVERY_SECONDS = 5
 

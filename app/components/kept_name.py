@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 
 _MOUNT = st.components.v2.component(
     "berdseye_kept_name", js=(files("app.components") / "kept_name.js").read_text(encoding="utf-8")

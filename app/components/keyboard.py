@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import streamlit as st
 
-from app.components.key_map import ANNOTATE, EVIDENCE_KEYS, LEAVE, Binding, key_table
+from berdseye.app.components.key_map import ANNOTATE, EVIDENCE_KEYS, LEAVE, Binding, key_table
 
 _MOUNT = st.components.v2.component(
     "berdseye_keyboard", js=(files("app.components") / "keyboard.js").read_text(encoding="utf-8")

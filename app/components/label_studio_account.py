@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from annotation.judgments import Annotator
-from annotation.label_studio.accounts import Account, give_account, known_account
-from annotation.label_studio.connection import connect, server_url
-from annotation.label_studio.credentials import read_credentials
-from annotation.label_studio.server import running
-from app.components.plain_text import escaped
-from app.exchange import sent_projects
-from app.label_studio_accounts import AS_ADMIN
-from app.session import annotator, errors_in_place, judgments, role, workspace
+from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.label_studio.accounts import Account, give_account, known_account
+from berdseye.annotation.label_studio.connection import connect, server_url
+from berdseye.annotation.label_studio.credentials import read_credentials
+from berdseye.annotation.label_studio.server import running
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.exchange import sent_projects
+from berdseye.app.label_studio_accounts import AS_ADMIN
+from berdseye.app.session import annotator, errors_in_place, judgments, role, workspace
 
 _SHOWN = "label_studio_account"
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.components.perspective_mark import CHIPS
+from berdseye.app.components.perspective_mark import CHIPS
 
 SIDEBAR = 224
 """The width of the sidebar in pixels: on a screen of 1024 the page needs the rest."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotation.evidence import Span, merged
-from annotation.judgments import PairRecord
-from app.components.passage_text import passage_text
-from app.components.plain_text import escaped, highlighted, web_address
+from berdseye.annotation.evidence import Span, merged
+from berdseye.annotation.judgments import PairRecord
+from berdseye.app.components.passage_text import passage_text
+from berdseye.app.components.plain_text import escaped, highlighted, web_address
 
 CARD_HEIGHT = 430
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.components.addresses import passage_address
-from app.components.card_focus import CARD
-from app.components.perspective_mark import CHIP, chip_key
-from app.components.plain_text import escaped, highlighted, web_address
-from evaluation.inspection import Chip, Hit
-from retrieval.matching import matched_spans
+from berdseye.app.components.addresses import passage_address
+from berdseye.app.components.card_focus import CARD
+from berdseye.app.components.perspective_mark import CHIP, chip_key
+from berdseye.app.components.plain_text import escaped, highlighted, web_address
+from berdseye.evaluation.inspection import Chip, Hit
+from berdseye.retrieval.matching import matched_spans
 
 WHOSE = {
     "adjudicator": "an adjudicator's verdict",
@@ -20,7 +20,7 @@ WHOSE = {
 }
 _ICONS = {"detector": ":material/smart_toy:", "gold": ":material/verified:"}
 CHIPS_OF_A_CARD = CHIP
-"""What the keys of a card's chips begin with: `app.components.card_focus` presses them by their place."""
+"""What the keys of a card's chips begin with: `berdseye.app.components.card_focus` presses them by their place."""
 
 
 def passage_card(

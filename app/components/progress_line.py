@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from annotation.judgments import Annotator
-from annotation.pace import Pace, first_event_since, midnight, pace
-from app.components.working_time import WorkingTime
-from app.session import judgments, workspace
+from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.pace import Pace, first_event_since, midnight, pace
+from berdseye.app.components.working_time import WorkingTime
+from berdseye.app.session import judgments, workspace
 
 
 @st.cache_data(max_entries=20, show_spinner=False)

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app.components.under_way import under_way
-from app.jobs import start_job
-from app.pipelines import pipeline_of
-from app.session import errors_in_place, started_by, workspace
-from data.errors import BadInputError
-from retrieval.registry import DEFAULT_PIPELINES
+from berdseye.app.components.under_way import under_way
+from berdseye.app.jobs import start_job
+from berdseye.app.pipelines import pipeline_of
+from berdseye.app.session import errors_in_place, started_by, workspace
+from berdseye.data.errors import BadInputError
+from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 
 def run_form() -> None:

@@ -6,10 +6,10 @@ from importlib.resources import files
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app.components.key_map import TOUR_BACK, TOUR_LEAVE, TOUR_NEXT, TOUR_START
-from app.session import annotator, judgments, role, workspace
-from app.tour import DEMO, MISSING, PARAMETER, Step, lacks, step_at, steps_of
-from data.demo.marker import is_demo
+from berdseye.app.components.key_map import TOUR_BACK, TOUR_LEAVE, TOUR_NEXT, TOUR_START
+from berdseye.app.session import annotator, judgments, role, workspace
+from berdseye.app.tour import DEMO, MISSING, PARAMETER, Step, lacks, step_at, steps_of
+from berdseye.data.demo.marker import is_demo
 
 _MOUNT = st.components.v2.component(
     "berdseye_tour", js=(files("app.components") / "tour_card.js").read_text(encoding="utf-8")

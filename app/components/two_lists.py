@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.components.addresses import passage_address
-from app.components.downloads import downloads
-from app.components.perspective_mark import perspective_mark
-from app.components.plain_text import escaped, highlighted
-from data.corpora import open_corpus
-from data.records import Passage, Question
-from data.workspace import Workspace
-from evaluation.chart_theme import perspective_colour
-from evaluation.failures.contrast_charts import slope_chart
-from evaluation.failures.rank_moves import names_of, rank_moves
-from evaluation.labelled_runs import LabelledRun
-from retrieval.matching import matched_spans
+from berdseye.app.components.addresses import passage_address
+from berdseye.app.components.downloads import downloads
+from berdseye.app.components.perspective_mark import perspective_mark
+from berdseye.app.components.plain_text import escaped, highlighted
+from berdseye.data.corpora import open_corpus
+from berdseye.data.records import Passage, Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.chart_theme import perspective_colour
+from berdseye.evaluation.failures.contrast_charts import slope_chart
+from berdseye.evaluation.failures.rank_moves import names_of, rank_moves
+from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.retrieval.matching import matched_spans
 
 SHOWN_AT_ONCE = 20
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.components.job_box import job_box
-from app.jobs import Job, list_jobs
-from app.session import workspace
+from berdseye.app.components.job_box import job_box
+from berdseye.app.jobs import Job, list_jobs
+from berdseye.app.session import workspace
 
 
 def under_way(kind: str, wanted: Callable[[Job], bool], *, told: bool = False) -> None:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from annotation.batches import Task
-from app.components.key_map import VERDICTS
+from berdseye.annotation.batches import Task
+from berdseye.app.components.key_map import VERDICTS
 
 
 class Choice(NamedTuple):
@@ -59,7 +59,7 @@ def verdict_buttons(
     """A button for each choice, the one that was `given` marked; `give` is called with the pair and the verdict.
 
     They are this pair's own: a key that was pressed before the next pair was seen says nothing about that one. Where a pair is
-    there twice, `at` tells its buttons apart. Without `keys` they are pressed by `app.components.card_focus`.
+    there twice, `at` tells its buttons apart. Without `keys` they are pressed by `berdseye.app.components.card_focus`.
     """
     for key, choice in zip(VERDICTS, choices, strict=True):
         st.button(

@@ -3,14 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from app.components.plain_text import escaped
-from app.session import judgments, workspace
-from data.dataset_names import split_version, version_name, version_numbers
-from data.runs import list_runs, load_run
-from detectors.trained import adopted_detector
-from evaluation.dataset_versions import VersionComparison, compare_versions, question_rows, rows_of
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import DEFAULT_MEASURES, parse_measures
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.session import judgments, workspace
+from berdseye.data.dataset_names import split_version, version_name, version_numbers
+from berdseye.data.runs import list_runs, load_run
+from berdseye.detectors.trained import adopted_detector
+from berdseye.evaluation.dataset_versions import VersionComparison, compare_versions, question_rows, rows_of
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
 
 @st.cache_data(max_entries=20, show_spinner="Measuring under both versions…")

@@ -5,10 +5,10 @@ from random import Random
 import pandas as pd
 import streamlit as st
 
-from annotation.adjudication import Dispute, trail
-from app.components.plain_text import escaped
-from app.components.verdict_buttons import ICONS
-from app.session import judgments
+from berdseye.annotation.adjudication import Dispute, trail
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.verdict_buttons import ICONS
+from berdseye.app.session import judgments
 
 
 def names_of(dispute: Dispute, *, hidden: bool) -> dict[int, str]:

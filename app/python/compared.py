@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from app.python.run import Run
-from evaluation.failures.contrast import LOSS, OUTCOMES, TIE, WIN, Contrast
+from berdseye.app.python.run import Run
+from berdseye.evaluation.failures.contrast import LOSS, OUTCOMES, TIE, WIN, Contrast
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from app.python.shown import facts_html
-from data.runs import Run as StoredRun
-from evaluation.measures import DEFAULT_MEASURES
+from berdseye.app.python.shown import facts_html
+from berdseye.data.runs import Run as StoredRun
+from berdseye.evaluation.measures import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
-    from app.python.workspace import Workspace
+    from berdseye.app.python.workspace import Workspace
 
 USUAL = " ".join(DEFAULT_MEASURES)
 

@@ -9,27 +9,27 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.judgments import Judgments, PairRecord, Verdict
-from app.python.compared import Compared
-from app.python.run import USUAL, Run
-from app.python.shown import facts_html
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.progress import Progress, silent
-from data.records import Pair, Passage, Perspective, Question
-from data.runs import list_runs, load_run
-from data.workspace import Workspace as Folder
-from evaluation.failures.attribution import POOL_DEPTH, pool_ranks, reasons_of_holes
-from evaluation.failures.hole_map import hole_map
-from evaluation.failures.sides import contrasts
-from evaluation.label_sources import LabelSource, default_source, labels_of, parse_label_source
-from evaluation.labelled_runs import LabelledRun, labelled_run
-from evaluation.measures import parse_measure, parse_measures
-from evaluation.scoring import macro_average, score_runs
-from evaluation.significance import Test
-from evaluation.studies.gathering import Gatherer
-from evaluation.studies.result import StudyResult
+from berdseye.annotation.judgments import Judgments, PairRecord, Verdict
+from berdseye.app.python.compared import Compared
+from berdseye.app.python.run import USUAL, Run
+from berdseye.app.python.shown import facts_html
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair, Passage, Perspective, Question
+from berdseye.data.runs import list_runs, load_run
+from berdseye.data.workspace import Workspace as Folder
+from berdseye.evaluation.failures.attribution import POOL_DEPTH, pool_ranks, reasons_of_holes
+from berdseye.evaluation.failures.hole_map import hole_map
+from berdseye.evaluation.failures.sides import contrasts
+from berdseye.evaluation.label_sources import LabelSource, default_source, labels_of, parse_label_source
+from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
+from berdseye.evaluation.measures import parse_measure, parse_measures
+from berdseye.evaluation.scoring import macro_average, score_runs
+from berdseye.evaluation.significance import Test
+from berdseye.evaluation.studies.gathering import Gatherer
+from berdseye.evaluation.studies.result import StudyResult
 
 Row = Mapping[str, Any] | pd.Series
 """A row of `Workspace.labels`, or anything with its dataset, question_id, place, corpus and passage."""
@@ -72,27 +72,27 @@ class Workspace:
     @property
     def detectors(self) -> list[str]:
         """Names of detectors that are ready here; the adopted one comes first."""
-        from detectors.trained import detector_names
+        from berdseye.detectors.trained import detector_names
 
         return detector_names(self.folder)
 
     @property
     def studies(self) -> list[str]:
         """Names that `study` takes."""
-        from app.commands.studies.calling import study_names
+        from berdseye.app.commands.studies.calling import study_names
 
         return study_names()
 
     def add_corpus(self, name: str, source: str | Path, **options: Any) -> int:
         """Add a corpus from a file or folder, as `berdseye corpus add` does; returns how many passages it has."""
-        from data.corpora import add_corpus
+        from berdseye.data.corpora import add_corpus
 
         add_corpus(self.folder, name, Path(source), progress=self.progress, **options)
         return open_corpus(self.folder, name).manifest.count
 
     def add_dataset(self, name: str, source: str | Path) -> pd.DataFrame:
         """Add a data set from a file in one of the known layouts; returns its questions."""
-        from data.datasets import import_dataset
+        from berdseye.data.datasets import import_dataset
 
         import_dataset(self.folder, name, Path(source))
         return self.questions(name)
@@ -132,9 +132,9 @@ class Workspace:
         `perspectives` are those of a question that is a text; a `Question` brings its own. `attrs["perspectives"]` of the table
         says which is which.
         """
-        from app.pipelines import pipeline_of
-        from retrieval.queries import query_of
-        from retrieval.search import search
+        from berdseye.app.pipelines import pipeline_of
+        from berdseye.retrieval.queries import query_of
+        from berdseye.retrieval.search import search
 
         asked = question
         if isinstance(asked, str):
@@ -160,9 +160,9 @@ class Workspace:
 
     def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
         """What a detector (else the adopted one) says of a text: perspective, probability, supports, detector."""
-        from data.labels import LabelStore
-        from detectors.labelling import label
-        from detectors.registry import parse_detector
+        from berdseye.data.labels import LabelStore
+        from berdseye.detectors.labelling import label
+        from berdseye.detectors.registry import parse_detector
 
         chosen = parse_detector(detector or self.detectors[0], self.folder)
         texts = _listed(perspectives)
@@ -202,7 +202,7 @@ class Workspace:
         that are stored, and their means over the data sets as data set 'average'. A value is NaN where less than `min_judged` of
         the pairs of the top k have a label (0: none is; else the workspace's setting).
         """
-        from app.commands.evaluate import score_row
+        from berdseye.app.commands.evaluate import score_row
 
         chosen = self._runs(runs)
         scores = score_runs(
@@ -249,7 +249,7 @@ class Workspace:
 
     def hole_map(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
         """The first rank within 100 that covers each perspective of each question, and whether that is a hole at k; what
-        `evaluation.failures.charts.hole_chart` draws."""
+        `berdseye.evaluation.failures.charts.hole_chart` draws."""
         return hole_map(self.labelled(run, POOL_DEPTH, labels), k)
 
     def holes(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
@@ -257,7 +257,7 @@ class Workspace:
 
         Runs whose data set or corpus have changed since are not asked, which is said on standard error.
         """
-        from app.commands.failures import others_noted
+        from berdseye.app.commands.failures import others_noted
 
         held = self._run(run)
         m, source = held.stored.manifest, self._source(labels)
@@ -306,10 +306,10 @@ class Workspace:
         self, part: str = "together", *, detector: str | None = None, demo: bool = True, **choices: Any
     ) -> pd.DataFrame:
         """A table of the agreement among people, and of a detector (else the adopted one) with them: 'together', 'pairs',
-        'slices', 'time', 'detection', 'anchoring', … `choices` are those of `evaluation.agreement.report.Choices`."""
-        from detectors.registry import parse_detector
-        from evaluation.agreement.labels import adjudicated, agreement_labels
-        from evaluation.agreement.report import PARTS, Choices, report
+        'slices', 'time', 'detection', 'anchoring', … `choices` are those of `berdseye.evaluation.agreement.report.Choices`."""
+        from berdseye.detectors.registry import parse_detector
+        from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
+        from berdseye.evaluation.agreement.report import PARTS, Choices, report
 
         if part not in PARTS:
             raise UnknownNameError("part of the agreement", part, PARTS)
@@ -322,8 +322,8 @@ class Workspace:
 
         `kind` is one of `berdseye detector train`; `demo` lets the made-up annotators vote.
         """
-        from app.commands.detectors.train import training_data
-        from detectors.training.training import DETECTOR_OF, Plan, train_detector
+        from berdseye.app.commands.detectors.train import training_data
+        from berdseye.detectors.training.training import DETECTOR_OF, Plan, train_detector
 
         chosen = next((known for known in DETECTOR_OF if known == kind), None)
         if chosen is None:
@@ -336,7 +336,7 @@ class Workspace:
 
         Its tables are `result.tables`, its charts `result.charts`; it is kept in the workspace too.
         """
-        from app.commands.studies.calling import call_study
+        from berdseye.app.commands.studies.calling import call_study
 
         return call_study(self.folder, name, *files, **options)
 

@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from annotation.batch_queue import BatchQueue
-from annotation.batches import Batch, list_batches
-from annotation.judgments import Annotator, PairRecord
-from annotation.queue import pairs_of_runs
-from annotation.runs_queue import RunsQueue
-from app.components.desk import Desk, draw_desk
-from app.components.key_map import ANNOTATE
-from app.components.keyboard import key_list, keyboard
-from app.components.plain_text import escaped
-from app.session import annotator, errors_in_place, judgments, workspace
-from data.errors import BadInputError
-from data.labels import LabelStore
-from data.records import Pair
-from data.runs import list_runs
-from detectors.labelling import label
-from detectors.registry import parse_detector
-from detectors.trained import adopted_detector
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import Batch, list_batches
+from berdseye.annotation.judgments import Annotator, PairRecord
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.annotation.runs_queue import RunsQueue
+from berdseye.app.components.desk import Desk, draw_desk
+from berdseye.app.components.key_map import ANNOTATE
+from berdseye.app.components.keyboard import key_list, keyboard
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.session import annotator, errors_in_place, judgments, workspace
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.runs import list_runs
+from berdseye.detectors.labelling import label
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import adopted_detector
 
 CHOSEN_RUNS = "pairs of runs you choose"
 

@@ -6,36 +6,36 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from app.bias_figures import leaning_figures, side_by_side, stance_figures
-from app.components.downloads import downloads
-from app.components.one_of import one_of
-from app.components.plain_text import escaped
-from app.components.selectbox_by_id import selectbox_by_id
-from app.components.under_way import under_way
-from app.jobs import Job
-from app.run_choice import chosen_source
-from app.run_scores import Made, made
-from app.session import errors_in_place, judgments, started_by, workspace
-from app.study_jobs import start
-from data.corpora import open_corpus
-from data.pir_tasks import kept_task
-from data.runs import RunManifest, list_runs
-from evaluation.bias.charts import (
+from berdseye.app.bias_figures import leaning_figures, side_by_side, stance_figures
+from berdseye.app.components.downloads import downloads
+from berdseye.app.components.one_of import one_of
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.selectbox_by_id import selectbox_by_id
+from berdseye.app.components.under_way import under_way
+from berdseye.app.jobs import Job
+from berdseye.app.run_choice import chosen_source
+from berdseye.app.run_scores import Made, made
+from berdseye.app.session import errors_in_place, judgments, started_by, workspace
+from berdseye.app.study_jobs import start
+from berdseye.data.corpora import open_corpus
+from berdseye.data.pir_tasks import kept_task
+from berdseye.data.runs import RunManifest, list_runs
+from berdseye.evaluation.bias.charts import (
     LEANING_COLOURS,
     STANCE_SHARE_COLOURS,
     perspective_colours,
     share_dots,
     sycophancy_arrows,
 )
-from evaluation.bias.stored import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
-from evaluation.chart_files import Chart
-from evaluation.enough_judged import below, min_judged_of
-from evaluation.label_sources import HUMAN
-from evaluation.studies.charts import stacked
-from evaluation.studies.pir.bias import IN_CORPUS
-from evaluation.studies.pir.places import heat_map
-from evaluation.studies.store import Stored
-from retrieval.registry import DEFAULT_PIPELINES
+from berdseye.evaluation.bias.stored import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
+from berdseye.evaluation.chart_files import Chart
+from berdseye.evaluation.enough_judged import below, min_judged_of
+from berdseye.evaluation.label_sources import HUMAN
+from berdseye.evaluation.studies.charts import stacked
+from berdseye.evaluation.studies.pir.bias import IN_CORPUS
+from berdseye.evaluation.studies.pir.places import heat_map
+from berdseye.evaluation.studies.store import Stored
+from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 # Studies that this page begins and shows.
 BEGUN = ("berds sycophancy", "pir ")

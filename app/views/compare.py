@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.components.downloads import downloads
-from app.components.one_of import one_of
-from app.components.plain_text import escaped
-from app.components.two_lists import ListOf, two_lists
-from app.labelled import labelled, pool, pool_runs, state
-from app.run_choice import chosen_run, chosen_source, chosen_version
-from app.session import errors_in_place, workspace
-from data.runs import RunManifest, list_runs, load_run
-from evaluation.enough_judged import min_judged_of
-from evaluation.failures.contrast import (
+from berdseye.app.components.downloads import downloads
+from berdseye.app.components.one_of import one_of
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.two_lists import ListOf, two_lists
+from berdseye.app.labelled import labelled, pool, pool_runs, state
+from berdseye.app.run_choice import chosen_run, chosen_source, chosen_version
+from berdseye.app.session import errors_in_place, workspace
+from berdseye.data.runs import RunManifest, list_runs, load_run
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.failures.contrast import (
     LOSS,
     NO_VALUE,
     ONLY_FIRST,
@@ -27,10 +27,10 @@ from evaluation.failures.contrast import (
     contrast,
     contrast_table,
 )
-from evaluation.failures.contrast_charts import difference_bars
-from evaluation.label_sources import HUMAN
-from evaluation.measures import WHOLE_RUN, parse_measures
-from evaluation.significance import CORRECTIONS, TESTS, Test
+from berdseye.evaluation.failures.contrast_charts import difference_bars
+from berdseye.evaluation.label_sources import HUMAN
+from berdseye.evaluation.measures import WHOLE_RUN, parse_measures
+from berdseye.evaluation.significance import CORRECTIONS, TESTS, Test
 
 MEASURES = "MRecall@5 Precision@5 Coverage@5"
 QUESTIONS, LOST, GAINED = LISTS = ("Questions", "Lost by B", "Gained by B")

@@ -6,21 +6,21 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from annotation.training_data import RULES, UNSURE_RULES
-from annotation.training_sets.leakage import MENDS
-from annotation.training_sets.store import TrainingSetVersion, list_sets
-from app.components.charts import dots_with_intervals, learning_curves
-from app.components.job_box import job_box
-from app.components.one_of import one_of
-from app.components.plain_text import escaped
-from app.improving import read_improvement
-from app.session import acting_person, errors_in_place, judgments, started_by, workspace
-from app.training_jobs import TrainingJob, jobs, start
-from app.training_sets import made_set
-from data.errors import BerdseyeError
-from detectors.registry import parse_detector
-from detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
-from evaluation.detection.improvement import ADOPTS
+from berdseye.annotation.training_data import RULES, UNSURE_RULES
+from berdseye.annotation.training_sets.leakage import MENDS
+from berdseye.annotation.training_sets.store import TrainingSetVersion, list_sets
+from berdseye.app.components.charts import dots_with_intervals, learning_curves
+from berdseye.app.components.job_box import job_box
+from berdseye.app.components.one_of import one_of
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.improving import read_improvement
+from berdseye.app.session import acting_person, errors_in_place, judgments, started_by, workspace
+from berdseye.app.training_jobs import TrainingJob, jobs, start
+from berdseye.app.training_sets import made_set
+from berdseye.data.errors import BerdseyeError
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
+from berdseye.evaluation.detection.improvement import ADOPTS
 
 TABS = ("Detectors", "Train a better one", "Training sets")
 KINDS = {

@@ -6,19 +6,19 @@ from typing import Any
 import streamlit as st
 import typer.main
 
-from app.cli import cli
-from app.components.command_form import command_form, command_told, leaf_commands
-from app.components.job_box import command_line, job_box
-from app.components.plain_text import escaped
-from app.components.selectbox_by_id import selectbox_by_id
-from app.jobs import Job, list_jobs, start_job
-from app.roles import may, right_of_command
-from app.session import errors_in_place, role, started_by, workspace
-from app.study_jobs import result_of
-from data.corpora import open_corpus
-from data.runs import list_runs
-from evaluation.label_sources import default_sources
-from retrieval.registry import DEFAULT_PIPELINES
+from berdseye.app.cli import cli
+from berdseye.app.components.command_form import command_form, command_told, leaf_commands
+from berdseye.app.components.job_box import command_line, job_box
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.selectbox_by_id import selectbox_by_id
+from berdseye.app.jobs import Job, list_jobs, start_job
+from berdseye.app.roles import may, right_of_command
+from berdseye.app.session import errors_in_place, role, started_by, workspace
+from berdseye.app.study_jobs import result_of
+from berdseye.data.corpora import open_corpus
+from berdseye.data.runs import list_runs
+from berdseye.evaluation.label_sources import default_sources
+from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 # Commands that this page starts; studies and trainings have pages of their own.
 STARTED_HERE = {

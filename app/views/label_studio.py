@@ -3,21 +3,21 @@
 import pandas as pd
 import streamlit as st
 
-from annotation.batches import Batch, list_batches
-from annotation.label_studio.attribution import misplaced
-from annotation.label_studio.connection import server_url
-from annotation.label_studio.outbox import waiting
-from annotation.label_studio.server import running
-from app.components.drift_table import drift_table
-from app.components.label_studio_account import admin_account, own_account
-from app.components.plain_text import escaped
-from app.components.under_way import under_way
-from app.exchange import sent_projects
-from app.exchange_state import drifts
-from app.jobs import start_job
-from app.roles import check, may, right_of_command
-from app.session import errors_in_place, judgments, role, started_by, workspace
-from data.runs import list_runs
+from berdseye.annotation.batches import Batch, list_batches
+from berdseye.annotation.label_studio.attribution import misplaced
+from berdseye.annotation.label_studio.connection import server_url
+from berdseye.annotation.label_studio.outbox import waiting
+from berdseye.annotation.label_studio.server import running
+from berdseye.app.components.drift_table import drift_table
+from berdseye.app.components.label_studio_account import admin_account, own_account
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.under_way import under_way
+from berdseye.app.exchange import sent_projects
+from berdseye.app.exchange_state import drifts
+from berdseye.app.jobs import start_job
+from berdseye.app.roles import check, may, right_of_command
+from berdseye.app.session import errors_in_place, judgments, role, started_by, workspace
+from berdseye.data.runs import list_runs
 
 EXCHANGES = {
     ("judgments", "push"),

@@ -5,25 +5,25 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from annotation.passage_words import passage_history
-from app.components.addresses import passage_address, question_address
-from app.components.downloads import downloads
-from app.components.plain_text import escaped, web_address
-from app.questions import questions_of
-from app.roles import may
-from app.session import annotator, errors_in_place, judgments, role, workspace
-from data.corpora import Corpus, open_corpus
-from data.corpora.same_text import ids_of_text
-from data.datasets import GOLD
-from data.errors import BadInputError, UnknownNameError
-from data.labels import LabelStore
-from data.near_duplicates import DEFAULT_THRESHOLD, resemblance
-from data.records import Passage, Question, pair_keys
-from data.run_lookup import Place, places_of
-from data.runs import list_runs
-from data.workspace import file_stem
-from detectors.trained import detector_names
-from retrieval.neighbours import has_neighbours, neighbours
+from berdseye.annotation.passage_words import passage_history
+from berdseye.app.components.addresses import passage_address, question_address
+from berdseye.app.components.downloads import downloads
+from berdseye.app.components.plain_text import escaped, web_address
+from berdseye.app.questions import questions_of
+from berdseye.app.roles import may
+from berdseye.app.session import annotator, errors_in_place, judgments, role, workspace
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.corpora.same_text import ids_of_text
+from berdseye.data.datasets import GOLD
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.near_duplicates import DEFAULT_THRESHOLD, resemblance
+from berdseye.data.records import Passage, Question, pair_keys
+from berdseye.data.run_lookup import Place, places_of
+from berdseye.data.runs import list_runs
+from berdseye.data.workspace import file_stem
+from berdseye.detectors.trained import detector_names
+from berdseye.retrieval.neighbours import has_neighbours, neighbours
 
 NEIGHBOURS = 10
 LARGEST_READ = 1_000_000

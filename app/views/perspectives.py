@@ -2,24 +2,24 @@
 
 import streamlit as st
 
-from annotation.perspective_edits.judged import attention
-from annotation.perspective_edits.log import EditLog
-from annotation.perspective_edits.states import Replayed, overlaps, replay
-from annotation.perspective_edits.versions import coming_version, make_version
-from app.components.edit_form import edit_form
-from app.components.edit_lines import change_lines, numbered_line
-from app.components.edit_list import decided_edits, open_edits
-from app.components.in_sight import move_on, put_in_sight
-from app.components.key_map import EDITS, PERSPECTIVES
-from app.components.keyboard import key_list, keyboard
-from app.components.plain_text import escaped
-from app.components.selectbox_by_id import selectbox_by_id
-from app.components.version_measures import version_measures
-from app.roles import check, may
-from app.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
-from data.dataset_versions import list_versions, trouble
-from data.errors import BadInputError
-from data.records import Question
+from berdseye.annotation.perspective_edits.judged import attention
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.annotation.perspective_edits.states import Replayed, overlaps, replay
+from berdseye.annotation.perspective_edits.versions import coming_version, make_version
+from berdseye.app.components.edit_form import edit_form
+from berdseye.app.components.edit_lines import change_lines, numbered_line
+from berdseye.app.components.edit_list import decided_edits, open_edits
+from berdseye.app.components.in_sight import move_on, put_in_sight
+from berdseye.app.components.key_map import EDITS, PERSPECTIVES
+from berdseye.app.components.keyboard import key_list, keyboard
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.components.selectbox_by_id import selectbox_by_id
+from berdseye.app.components.version_measures import version_measures
+from berdseye.app.roles import check, may
+from berdseye.app.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
+from berdseye.data.dataset_versions import list_versions, trouble
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Question
 
 _PREVIEWED = 30
 

@@ -8,19 +8,19 @@ import pandas as pd
 import streamlit as st
 import typer.main
 
-from annotation.export import to_csv
-from app.cli import cli
-from app.components.command_form import command_form, command_told, leaf_commands
-from app.components.downloads import download
-from app.components.job_box import job_box
-from app.components.plain_text import escaped
-from app.session import errors_in_place, started_by, workspace
-from app.study_jobs import jobs, resume, start
-from data.runs import list_runs
-from evaluation.label_sources import default_sources
-from evaluation.studies.result import PROVENANCE, Table
-from evaluation.studies.store import Stored, list_results, load_result
-from retrieval.registry import DEFAULT_PIPELINES
+from berdseye.annotation.export import to_csv
+from berdseye.app.cli import cli
+from berdseye.app.components.command_form import command_form, command_told, leaf_commands
+from berdseye.app.components.downloads import download
+from berdseye.app.components.job_box import job_box
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.session import errors_in_place, started_by, workspace
+from berdseye.app.study_jobs import jobs, resume, start
+from berdseye.data.runs import list_runs
+from berdseye.evaluation.label_sources import default_sources
+from berdseye.evaluation.studies.result import PROVENANCE, Table
+from berdseye.evaluation.studies.store import Stored, list_results, load_result
+from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 _READING = ("list", "show")
 _WHOLE = 30

@@ -1,7 +1,7 @@
 """Corpora: collections of passages, immutable once written."""
 
-from data.corpora.adding import add_corpus
-from data.corpora.corpus import Corpus, cut_page, open_corpus
-from data.corpora.manifest import Kind, Manifest, SourceFile
+from berdseye.data.corpora.adding import add_corpus
+from berdseye.data.corpora.corpus import Corpus, cut_page, open_corpus
+from berdseye.data.corpora.manifest import Kind, Manifest, SourceFile
 
 __all__ = ["Corpus", "Kind", "Manifest", "SourceFile", "add_corpus", "cut_page", "open_corpus"]

@@ -8,17 +8,17 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from data.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
-from data.corpora.drafting import Draft, read_all
-from data.corpora.loading import Loading, Log, Reached
-from data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, stands
-from data.corpora.settling import Settling
-from data.documents import input_files
-from data.errors import BadInputError, BerdseyeError
-from data.locks import locked
-from data.near_duplicates import DEFAULT_THRESHOLD, NearDuplicates
-from data.progress import Progress, silent
-from data.workspace import Workspace
+from berdseye.data.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
+from berdseye.data.corpora.drafting import Draft, read_all
+from berdseye.data.corpora.loading import Loading, Log, Reached
+from berdseye.data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, stands
+from berdseye.data.corpora.settling import Settling
+from berdseye.data.documents import input_files
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.locks import locked
+from berdseye.data.near_duplicates import DEFAULT_THRESHOLD, NearDuplicates
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
 
 NearDuplicateRule = Literal["keep", "drop"]
 _TOLD = 10

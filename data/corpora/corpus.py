@@ -11,13 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.chunkers import Chunker, parse_chunker
-from data.corpora.manifest import MANIFEST, Manifest, corpus_files
-from data.corpora.parts import SCHEMA, list_parts, part_path, reading
-from data.errors import BadInputError, StaleError, UnknownNameError
-from data.progress import Progress, silent
-from data.records import Passage
-from data.workspace import Workspace
+from berdseye.data.chunkers import Chunker, parse_chunker
+from berdseye.data.corpora.manifest import MANIFEST, Manifest, corpus_files
+from berdseye.data.corpora.parts import SCHEMA, list_parts, part_path, reading
+from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Passage
+from berdseye.data.workspace import Workspace
 
 PASSAGES_A_PAGE = 10_000
 _COLUMNS = ["id", "title", "text"]
@@ -56,7 +56,7 @@ class Corpus:
     def _pages(self, ids: list[int]) -> Iterable[Passage]:
         if self.manifest.kind == "pages":
             return self._rows(set(ids))
-        from data.corpora.web import web_pages  # brings a web client along, which few need
+        from berdseye.data.corpora.web import web_pages  # brings a web client along, which few need
 
         return web_pages(self.folder, self.manifest).pages(ids)
 

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.atomic import write_with
-from data.chunkers import Chunker, Whole
-from data.corpora.corpus import PASSAGES_A_PAGE
-from data.corpora.loading import Loading, Reached
-from data.corpora.manifest import Kind
-from data.corpora.parts import PART_ROWS, SCHEMA, write_part
-from data.documents import BadRow, Document, InputFile, Position, Row, read_blocks
-from data.passages import clean
-from data.progress import Progress
+from berdseye.data.atomic import write_with
+from berdseye.data.chunkers import Chunker, Whole
+from berdseye.data.corpora.corpus import PASSAGES_A_PAGE
+from berdseye.data.corpora.loading import Loading, Reached
+from berdseye.data.corpora.manifest import Kind
+from berdseye.data.corpora.parts import PART_ROWS, SCHEMA, write_part
+from berdseye.data.documents import BadRow, Document, InputFile, Position, Row, read_blocks
+from berdseye.data.passages import clean
+from berdseye.data.progress import Progress
 
 _PART_CHARACTERS = 64_000_000
 _WHOLE = Whole()

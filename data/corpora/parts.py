@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.atomic import write_with
-from data.corpora.manifest import corpus_files
+from berdseye.data.atomic import write_with
+from berdseye.data.corpora.manifest import corpus_files
 
 PART_ROWS = 50_000
 GROUP_ROWS = 500

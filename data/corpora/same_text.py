@@ -2,8 +2,8 @@
 
 import duckdb
 
-from data.corpora.corpus import Corpus
-from data.corpora.parts import list_parts
+from berdseye.data.corpora.corpus import Corpus
+from berdseye.data.corpora.parts import list_parts
 
 
 def ids_of_text(corpus: Corpus, text: str) -> list[int]:

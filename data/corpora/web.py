@@ -6,12 +6,12 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from data.chunkers import DEFAULT_CHUNKER, parse_chunker
-from data.corpora.manifest import Manifest, berdseye_version, corpus_files, stands
-from data.errors import BadInputError
-from data.web.pages import WebPages
-from data.web.settings import WebSettings
-from data.workspace import Workspace
+from berdseye.data.chunkers import DEFAULT_CHUNKER, parse_chunker
+from berdseye.data.corpora.manifest import Manifest, berdseye_version, corpus_files, stands
+from berdseye.data.errors import BadInputError
+from berdseye.data.web.pages import WebPages
+from berdseye.data.web.settings import WebSettings
+from berdseye.data.workspace import Workspace
 
 
 def add_web_corpus(

@@ -7,11 +7,11 @@
 
 from pathlib import Path
 
-from data.dataset_formats.imported import Imported
-from data.dataset_formats.perspectives import read_perspectives
-from data.dataset_formats.question_rows import question_id, question_text, read_question_rows
-from data.json_files import Row, first_row
-from data.records import Question
+from berdseye.data.dataset_formats.imported import Imported
+from berdseye.data.dataset_formats.perspectives import read_perspectives
+from berdseye.data.dataset_formats.question_rows import question_id, question_text, read_question_rows
+from berdseye.data.json_files import Row, first_row
+from berdseye.data.records import Question
 
 _TYPES = ("binary", "multi")
 

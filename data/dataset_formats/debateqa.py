@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from data.dataset_formats.imported import Imported
-from data.dataset_formats.question_rows import question_id, question_text, read_question_rows
-from data.json_files import Row
-from data.passages import clean
-from data.records import Perspective, Question
+from berdseye.data.dataset_formats.imported import Imported
+from berdseye.data.dataset_formats.question_rows import question_id, question_text, read_question_rows
+from berdseye.data.json_files import Row
+from berdseye.data.passages import clean
+from berdseye.data.records import Perspective, Question
 
 
 def is_debateqa(row: Row) -> bool:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from data.dataset_formats.imported import Imported
-from data.dataset_formats.perspectives import read_perspectives
-from data.passages import clean, cut
-from data.records import Pair, Question
+from berdseye.data.dataset_formats.imported import Imported
+from berdseye.data.dataset_formats.perspectives import read_perspectives
+from berdseye.data.passages import clean, cut
+from berdseye.data.records import Pair, Question
 
 
 def is_debates(value: Any) -> bool:

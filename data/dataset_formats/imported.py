@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from data.records import Pair, Question
+from berdseye.data.records import Pair, Question
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import ast
 from typing import Any
 
-from data.passages import clean
-from data.records import Perspective, Stance
+from berdseye.data.passages import clean
+from berdseye.data.records import Perspective, Stance
 
 SIDES: dict[str, Stance] = {
     "supporting": "supporting",

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from data.dataset_formats.imported import Imported
-from data.dataset_formats.perspectives import SIDES, read_perspectives
-from data.errors import BadInputError
-from data.json_files import read_json
-from data.passages import clean
-from data.records import Question
+from berdseye.data.dataset_formats.imported import Imported
+from berdseye.data.dataset_formats.perspectives import SIDES, read_perspectives
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_json
+from berdseye.data.passages import clean
+from berdseye.data.records import Question
 
 
 def is_perspectrum(value: Any) -> bool:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from data.dataset_formats.imported import Imported
-from data.dataset_formats.perspectives import SIDES
-from data.pir_tasks import PirTask
-from data.records import Pair, Perspective, Question
+from berdseye.data.dataset_formats.imported import Imported
+from berdseye.data.dataset_formats.perspectives import SIDES
+from berdseye.data.pir_tasks import PirTask
+from berdseye.data.records import Pair, Perspective, Question
 
 
 def is_pir(value: Any) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from data.errors import BadInputError
-from data.json_files import Row, read_rows
-from data.passages import clean
-from data.records import Question
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import Row, read_rows
+from berdseye.data.passages import clean
+from berdseye.data.records import Question
 
 
 def read_question_rows(

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from data.dataset_formats.berds import is_berds, read_berds
-from data.dataset_formats.debateqa import is_debateqa, read_debateqa
-from data.dataset_formats.debates import is_debates, read_debates
-from data.dataset_formats.imported import Imported
-from data.dataset_formats.own import read_own
-from data.dataset_formats.perspectrum import is_perspectrum, read_perspectrum
-from data.dataset_formats.pir import is_pir, questions_of
-from data.errors import BadInputError
-from data.json_files import Row, first_row, read_json
-from data.pir_tasks import read_pir_task
+from berdseye.data.dataset_formats.berds import is_berds, read_berds
+from berdseye.data.dataset_formats.debateqa import is_debateqa, read_debateqa
+from berdseye.data.dataset_formats.debates import is_debates, read_debates
+from berdseye.data.dataset_formats.imported import Imported
+from berdseye.data.dataset_formats.own import read_own
+from berdseye.data.dataset_formats.perspectrum import is_perspectrum, read_perspectrum
+from berdseye.data.dataset_formats.pir import is_pir, questions_of
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import Row, first_row, read_json
+from berdseye.data.pir_tasks import read_pir_task
 
 _HINT = "See `berdseye dataset add --help`."
 ROWS: tuple[tuple[Callable[[Row], bool], Callable[[Path], Imported]], ...] = (

@@ -9,15 +9,15 @@ from typing import Any
 
 import lxml.html
 
-from data.corpora import Corpus, Kind, add_corpus, cut_page
-from data.datasets import GOLD, save_dataset
-from data.labels import LabelStore
-from data.records import Pair, Perspective, Question
-from data.workspace import Workspace
+from berdseye.data.corpora import Corpus, Kind, add_corpus, cut_page
+from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Perspective, Question
+from berdseye.data.workspace import Workspace
 
 DATASETS = ("debate", "policy", "living")
 CORPORA: dict[str, Kind] = {"encyclopedia": "passages", "web": "passages", "pages": "pages"}
-_HERE = files("data.demo")
+_HERE = files("berdseye.data.demo")
 _PARAGRAPH_WORDS = 65
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from data.atomic import write_json
+from berdseye.data.atomic import write_json
 
 _MARKER = "demo.json"
 _CONTENT_VERSION = 1

@@ -7,9 +7,9 @@ everything that is wrong with a file.
 from collections.abc import Iterator
 from pathlib import Path
 
-from data.documents.files import InputFile, input_files
-from data.documents.reading import read_blocks
-from data.documents.records import BadRow, Block, Document, Position, Row
+from berdseye.data.documents.files import InputFile, input_files
+from berdseye.data.documents.reading import read_blocks
+from berdseye.data.documents.records import BadRow, Block, Document, Position, Row
 
 __all__ = [
     "BadRow",

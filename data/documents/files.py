@@ -10,8 +10,8 @@ from typing import IO
 
 import pyarrow as pa
 
-from data.documents.readable import KNOWN, is_readable
-from data.errors import BadInputError
+from berdseye.data.documents.readable import KNOWN, is_readable
+from berdseye.data.errors import BadInputError
 
 _STEP = 1 << 20
 _NUMBER = re.compile(r"(\d+)")

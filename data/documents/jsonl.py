@@ -3,9 +3,18 @@
 from collections.abc import Iterator
 from typing import IO
 
-from data.documents.lines import Lines
-from data.documents.records import BLOCK_BYTES, BLOCK_ROWS, BadRow, Block, Position, Row, is_sphere, to_document
-from data.json_files import json_fault, parse_json
+from berdseye.data.documents.lines import Lines
+from berdseye.data.documents.records import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    BadRow,
+    Block,
+    Position,
+    Row,
+    is_sphere,
+    to_document,
+)
+from berdseye.data.json_files import json_fault, parse_json
 
 
 def read_jsonl(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:

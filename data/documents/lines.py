@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import IO
 
-from data.documents.records import BadRow, Position
+from berdseye.data.documents.records import BadRow, Position
 
 LONGEST_LINE = 10_000_000
 _STEP = 1 << 20

@@ -2,10 +2,10 @@
 
 from pathlib import PurePosixPath
 
-from data.documents.jsonl import read_jsonl
-from data.documents.records import Reader
-from data.documents.tables import read_csv, read_tsv
-from data.documents.whole_files import read_html, read_json, read_text
+from berdseye.data.documents.jsonl import read_jsonl
+from berdseye.data.documents.records import Reader
+from berdseye.data.documents.tables import read_csv, read_tsv
+from berdseye.data.documents.whole_files import read_html, read_json, read_text
 
 COMPRESSED = (".gz", ".bz2", ".zst")
 PARQUET = ".parquet"

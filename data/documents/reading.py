@@ -5,10 +5,10 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from data.documents.files import InputFile, decompressed
-from data.documents.readable import PARQUET, is_readable, is_tar, reader_of
-from data.documents.records import BadRow, Block, Position
-from data.documents.tables import read_parquet
+from berdseye.data.documents.files import InputFile, decompressed
+from berdseye.data.documents.readable import PARQUET, is_readable, is_tar, reader_of
+from berdseye.data.documents.records import BadRow, Block, Position
+from berdseye.data.documents.tables import read_parquet
 
 _DAMAGED = (EOFError, OSError, zlib.error, tarfile.TarError)
 

@@ -9,8 +9,8 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.documents.lines import LONGEST_LINE, Lines
-from data.documents.records import (
+from berdseye.data.documents.lines import LONGEST_LINE, Lines
+from berdseye.data.documents.records import (
     BLOCK_BYTES,
     BLOCK_ROWS,
     ID,
@@ -24,7 +24,7 @@ from data.documents.records import (
     Row,
     to_document,
 )
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 _DPR = ["id", "text", "title"]
 

@@ -5,15 +5,15 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_co
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from data.errors import BerdseyeError, UnavailableError
-from data.grammar import Call
-from data.language_models.budget import Budget
-from data.language_models.control_tokens import taken_apart
-from data.language_models.dialect import Dialect, first_token
-from data.language_models.pace import pace_of
-from data.language_models.protocol import Completion, Message, Prompt, Ready, unused
-from data.openai_server import open_server, server_place, told
-from data.progress import Progress, silent
+from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.grammar import Call
+from berdseye.data.language_models.budget import Budget
+from berdseye.data.language_models.control_tokens import taken_apart
+from berdseye.data.language_models.dialect import Dialect, first_token
+from berdseye.data.language_models.pace import pace_of
+from berdseye.data.language_models.protocol import Completion, Message, Prompt, Ready, unused
+from berdseye.data.openai_server import open_server, server_place, told
+from berdseye.data.progress import Progress, silent
 
 if TYPE_CHECKING:
     import openai

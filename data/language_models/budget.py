@@ -4,7 +4,7 @@ from pathlib import Path
 from threading import Condition, Event
 from typing import Protocol
 
-from data.errors import UnavailableError
+from berdseye.data.errors import UnavailableError
 
 _LOOK_EVERY = 0.05
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from data.errors import UnavailableError
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Alternative, Completion, LanguageModel, Prompt
-from data.language_models.usage import count
-from data.passages import clean
-from data.progress import Progress, silent
-from data.workspace import Workspace
+from berdseye.data.errors import UnavailableError
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Alternative, Completion, LanguageModel, Prompt
+from berdseye.data.language_models.usage import count
+from berdseye.data.passages import clean
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
 
 _BUSY_SECONDS = 30
 _SCHEMA = """

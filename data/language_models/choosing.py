@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from data.errors import BadInputError
-from data.language_models.cache import CompletionCache
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Completion, LanguageModel
-from data.language_models.verdicts import YES_OR_NO, Choice, probability
-from data.progress import Progress, silent
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Completion, LanguageModel
+from berdseye.data.language_models.verdicts import YES_OR_NO, Choice, probability
+from berdseye.data.progress import Progress, silent
 
 MAX_TOKENS = 16
 MAX_TOKENS_AGAIN = 256

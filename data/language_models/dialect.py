@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from data.language_models.prompts import without_system
-from data.language_models.protocol import Alternative, Prompt
+from berdseye.data.language_models.prompts import without_system
+from berdseye.data.language_models.protocol import Alternative, Prompt
 
 if TYPE_CHECKING:
     import openai

@@ -7,14 +7,14 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
-from data.devices import chosen_device
-from data.errors import BadInputError, UnavailableError
-from data.grammar import Call
-from data.language_models.prompts import without_system
-from data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
-from data.language_models.windows import told_window
-from data.model_files import find_model, hub_commit, loading, model_version
-from data.progress import Progress, silent
+from berdseye.data.devices import chosen_device
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.grammar import Call
+from berdseye.data.language_models.prompts import without_system
+from berdseye.data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
+from berdseye.data.language_models.windows import told_window
+from berdseye.data.model_files import find_model, hub_commit, loading, model_version
+from berdseye.data.progress import Progress, silent
 
 _ONE_AT_A_TIME = RLock()
 

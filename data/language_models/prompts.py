@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from data.errors import BadInputError
-from data.language_models.protocol import Message, Prompt, Role
-from data.passages import clean
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.protocol import Message, Prompt, Role
+from berdseye.data.passages import clean
 
 _UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 _CHATML_TURN = re.compile(r"<\|im_start\|>(system|user|assistant)[ \t]*\n(.*?)(?:\n?<\|im_end\|>|\Z)", re.DOTALL)

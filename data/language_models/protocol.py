@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from data.progress import Progress, silent
+from berdseye.data.progress import Progress, silent
 
 Role = Literal["system", "user", "assistant"]
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.grammar import Call, parse
-from data.language_models.api import ApiModel, Price
-from data.language_models.budget import Budget
-from data.language_models.cache import CompletionCache
-from data.language_models.local import LocalModel
-from data.language_models.protocol import LanguageModel
-from data.workspace import Workspace
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.grammar import Call, parse
+from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.budget import Budget
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.workspace import Workspace
 
 DEFAULT_MODEL = "llm"
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from data.language_models.protocol import Completion
+from berdseye.data.language_models.protocol import Completion
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from data.language_models.protocol import Alternative, Completion
+from berdseye.data.language_models.protocol import Alternative, Completion
 
 _LEAST_MASS = 0.1
 """Of the two words among first tokens; below it the model begins some other way, such as with JSON or prose."""

@@ -6,8 +6,8 @@ its articles of an ideology are to be found. (The paper's task has as many queri
 
 from pathlib import Path
 
-from data.errors import BadInputError
-from data.pir_reformat.task_file import TaskFile, read_fields
+from berdseye.data.errors import BadInputError
+from berdseye.data.pir_reformat.task_file import TaskFile, read_fields
 
 _ASKED = {
     "left": "news as a left-leaning paper reports it",

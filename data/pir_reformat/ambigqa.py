@@ -7,10 +7,10 @@ demo's ambigqa task, the reading is both the query and its perspective.
 from pathlib import Path
 from typing import Any
 
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.passages import clean
-from data.pir_reformat.task_file import TaskFile
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.passages import clean
+from berdseye.data.pir_reformat.task_file import TaskFile
 
 _LABEL = "perspective"
 

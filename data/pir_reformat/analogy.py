@@ -6,7 +6,7 @@ of events), entity (the same people and things), or another word. The story is t
 
 from pathlib import Path
 
-from data.pir_reformat.task_file import TaskFile, read_fields
+from berdseye.data.pir_reformat.task_file import TaskFile, read_fields
 
 _ASKED = {
     "analogy": "a story that is an analogy of this one",

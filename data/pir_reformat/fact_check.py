@@ -6,8 +6,8 @@ claims with a label are what is to be found for it. Queries are worded as in the
 
 from pathlib import Path
 
-from data.errors import BadInputError
-from data.pir_reformat.task_file import TaskFile, read_fields
+from berdseye.data.errors import BadInputError
+from berdseye.data.pir_reformat.task_file import TaskFile, read_fields
 
 _ASKED = {
     "SUPPORT": "claim that this sentence supports",

@@ -8,10 +8,10 @@ one more for all of them. Over the test split this gives the counts of PIR's Tab
 from pathlib import Path
 from typing import Any
 
-from data.dataset_formats.perspectrum import perspective_pool
-from data.errors import BadInputError
-from data.json_files import read_json
-from data.pir_reformat.task_file import TaskFile
+from berdseye.data.dataset_formats.perspectrum import perspective_pool
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_json
+from berdseye.data.pir_reformat.task_file import TaskFile
 
 CLAIMS = "perspectrum_with_answers_v1.0.json"
 SPLITS = "dataset_split_v1.0.json"

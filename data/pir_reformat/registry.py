@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from data.errors import BadInputError, UnknownNameError
-from data.pir_reformat.allsides import reformat_allsides
-from data.pir_reformat.ambigqa import reformat_ambigqa
-from data.pir_reformat.analogy import reformat_analogy
-from data.pir_reformat.fact_check import reformat_fact_check
-from data.pir_reformat.perspectrum import SPLIT, reformat_perspectrum
-from data.pir_reformat.task_file import TaskFile
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.pir_reformat.allsides import reformat_allsides
+from berdseye.data.pir_reformat.ambigqa import reformat_ambigqa
+from berdseye.data.pir_reformat.analogy import reformat_analogy
+from berdseye.data.pir_reformat.fact_check import reformat_fact_check
+from berdseye.data.pir_reformat.perspectrum import SPLIT, reformat_perspectrum
+from berdseye.data.pir_reformat.task_file import TaskFile
 
 KINDS: Mapping[str, Callable[[Path], TaskFile]] = {
     "perspectrum": reformat_perspectrum,

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.passages import clean
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.passages import clean
 
 
 class TaskFile:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from huggingface_hub import hf_hub_url
 
-from data.dataset_formats import read_dataset
-from data.published_sets.part import Part, Read, RemoteFile, told_count
+from berdseye.data.dataset_formats import read_dataset
+from berdseye.data.published_sets.part import Part, Read, RemoteFile, told_count
 
 _REPOSITORY = (
     "https://raw.githubusercontent.com/timchen0618/berds/63a39ef638b9a7851700961394c32c8d9a44d8a9/query_exp/data"

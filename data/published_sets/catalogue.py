@@ -1,12 +1,12 @@
 """The names of published data sets. A new one is a module and a line here."""
 
-from data.errors import UnknownNameError
-from data.published_sets.berds import berds_parts
-from data.published_sets.debateqa import debateqa_parts
-from data.published_sets.dmerit import dmerit_parts
-from data.published_sets.part import Part
-from data.published_sets.perspectrum import perspectrum_parts
-from data.published_sets.pir import pir_parts
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.published_sets.berds import berds_parts
+from berdseye.data.published_sets.debateqa import debateqa_parts
+from berdseye.data.published_sets.dmerit import dmerit_parts
+from berdseye.data.published_sets.part import Part
+from berdseye.data.published_sets.perspectrum import perspectrum_parts
+from berdseye.data.published_sets.pir import pir_parts
 
 SETS: dict[str, tuple[Part, ...]] = {
     **berds_parts(),

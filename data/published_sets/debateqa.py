@@ -3,8 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from data.dataset_formats import read_dataset
-from data.published_sets.part import Part, Read, RemoteFile, told_count
+from berdseye.data.dataset_formats import read_dataset
+from berdseye.data.published_sets.part import Part, Read, RemoteFile, told_count
 
 _HOME = "https://raw.githubusercontent.com/pillowsofwind/DebateQA/main/dataset"
 _SPLITS = {"test": 1_000, "dev": 1_941}

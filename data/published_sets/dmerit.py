@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from data.dataset_formats import Imported
-from data.evidence_sets import RELEASED, read_evidence_set
-from data.published_sets.part import Part, Read, told_count
-from data.records import Question
+from berdseye.data.dataset_formats import Imported
+from berdseye.data.evidence_sets import RELEASED, read_evidence_set
+from berdseye.data.published_sets.part import Part, Read, told_count
+from berdseye.data.records import Question
 
 _HOME = "https://D-MERIT.github.io"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pooch  # type: ignore[import-untyped]
 import requests
 
-from data.atomic import write_json
-from data.errors import BadInputError, UnavailableError
-from data.json_files import read_json
-from data.progress import Progress, silent
-from data.published_sets.part import RemoteFile
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.json_files import read_json
+from berdseye.data.progress import Progress, silent
+from berdseye.data.published_sets.part import RemoteFile
 
 RECORD = "hashes.json"
 _RETRIES = 2

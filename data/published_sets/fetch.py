@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from data.atomic import replacing
-from data.datasets import keep_imported
-from data.errors import BadInputError, UnavailableError
-from data.progress import Progress, silent
-from data.published_sets.catalogue import SETS, named_sets
-from data.published_sets.download import RECORD, download, recorded, sha256_of
-from data.published_sets.part import Part, RemoteFile
-from data.workspace import Workspace
+from berdseye.data.atomic import replacing
+from berdseye.data.datasets import keep_imported
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.published_sets.catalogue import SETS, named_sets
+from berdseye.data.published_sets.download import RECORD, download, recorded, sha256_of
+from berdseye.data.published_sets.part import Part, RemoteFile
+from berdseye.data.workspace import Workspace
 
 
 class Report(NamedTuple):

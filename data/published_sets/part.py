@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from data.dataset_formats import Imported
+from berdseye.data.dataset_formats import Imported
 
 
 class RemoteFile(NamedTuple):

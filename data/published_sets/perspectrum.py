@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from data.dataset_formats.perspectrum import read_perspectrum
-from data.pir_reformat.perspectrum import CLAIMS, SPLITS, claims_of
-from data.published_sets.part import Part, Read, RemoteFile, told_count
+from berdseye.data.dataset_formats.perspectrum import read_perspectrum
+from berdseye.data.pir_reformat.perspectrum import CLAIMS, SPLITS, claims_of
+from berdseye.data.published_sets.part import Part, Read, RemoteFile, told_count
 
 _HOME = "https://raw.githubusercontent.com/CogComp/perspectrum"
 _FILES = tuple(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from huggingface_hub import hf_hub_url
 
-from data.dataset_formats.pir import questions_of
-from data.pir_catalogue import TASKS, PirFacts
-from data.pir_tasks import read_pir_task
-from data.published_sets.part import Part, Read, RemoteFile, told_count
+from berdseye.data.dataset_formats.pir import questions_of
+from berdseye.data.pir_catalogue import TASKS, PirFacts
+from berdseye.data.pir_tasks import read_pir_task
+from berdseye.data.published_sets.part import Part, Read, RemoteFile, told_count
 
 _FILES = ("queries.jsonl", "corpus.jsonl", "qrels/test.jsonl")
 

@@ -10,7 +10,7 @@ import anyio.to_thread
 import httpcore
 import httpx
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
 _LONGEST = 4000

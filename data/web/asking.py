@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from data.errors import BerdseyeError, UnavailableError
+from berdseye.data.errors import BerdseyeError, UnavailableError
 
 _BUSY = (429, 500, 502, 503, 504)
 _FIRST_WAIT = 0.5

@@ -13,9 +13,9 @@ import anyio
 import httpcore
 import httpx
 
-from data.web.addresses import ForbiddenAddressError, PrivateAddressError, PublicNetwork, web_address
-from data.web.reasons import PageError
-from data.web.settings import WebSettings
+from berdseye.data.web.addresses import ForbiddenAddressError, PrivateAddressError, PublicNetwork, web_address
+from berdseye.data.web.reasons import PageError
+from berdseye.data.web.settings import WebSettings
 
 AGENT = "Berdseye"
 _MOST_REDIRECTS = 5

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from data.web.addresses import ForbiddenAddressError, web_address
-from data.web.client import PoliteClient
-from data.web.encoding import decoded
-from data.web.reasons import PageError, Reason
-from data.web.robots import Robots
-from data.web.settings import WebSettings
+from berdseye.data.web.addresses import ForbiddenAddressError, web_address
+from berdseye.data.web.client import PoliteClient
+from berdseye.data.web.encoding import decoded
+from berdseye.data.web.reasons import PageError, Reason
+from berdseye.data.web.robots import Robots
+from berdseye.data.web.settings import WebSettings
 
 _HTML = ("text/html", "application/xhtml+xml", "")
 _TEXT = ("text/plain", "text/markdown")

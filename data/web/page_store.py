@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.atomic import write_parquet
-from data.checksums import RECORD, FileSet
-from data.errors import StaleError
-from data.locks import locked
-from data.records import Passage
+from berdseye.data.atomic import write_parquet
+from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.errors import StaleError
+from berdseye.data.locks import locked
+from berdseye.data.records import Passage
 
 _SCHEMA = pa.schema(
     [

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 import httpx
 
-from data.errors import BadInputError, BerdseyeError
-from data.web.addresses import ForbiddenAddressError, web_address
-from data.web.asking import ask
-from data.web.settings import WebSettings
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.web.addresses import ForbiddenAddressError, web_address
+from berdseye.data.web.asking import ask
+from berdseye.data.web.settings import WebSettings
 
 KEY = "SERPER_API_KEY"
 _MOST_PAGES = 30

@@ -13,11 +13,16 @@ from threading import Timer
 from types import TracebackType
 from typing import IO, Self
 
-from data.errors import UnavailableError
-from data.web.reasons import PageError
-from data.web_page import PageText, read_page
+from berdseye.data.errors import UnavailableError
+from berdseye.data.web.reasons import PageError
+from berdseye.data.web_page import PageText, read_page
 
-_COMMAND = [sys.executable, "-P", "-m", "data.web.reading"]  # -P: never from a folder that happens to be called data
+_COMMAND = [
+    sys.executable,
+    "-P",
+    "-m",
+    "berdseye.data.web.reading",
+]  # -P: never from a folder that happens to be called data
 _LENGTH = 8
 _READY = b"ready"
 _MEMORY = 2 << 30

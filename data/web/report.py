@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from data.atomic import write_json
-from data.errors import StaleError
-from data.web.reasons import Reason
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import StaleError
+from berdseye.data.web.reasons import Reason
 
 
 class Outcome(NamedTuple):

@@ -6,8 +6,8 @@ import anyio
 import httpx
 from protego import Protego
 
-from data.web.client import AGENT, PoliteClient, TooManyRedirectsError
-from data.web.reasons import PageError
+from berdseye.data.web.client import AGENT, PoliteClient, TooManyRedirectsError
+from berdseye.data.web.reasons import PageError
 
 _LIMIT = 512_000  # RFC 9309, section 2.5, asks for at least 500 KiB
 _EVERYTHING = ""

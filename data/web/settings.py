@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-from data.errors import BadInputError, UnknownNameError
-from data.web.addresses import ForbiddenAddressError, web_address
-from data.web.trusted import checked_pattern
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.web.addresses import ForbiddenAddressError, web_address
+from berdseye.data.web.trusted import checked_pattern
 
 Provider = Literal["searxng", "serper"]
 SERPER = "https://google.serper.dev"

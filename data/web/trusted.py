@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from data.errors import BadInputError
-from data.web.addresses import ForbiddenAddressError, web_address
-from data.web.domains import suffixes
+from berdseye.data.errors import BadInputError
+from berdseye.data.web.addresses import ForbiddenAddressError, web_address
+from berdseye.data.web.domains import suffixes
 
 TRUSTED = (
     *("gov", "edu", "org", "int", "mil"),

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Pair
-from detectors.local.answers import ONE_ZERO, open_answerer
-from detectors.local.language_model import AnsweringModel
-from detectors.local.pair_detector import version_of
-from detectors.local.reading import Title
-from detectors.local.windows import Window, windowed
-from detectors.protocol import UNTUNED, Floats
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Pair
+from berdseye.detectors.local.answers import ONE_ZERO, open_answerer
+from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.local.pair_detector import version_of
+from berdseye.detectors.local.reading import Title
+from berdseye.detectors.local.windows import Window, windowed
+from berdseye.detectors.protocol import UNTUNED, Floats
 
 _FORM = "premise: {} hypothesis: {}"
 _LEAST_ROOM = 16

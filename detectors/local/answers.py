@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from data.errors import BadInputError
-from data.language_models.windows import told_window
-from detectors.local.batches import by_length
-from detectors.local.language_model import AnsweringModel
-from detectors.protocol import Floats
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.windows import told_window
+from berdseye.detectors.local.batches import by_length
+from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.protocol import Floats
 
 Ids = list[int]
 Doubles = npt.NDArray[np.float64]
@@ -94,7 +94,7 @@ class Answerer:
         """What the model writes after each prompt, greedily, a dozen tokens at most."""
         import torch
 
-        from retrieval.encoders.running import alone
+        from berdseye.retrieval.encoders.running import alone
 
         out = [""] * len(prompts)
         for places in by_length([len(p) for p in prompts], _BATCH, _BATCH_TOKENS):
@@ -123,7 +123,7 @@ class Answerer:
         """
         import torch
 
-        from retrieval.encoders.running import alone
+        from berdseye.retrieval.encoders.running import alone
 
         if self.encoder_decoder:
             ids, mask = self._padded([prompt for prompt, _ in pairs])

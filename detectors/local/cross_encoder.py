@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from data.errors import BadInputError, StaleError
-from data.grammar import Call
-from data.workspace import Workspace
-from detectors.local.pair_detector import PairDetector
-from detectors.local.pair_model import Precision, open_pair_model
-from detectors.local.reading import Title, title_place
-from detectors.protocol import UNTUNED, Detector, Floats
-from detectors.trained import find_trained
-from retrieval.encoders.known_models import CROSS
-from retrieval.encoders.model_folders import find_folder
+from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.grammar import Call
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.local.pair_detector import PairDetector
+from berdseye.detectors.local.pair_model import Precision, open_pair_model
+from berdseye.detectors.local.reading import Title, title_place
+from berdseye.detectors.protocol import UNTUNED, Detector, Floats
+from berdseye.detectors.trained import find_trained
+from berdseye.retrieval.encoders.known_models import CROSS
+from berdseye.retrieval.encoders.model_folders import find_folder
 
 MODEL_FOLDER = "model"
 _CARD = "card.json"

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from data.errors import BadInputError
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Prompt
-from detectors.local.answers import Answerer, Ids
-from detectors.local.windows import Tokens, tokens_of
-from detectors.prompts import PASSAGE, PERSPECTIVE
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Prompt
+from berdseye.detectors.local.answers import Answerer, Ids
+from berdseye.detectors.local.windows import Tokens, tokens_of
+from berdseye.detectors.prompts import PASSAGE, PERSPECTIVE
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
 _LEAST_ROOM = 16

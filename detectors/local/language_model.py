@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from data.errors import BadInputError, UnavailableError
-from data.language_models.local import Loaded, LocalModel
-from data.model_files import find_model, hub_commit, loading, model_version
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.local import Loaded, LocalModel
+from berdseye.data.model_files import find_model, hub_commit, loading, model_version
 
 Template = Literal["auto", "chat", "none"]
 TEMPLATES = ("auto", "chat", "none")
@@ -66,8 +66,8 @@ class AnsweringModel(LocalModel):
             import torch
             from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, BitsAndBytesConfig
 
-            from data.devices import chosen_device
-            from retrieval.encoders.running import quietly
+            from berdseye.data.devices import chosen_device
+            from berdseye.retrieval.encoders.running import quietly
 
             device = chosen_device()
             options: dict[str, Any] = {"dtype": torch.bfloat16 if device.type != "cpu" else torch.float32}

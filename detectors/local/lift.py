@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
-from data.passages import clean
-from data.records import Pair
-from detectors.local.answers import Answerer, Doubles, Ids, finite
-from detectors.local.language_model import AnsweringModel
-from detectors.local.pair_detector import version_of
-from detectors.local.prompted import checked_length
-from detectors.local.reading import Title, passage_text, readable
-from detectors.local.windows import tokens_of
-from detectors.protocol import UNTUNED, Floats
+from berdseye.data.passages import clean
+from berdseye.data.records import Pair
+from berdseye.detectors.local.answers import Answerer, Doubles, Ids, finite
+from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.local.pair_detector import version_of
+from berdseye.detectors.local.prompted import checked_length
+from berdseye.detectors.local.reading import Title, passage_text, readable
+from berdseye.detectors.local.windows import tokens_of
+from berdseye.detectors.protocol import UNTUNED, Floats
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
 _PARTED = "\n\n"

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from data.errors import BadInputError
-from data.grammar import Call
-from detectors.local.answer_nli import AnswerNliDetector
-from detectors.local.pair_detector import PairDetector
-from detectors.local.pair_model import Precision, open_pair_model
-from detectors.local.reading import Title
-from detectors.protocol import Detector, Floats
-from retrieval.encoders.model_folders import find_folder
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import Call
+from berdseye.detectors.local.answer_nli import AnswerNliDetector
+from berdseye.detectors.local.pair_detector import PairDetector
+from berdseye.detectors.local.pair_model import Precision, open_pair_model
+from berdseye.detectors.local.reading import Title
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.retrieval.encoders.model_folders import find_folder
 
 _ENTAILS = "entail"
 

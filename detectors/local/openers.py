@@ -2,18 +2,18 @@
 
 from typing import cast
 
-from data.arguments import Arguments
-from data.errors import BadInputError
-from data.workspace import Workspace
-from detectors.local.cross_encoder import cross_encoder_detector
-from detectors.local.language_model import TEMPLATES, Template
-from detectors.local.nli import nli_detector
-from detectors.local.opening import ENGINES, SCORES, Engine, Score, lora_detector, prompted_detector
-from detectors.local.pair_model import PRECISIONS, Precision
-from detectors.local.prompted import ANSWERS, Answer
-from detectors.local.reading import TITLES, Title
-from detectors.local.windows import AGGREGATES
-from detectors.protocol import Detector
+from berdseye.data.arguments import Arguments
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.local.cross_encoder import cross_encoder_detector
+from berdseye.detectors.local.language_model import TEMPLATES, Template
+from berdseye.detectors.local.nli import nli_detector
+from berdseye.detectors.local.opening import ENGINES, SCORES, Engine, Score, lora_detector, prompted_detector
+from berdseye.detectors.local.pair_model import PRECISIONS, Precision
+from berdseye.detectors.local.prompted import ANSWERS, Answer
+from berdseye.detectors.local.reading import TITLES, Title
+from berdseye.detectors.local.windows import AGGREGATES
+from berdseye.detectors.protocol import Detector
 
 _LONGEST = 1_000_000
 _BITS = (4, 8)

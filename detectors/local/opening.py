@@ -3,19 +3,19 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from data.errors import BadInputError
-from data.grammar import Call
-from data.language_models.prompts import PromptTemplate
-from data.workspace import Workspace
-from detectors.local.answers import Answerer, open_answerer
-from detectors.local.cross_encoder import MODEL_FOLDER, read_card
-from detectors.local.language_model import AnsweringModel, Template, adapter_base, is_adapter
-from detectors.local.lift import LiftDetector
-from detectors.local.prompted import Answer, PromptedDetector
-from detectors.local.reading import Title, title_place
-from detectors.prompts import detection_prompt
-from detectors.protocol import UNTUNED, Detector
-from detectors.trained import find_trained
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import Call
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.local.answers import Answerer, open_answerer
+from berdseye.detectors.local.cross_encoder import MODEL_FOLDER, read_card
+from berdseye.detectors.local.language_model import AnsweringModel, Template, adapter_base, is_adapter
+from berdseye.detectors.local.lift import LiftDetector
+from berdseye.detectors.local.prompted import Answer, PromptedDetector
+from berdseye.detectors.local.reading import Title, title_place
+from berdseye.detectors.prompts import detection_prompt
+from berdseye.detectors.protocol import UNTUNED, Detector
+from berdseye.detectors.trained import find_trained
 
 Score = Literal["answer", "lift"]
 SCORES = ("answer", "lift")
@@ -115,7 +115,7 @@ def _stored_prompt(home: Path, card: dict[str, Any]) -> PromptTemplate:
 
 def _engine(model: str, template: Template, bits: int, engine: Engine) -> tuple[AnsweringModel, Answerer]:
     if engine == "vllm":
-        from detectors.local.vllm_engine import vllm_answerer
+        from berdseye.detectors.local.vllm_engine import vllm_answerer
 
         return vllm_answerer(model, template, bits)
     asked = AnsweringModel(model, template=template, bits=bits)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 
-from data.records import Pair
-from detectors.local.pair_model import PairModel
-from detectors.local.reading import Title
-from detectors.local.windows import Window, windowed
-from detectors.protocol import UNTUNED, Floats
+from berdseye.data.records import Pair
+from berdseye.detectors.local.pair_model import PairModel
+from berdseye.detectors.local.reading import Title
+from berdseye.detectors.local.windows import Window, windowed
+from berdseye.detectors.protocol import UNTUNED, Floats
 
 PREPROCESSING = "1"
 """To be raised with every change in this folder that changes a probability."""

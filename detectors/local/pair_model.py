@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.model_files import loading
-from detectors.local.batches import by_length
-from detectors.local.windows import Window
-from detectors.protocol import Floats
-from retrieval.encoders.model_folders import ModelFolder
+from berdseye.data.errors import BadInputError
+from berdseye.data.model_files import loading
+from berdseye.detectors.local.batches import by_length
+from berdseye.detectors.local.windows import Window
+from berdseye.detectors.protocol import Floats
+from berdseye.retrieval.encoders.model_folders import ModelFolder
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -34,8 +34,8 @@ class PairModel:
     """A classifier of two texts; `length` is how many tokens it reads of both, special tokens included."""
 
     def __init__(self, model: "CrossEncoder", precision: Precision, length: int | None, folder: ModelFolder) -> None:
-        from retrieval.encoders.running import batch_size
-        from retrieval.encoders.towers import limited
+        from berdseye.retrieval.encoders.running import batch_size
+        from berdseye.retrieval.encoders.towers import limited
 
         reads = limited(model, None)
         if length is not None and not _LEAST_LENGTH <= length <= reads:
@@ -66,8 +66,8 @@ class PairModel:
 
         Batches hold windows of like length, and the order is restored.
         """
-        from retrieval.encoders.running import alone
-        from retrieval.encoders.vectors import checked
+        from berdseye.retrieval.encoders.running import alone
+        from berdseye.retrieval.encoders.vectors import checked
 
         out = np.empty((len(windows), self.model.num_labels), dtype=np.float32)
         for places in by_length([w.tokens for w in windows], self.batch, _BATCH_TOKENS):
@@ -86,9 +86,9 @@ def open_pair_model(folder: ModelFolder, precision: Precision = "auto", length: 
     with loading(str(folder.path)):
         from sentence_transformers import CrossEncoder
 
-        from retrieval.encoders.running import quietly
-        from retrieval.encoders.segments import open_saved
-        from retrieval.encoders.towers import open_tower
+        from berdseye.retrieval.encoders.running import quietly
+        from berdseye.retrieval.encoders.segments import open_saved
+        from berdseye.retrieval.encoders.towers import open_tower
 
         with quietly():
             if folder.has_modules:
@@ -104,8 +104,8 @@ def _placed(model: "CrossEncoder", precision: Precision) -> "CrossEncoder":
     """The model where it runs, in the numbers it runs with; for int8 as it was, since it is exported."""
     import torch
 
-    from data.devices import chosen_device
-    from retrieval.encoders.running import placed
+    from berdseye.data.devices import chosen_device
+    from berdseye.retrieval.encoders.running import placed
 
     if precision == "auto":
         return placed(model)
@@ -118,7 +118,7 @@ def _scorer(model: "CrossEncoder", precision: Precision, folder: ModelFolder, le
     import torch
 
     if precision == "int8":
-        from detectors.local.quantised import quantised
+        from berdseye.detectors.local.quantised import quantised
 
         return quantised(model, folder, length)
 

@@ -5,16 +5,16 @@ from typing import Literal
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.language_models.prompts import PromptTemplate
-from data.language_models.verdicts import YES_OR_NO, said_first
-from data.records import Pair
-from detectors.local.answers import YES_NO, Answerer
-from detectors.local.fitting import FittedPrompts
-from detectors.local.language_model import AnsweringModel
-from detectors.local.pair_detector import version_of
-from detectors.local.reading import Title, passage_text, readable
-from detectors.protocol import UNTUNED, Floats
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.verdicts import YES_OR_NO, said_first
+from berdseye.data.records import Pair
+from berdseye.detectors.local.answers import YES_NO, Answerer
+from berdseye.detectors.local.fitting import FittedPrompts
+from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.local.pair_detector import version_of
+from berdseye.detectors.local.reading import Title, passage_text, readable
+from berdseye.detectors.protocol import UNTUNED, Floats
 
 Answer = Literal["probability", "generate"]
 ANSWERS = ("probability", "generate")

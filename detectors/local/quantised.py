@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.atomic import write_with
-from data.errors import BerdseyeError, UnavailableError
-from detectors.protocol import Floats
-from retrieval.encoders.model_folders import ModelFolder
+from berdseye.data.atomic import write_with
+from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.detectors.protocol import Floats
+from berdseye.retrieval.encoders.model_folders import ModelFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def _export(model: "CrossEncoder", path: Path) -> None:
         import torch
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
-        from retrieval.encoders.running import quietly
+        from berdseye.retrieval.encoders.running import quietly
 
         # Lengths of 2 and more: torch takes an example's 1 for a constant.
         features = model.preprocess([("a passage of some words", "a perspective"), ("another", "one")])

@@ -6,9 +6,9 @@ from typing import Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import UnknownNameError
-from data.passages import clean
-from data.records import Pair
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.passages import clean
+from berdseye.data.records import Pair
 
 Title = Literal["none", "before", "after"]
 TITLES = ("none", "before", "after")

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from data.errors import BadInputError, UnavailableError
-from data.language_models.local import Loaded
-from data.model_files import loading
-from detectors.local.answers import Answerer, Answers, Ids, spellings
-from detectors.local.language_model import AnsweringModel, Template
-from detectors.protocol import Floats
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.local import Loaded
+from berdseye.data.model_files import loading
+from berdseye.detectors.local.answers import Answerer, Answers, Ids, spellings
+from berdseye.detectors.local.language_model import AnsweringModel, Template
+from berdseye.detectors.protocol import Floats
 
 _ALTERNATIVES = 20  # as many as vLLM gives unless it is started otherwise
 _WRITTEN = 12

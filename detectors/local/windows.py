@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from data.passages import clean
-from data.records import Pair
-from detectors.local.reading import Title, passage_text, readable
-from detectors.protocol import Floats
-from retrieval.encoders.texts import encodable
+from berdseye.data.errors import BadInputError
+from berdseye.data.passages import clean
+from berdseye.data.records import Pair
+from berdseye.detectors.local.reading import Title, passage_text, readable
+from berdseye.detectors.protocol import Floats
+from berdseye.retrieval.encoders.texts import encodable
 
 MOST_TOKENS = 1_000_000
 _OVERLAP = 4  # a window shares a quarter of its tokens with the next

@@ -5,7 +5,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
-from detectors.protocol import Floats
+from berdseye.detectors.protocol import Floats
 
 Doubles = npt.NDArray[np.float64]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from data.labelled_pairs import LabelledPair
-from detectors.base_rate import BASE_RATE
-from detectors.protocol import Floats
-from detectors.quality import RESAMPLES, best_threshold, precision_recall_f1, quality, rate_weights
-from detectors.training.head import truth
-from detectors.training.training_set import TrainingSet
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.detectors.base_rate import BASE_RATE
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.quality import RESAMPLES, best_threshold, precision_recall_f1, quality, rate_weights
+from berdseye.detectors.training.head import truth
+from berdseye.detectors.training.training_set import TrainingSet
 
 
 def threshold_on_dev(data: TrainingSet, probabilities: Floats) -> tuple[float, str]:

@@ -4,8 +4,8 @@ the answer it ought to give."""
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from data.labelled_pairs import LabelledPair
-from detectors.prompts import NO, YES, ZERO_SHOT, detection_slots
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.detectors.prompts import NO, YES, ZERO_SHOT, detection_slots
 
 
 def chats(pairs: Sequence[LabelledPair]) -> Iterator[dict[str, Any]]:

@@ -10,17 +10,17 @@ import torch
 from sentence_transformers import CrossEncoder
 from torch import Tensor, nn
 
-from data.errors import BadInputError
-from data.model_files import loading
-from data.passages import clean
-from data.records import Pair
-from detectors.local.reading import passage_text, title_place
-from detectors.training.settings import Settings
-from retrieval.encoders.known_models import CROSS, DENSE
-from retrieval.encoders.model_folders import ModelFolder, find_folder
-from retrieval.encoders.running import quietly
-from retrieval.encoders.segments import open_saved, segment_encoder
-from retrieval.encoders.towers import limited
+from berdseye.data.errors import BadInputError
+from berdseye.data.model_files import loading
+from berdseye.data.passages import clean
+from berdseye.data.records import Pair
+from berdseye.detectors.local.reading import passage_text, title_place
+from berdseye.detectors.training.settings import Settings
+from berdseye.retrieval.encoders.known_models import CROSS, DENSE
+from berdseye.retrieval.encoders.model_folders import ModelFolder, find_folder
+from berdseye.retrieval.encoders.running import quietly
+from berdseye.retrieval.encoders.segments import open_saved, segment_encoder
+from berdseye.retrieval.encoders.towers import limited
 
 
 class CrossEncoderLearner:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from data.labelled_pairs import LabelledPair
-from data.labels import LabelStore
-from data.progress import Progress
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.protocol import Floats
-from detectors.registry import parse_detector
-from detectors.training.head import truth
-from detectors.training.training_set import TrainingSet, group
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.labels import LabelStore
+from berdseye.data.progress import Progress
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.training.head import truth
+from berdseye.detectors.training.training_set import TrainingSet, group
 
 
 @dataclass(frozen=True)

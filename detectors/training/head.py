@@ -9,11 +9,11 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from data.labelled_pairs import LabelledPair
-from detectors.embedded import THRESHOLD_SOURCE, Logistic, Weights, shipped_weights
-from detectors.features import features
-from detectors.protocol import Floats
-from detectors.quality import best_threshold
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.detectors.embedded import THRESHOLD_SOURCE, Logistic, Weights, shipped_weights
+from berdseye.detectors.features import features
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.quality import best_threshold
 
 Doubles = npt.NDArray[np.float64]
 

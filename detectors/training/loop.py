@@ -13,17 +13,17 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from data.devices import chosen_device
-from data.labelled_pairs import LabelledPair
-from data.progress import Progress
-from data.records import Pair
-from detectors.protocol import Floats
-from detectors.quality import best_threshold, precision_recall_f1
-from detectors.training.calibration import calibrated
-from detectors.training.curve import Curve
-from detectors.training.head import truth
-from detectors.training.settings import Settings
-from retrieval.encoders.running import quietly
+from berdseye.data.devices import chosen_device
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.progress import Progress
+from berdseye.data.records import Pair
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.quality import best_threshold, precision_recall_f1
+from berdseye.detectors.training.calibration import calibrated
+from berdseye.detectors.training.curve import Curve
+from berdseye.detectors.training.head import truth
+from berdseye.detectors.training.settings import Settings
+from berdseye.retrieval.encoders.running import quietly
 
 Doubles = npt.NDArray[np.float64]
 Report = Callable[[int, float], None]

@@ -7,18 +7,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from data.errors import BadInputError
-from data.language_models.local import Loaded
-from data.language_models.windows import told_window
-from data.model_files import find_model, loading
-from data.records import Pair
-from detectors.local.answers import YES_NO, Answerer, spellings
-from detectors.local.fitting import FittedPrompts
-from detectors.local.language_model import AnsweringModel
-from detectors.local.reading import passage_text, title_place
-from detectors.prompts import ZERO_SHOT
-from detectors.training.settings import Settings
-from retrieval.encoders.running import quietly
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.local import Loaded
+from berdseye.data.language_models.windows import told_window
+from berdseye.data.model_files import find_model, loading
+from berdseye.data.records import Pair
+from berdseye.detectors.local.answers import YES_NO, Answerer, spellings
+from berdseye.detectors.local.fitting import FittedPrompts
+from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.local.reading import passage_text, title_place
+from berdseye.detectors.prompts import ZERO_SHOT
+from berdseye.detectors.training.settings import Settings
+from berdseye.retrieval.encoders.running import quietly
 
 _DROPOUT = 0.05
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from data.progress import Progress
-from detectors.protocol import Floats
-from detectors.training.settings import GRID, Settings
-from detectors.training.training_set import TrainingSet
-from detectors.training.trial import Opener, Trial, read_trial, trial_key, try_settings
+from berdseye.data.progress import Progress
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.training.settings import GRID, Settings
+from berdseye.detectors.training.training_set import TrainingSet
+from berdseye.detectors.training.trial import Opener, Trial, read_trial, trial_key, try_settings
 
 if TYPE_CHECKING:
     import optuna

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 GRID: Mapping[str, tuple[float, ...]] = {
     "learning_rate": (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2e-4),

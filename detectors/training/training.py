@@ -13,30 +13,30 @@ import numpy as np
 from safetensors import SafetensorError
 from scipy.special import logit
 
-from data.atomic import write_bytes, write_json
-from data.errors import BadInputError, UnavailableError
-from data.grammar import Call, parse
-from data.labelled_pairs import LabelledPair
-from data.labels import LabelStore
-from data.locks import locked
-from data.progress import Progress, silent
-from data.workspace import Workspace
-from detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
-from detectors.ensemble import fitted_stack, write_stack
-from detectors.labelling import label, predict_all
-from detectors.local.reading import title_place
-from detectors.protocol import Detector, Floats
-from detectors.registry import parse_detector
-from detectors.trained import Trained, find_trained, finish, new_folder
-from detectors.training.calibration import best_temperature, calibrated
-from detectors.training.cards import figures, threshold_on_dev
-from detectors.training.curve import read_curve
-from detectors.training.distillation import distilled
-from detectors.training.head import train_head, truth
-from detectors.training.search import Search, search
-from detectors.training.settings import Settings
-from detectors.training.training_set import TrainingSet
-from detectors.training.trial import MODEL_FOLDER, Opener
+from berdseye.data.atomic import write_bytes, write_json
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.grammar import Call, parse
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.labels import LabelStore
+from berdseye.data.locks import locked
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
+from berdseye.detectors.ensemble import fitted_stack, write_stack
+from berdseye.detectors.labelling import label, predict_all
+from berdseye.detectors.local.reading import title_place
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
+from berdseye.detectors.training.calibration import best_temperature, calibrated
+from berdseye.detectors.training.cards import figures, threshold_on_dev
+from berdseye.detectors.training.curve import read_curve
+from berdseye.detectors.training.distillation import distilled
+from berdseye.detectors.training.head import train_head, truth
+from berdseye.detectors.training.search import Search, search
+from berdseye.detectors.training.settings import Settings
+from berdseye.detectors.training.training_set import TrainingSet
+from berdseye.detectors.training.trial import MODEL_FOLDER, Opener
 
 Kind = Literal["head", "crossencoder", "lora", "stacked"]
 DETECTOR_OF: Mapping[Kind, str] = {
@@ -219,8 +219,8 @@ def _fine_tuned(
 
 def _opened(kind: Kind, model: Path, title: str, max_length: int) -> Detector:
     """The detector of a model before its card is written."""
-    from detectors.local.cross_encoder import cross_encoder_detector
-    from detectors.local.opening import lora_detector
+    from berdseye.detectors.local.cross_encoder import cross_encoder_detector
+    from berdseye.detectors.local.opening import lora_detector
 
     opened = cross_encoder_detector if kind == "crossencoder" else lora_detector
     return opened(str(model), title=title_place(title), max_length=max_length)
@@ -228,12 +228,12 @@ def _opened(kind: Kind, model: Path, title: str, max_length: int) -> Detector:
 
 def _opener(kind: Kind, base: str, targets: Floats) -> Opener:
     def cross_encoder(settings: Settings) -> Any:
-        from detectors.training.cross_encoder import CrossEncoderLearner
+        from berdseye.detectors.training.cross_encoder import CrossEncoderLearner
 
         return CrossEncoderLearner(base, settings, float(np.clip(targets.mean(), 0.01, 0.99)))
 
     def lora(settings: Settings) -> Any:
-        from detectors.training.lora import LoraLearner
+        from berdseye.detectors.training.lora import LoraLearner
 
         return LoraLearner(base, settings)
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
-from data.errors import BadInputError
-from data.labelled_pairs import LabelledPair, Split
-from data.splits import same_question, split_of
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import LabelledPair, Split
+from berdseye.data.splits import same_question, split_of
 
 FEWEST = 8
 """Pairs without which nothing is trained."""

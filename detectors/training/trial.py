@@ -8,15 +8,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data.atomic import write_json
-from data.progress import Progress
-from detectors.protocol import Floats
-from detectors.training.curve import Curve
-from detectors.training.settings import Settings
-from detectors.training.training_set import TrainingSet
+from berdseye.data.atomic import write_json
+from berdseye.data.progress import Progress
+from berdseye.detectors.protocol import Floats
+from berdseye.detectors.training.curve import Curve
+from berdseye.detectors.training.settings import Settings
+from berdseye.detectors.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from detectors.training.loop import Learner, Report
+    from berdseye.detectors.training.loop import Learner, Report
 
 Opener = Callable[[Settings], "Learner"]
 """Makes an untrained model."""
@@ -55,8 +55,8 @@ def try_settings(
     done = read_trial(place, settings)
     if done is not None:
         return done
-    from detectors.training.loop import CHECKPOINTS, run
-    from retrieval.encoders.running import quietly
+    from berdseye.detectors.training.loop import CHECKPOINTS, run
+    from berdseye.retrieval.encoders.running import quietly
 
     learner = opened(settings)
     f1 = run(

@@ -13,11 +13,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.alignment import Ints, Mask
-from annotation.agreement.holm import holm
-from annotation.agreement.patterns import RESAMPLES, Doubles
-from data.bootstrap import bootstrap_interval
-from evaluation.agreement.charts import dots
+from berdseye.annotation.agreement.alignment import Ints, Mask
+from berdseye.annotation.agreement.holm import holm
+from berdseye.annotation.agreement.patterns import RESAMPLES, Doubles
+from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.evaluation.agreement.charts import dots
 
 ARMS = ("blind", "shown")
 EVERYONE = "people together"

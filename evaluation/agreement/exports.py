@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.agreement.pairwise import INTERVALS
-from annotation.export import to_csv, to_parquet
-from data.atomic import make_folder, write_bytes
-from evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
-from evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
-from evaluation.agreement.report import Report
-from evaluation.chart_files import svg
-from evaluation.detection.readable import readable
+from berdseye.annotation.agreement.pairwise import INTERVALS
+from berdseye.annotation.export import to_csv, to_parquet
+from berdseye.data.atomic import make_folder, write_bytes
+from berdseye.evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
+from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
+from berdseye.evaluation.agreement.report import Report
+from berdseye.evaluation.chart_files import svg
+from berdseye.evaluation.detection.readable import readable
 
 TITLES = {
     "together": "Everyone together",
@@ -63,7 +63,7 @@ def to_html(report: Report, title: str = "Agreement") -> bytes:
     """One page with charts and tables: no script, nothing loaded, every text escaped (Jinja), charts as pictures."""
     from jinja2 import Environment
 
-    source = (files("evaluation.agreement") / "report.html.j2").read_text(encoding="utf-8")
+    source = (files("berdseye.evaluation.agreement") / "report.html.j2").read_text(encoding="utf-8")
     template = Environment(autoescape=True).from_string(source)
     tables = [
         (TITLES[name], NOTES.get(name, ""), list(texts.columns), texts.head(_ROWS).to_numpy().tolist(), len(texts))

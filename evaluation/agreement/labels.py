@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from annotation.adjudication import gold_words
-from annotation.agreement.rules import AGAINST, SUPPORTS, UNSURE
-from annotation.agreement.stored import ABOUT, stored_labels
-from annotation.judgments import Judgments
-from data.labels import LabelStore
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.protocol import Detector
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.agreement.rules import AGAINST, SUPPORTS, UNSURE
+from berdseye.annotation.agreement.stored import ABOUT, stored_labels
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.protocol import Detector
 
 DETECTOR = "detector "
 """What the name of a detector begins with among raters."""

@@ -7,16 +7,16 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from annotation.agreement.alignment import Aligned, DuplicateRule, Ints, aligned
-from annotation.agreement.overview import Agreement, agreement_of
-from annotation.agreement.rules import SKIPPED, UNSURE, Rule, counted
-from annotation.agreement.slices import COLUMNS as SLICE_COLUMNS
-from annotation.agreement.slices import Period, item_slices, over_time, version_slices
-from annotation.agreement.stance import StanceDifference, stance_differences
-from annotation.agreement.together import statistics_table, together
-from evaluation.agreement.against_people import Reference, against_people
-from evaluation.agreement.anchoring import NO_WORDS, anchoring
-from evaluation.agreement.labels import DETECTOR
+from berdseye.annotation.agreement.alignment import Aligned, DuplicateRule, Ints, aligned
+from berdseye.annotation.agreement.overview import Agreement, agreement_of
+from berdseye.annotation.agreement.rules import SKIPPED, UNSURE, Rule, counted
+from berdseye.annotation.agreement.slices import COLUMNS as SLICE_COLUMNS
+from berdseye.annotation.agreement.slices import Period, item_slices, over_time, version_slices
+from berdseye.annotation.agreement.stance import StanceDifference, stance_differences
+from berdseye.annotation.agreement.together import statistics_table, together
+from berdseye.evaluation.agreement.against_people import Reference, against_people
+from berdseye.evaluation.agreement.anchoring import NO_WORDS, anchoring
+from berdseye.evaluation.agreement.labels import DETECTOR
 
 SLICES = ("dataset", "corpus", "stance")
 PARTS = (

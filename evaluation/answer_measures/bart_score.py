@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from data.devices import chosen_device
-from data.language_models.windows import told_window
-from data.model_files import find_model, hub_commit, loading, model_version
-from data.progress import Progress, silent
-from data.workspace import Workspace
-from evaluation.answer_measures.fitting import counted
-from evaluation.answer_measures.items import Answered, Measured
-from evaluation.answer_measures.kept_values import Kept, KeptValues
-from evaluation.answer_measures.reading import joined
+from berdseye.data.devices import chosen_device
+from berdseye.data.language_models.windows import told_window
+from berdseye.data.model_files import find_model, hub_commit, loading, model_version
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.fitting import counted
+from berdseye.evaluation.answer_measures.items import Answered, Measured
+from berdseye.evaluation.answer_measures.kept_values import Kept, KeptValues
+from berdseye.evaluation.answer_measures.reading import joined
 
 _UNTOLD = 1_000_000
 
@@ -41,7 +41,7 @@ class BartScorer:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        from retrieval.encoders.running import quietly
+        from berdseye.retrieval.encoders.running import quietly
 
         with loading(self.name), quietly():
             import torch

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import MAX_TOKENS, MAX_TOKENS_AGAIN, choose_where_possible, stricter
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import LanguageModel, Message
-from data.language_models.verdicts import Choice
-from data.progress import Progress, silent
-from data.workspace import Workspace
-from evaluation.answer_measures.fitting import ANSWER, QUESTION, counted, fitted, said
-from evaluation.answer_measures.items import Answered, Measured
-from evaluation.answer_measures.perspective_diversity import Variant
-from evaluation.answer_measures.released_prompts import released_prompt
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import MAX_TOKENS, MAX_TOKENS_AGAIN, choose_where_possible, stricter
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import LanguageModel, Message
+from berdseye.data.language_models.verdicts import Choice
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.fitting import ANSWER, QUESTION, counted, fitted, said
+from berdseye.evaluation.answer_measures.items import Answered, Measured
+from berdseye.evaluation.answer_measures.perspective_diversity import Variant
+from berdseye.evaluation.answer_measures.released_prompts import released_prompt
 
 ONE_OR_ZERO = Choice("1", "0")
 _DIGIT = re.compile("[01]")

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from data.language_models.local import LocalModel
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import LanguageModel
-from evaluation.answer_measures.items import Answered
-from evaluation.answering.window import Window
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.evaluation.answer_measures.items import Answered
+from berdseye.evaluation.answering.window import Window
 
 QUESTION, ANSWER = "Question", "Answer"
 _KEPT = 0.8

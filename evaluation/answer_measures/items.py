@@ -6,9 +6,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from data.progress import Progress, silent
-from data.records import Question
-from data.workspace import Workspace
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
 
 Doubles = npt.NDArray[np.float64]
 

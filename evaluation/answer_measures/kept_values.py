@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
-from data.errors import UnavailableError
-from data.workspace import Workspace
+from berdseye.data.errors import UnavailableError
+from berdseye.data.workspace import Workspace
 
 _BUSY_SECONDS = 30
 _SCHEMA = """CREATE TABLE IF NOT EXISTS answer_values (

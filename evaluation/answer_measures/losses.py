@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from data.errors import UnavailableError
-from evaluation.answer_measures.items import Doubles
+from berdseye.data.errors import UnavailableError
+from berdseye.evaluation.answer_measures.items import Doubles
 
 Ids = list[int]
 

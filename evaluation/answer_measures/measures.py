@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import Call, parse
-from data.language_models.local import LocalModel
-from data.language_models.protocol import LanguageModel
-from data.language_models.registry import open_language_model
-from data.workspace import Workspace
-from evaluation.answer_measures.bart_score import BartScorer
-from evaluation.answer_measures.dispute_awareness import DisputeAwarenessScorer, dispute_prompt
-from evaluation.answer_measures.items import Scorer
-from evaluation.answer_measures.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
-from evaluation.answer_measures.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
-from evaluation.answer_measures.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
-from evaluation.answer_measures.wraps import DEFAULT_WRAP, wrap_text
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import Call, parse
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.bart_score import BartScorer
+from berdseye.evaluation.answer_measures.dispute_awareness import DisputeAwarenessScorer, dispute_prompt
+from berdseye.evaluation.answer_measures.items import Scorer
+from berdseye.evaluation.answer_measures.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
+from berdseye.evaluation.answer_measures.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
+from berdseye.evaluation.answer_measures.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
+from berdseye.evaluation.answer_measures.wraps import DEFAULT_WRAP, wrap_text
 
 _NAMES = re.compile(r'(?:"[^"]*"|\([^()]*(?:\([^()]*\)[^()]*)*\)|\S)+')
 _MOST_POINTS = 100
@@ -114,7 +114,7 @@ def parse_answer_measures(text: str) -> list[AnswerMeasure]:
 def _measure(calls: list[Call], name: str) -> AnswerMeasure:
     call = calls[0]
     if len(calls) > 1 or call.name not in KINDS:
-        from evaluation.measures import MEASURES  # they bring libraries along that answers do without
+        from berdseye.evaluation.measures import MEASURES  # they bring libraries along that answers do without
 
         if call.name in MEASURES:
             raise BadInputError(

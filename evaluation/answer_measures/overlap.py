@@ -6,13 +6,13 @@ from math import nan
 
 import numpy as np
 
-from data.errors import UnavailableError
-from data.model_files import find_model, loading, model_version
-from data.progress import Progress, silent
-from data.workspace import Workspace
-from evaluation.answer_measures.fitting import counted
-from evaluation.answer_measures.items import Answered, Doubles, Measured
-from evaluation.answer_measures.reading import joined
+from berdseye.data.errors import UnavailableError
+from berdseye.data.model_files import find_model, loading, model_version
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.fitting import counted
+from berdseye.evaluation.answer_measures.items import Answered, Doubles, Measured
+from berdseye.evaluation.answer_measures.reading import joined
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Doubles]
 """A value for each answer and its reference."""
@@ -74,7 +74,7 @@ def sem_score(name: str) -> LikenessScorer:
         from sentence_transformers import SentenceTransformer
         from torch import OutOfMemoryError
 
-        from retrieval.encoders.running import batch_size, placed, quietly
+        from berdseye.retrieval.encoders.running import batch_size, placed, quietly
 
         with loading(name), quietly():
             model = placed(SentenceTransformer(str(found)))

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
 
-from annotation.agreement import agreement
-from data.errors import BadInputError
-from data.json_files import Row, read_rows
+from berdseye.annotation.agreement import agreement
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import Row, read_rows
 
 
 class DisputeLabel(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import stats
 
-from data.errors import BadInputError
-from data.json_files import Row, read_rows
-from evaluation.answer_measures.items import Doubles
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import Row, read_rows
+from berdseye.evaluation.answer_measures.items import Doubles
 
 Winner = Literal["a", "b", "tie"]
 WINNERS: tuple[Winner, ...] = ("a", "b", "tie")

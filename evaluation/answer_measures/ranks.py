@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata, zscore
 
-from data.errors import BadInputError
-from evaluation.answer_measures.items import Doubles
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.answer_measures.items import Doubles
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The k of figure 3."""

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data.errors import BadInputError
-from data.language_models.local import LocalModel
-from data.language_models.protocol import Message
-from data.language_models.windows import told_window
-from data.records import Perspective
-from evaluation.answer_measures.losses import Ids
-from evaluation.answer_measures.wraps import ANSWER
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.protocol import Message
+from berdseye.data.language_models.windows import told_window
+from berdseye.data.records import Perspective
+from berdseye.evaluation.answer_measures.losses import Ids
+from berdseye.evaluation.answer_measures.wraps import ANSWER
 
 _UNTOLD = 1_000_000
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")

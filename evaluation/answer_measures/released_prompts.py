@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from data.errors import BadInputError
-from data.language_models.prompts import PromptTemplate, read_prompt
-from data.language_models.protocol import Message
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
+from berdseye.data.language_models.protocol import Message
 
 
 def released_prompt(path: Path, slots: Sequence[str]) -> PromptTemplate:

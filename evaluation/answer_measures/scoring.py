@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.answers import AnswerSet
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.records import Question
-from data.workspace import Workspace
-from evaluation.answer_measures.items import Answered, Doubles
-from evaluation.answer_measures.measures import AnswerMeasure
-from evaluation.intervals import Estimate, mean_with_interval
+from berdseye.data.answers import AnswerSet
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.items import Answered, Doubles
+from berdseye.evaluation.answer_measures.measures import AnswerMeasure
+from berdseye.evaluation.intervals import Estimate, mean_with_interval
 
 _SHOWN = 3
 

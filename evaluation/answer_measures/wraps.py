@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from data.errors import BadInputError, UnknownNameError
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 ANSWER = "[Answer]"
 DEFAULT_WRAP = "restate"

@@ -4,9 +4,9 @@ It stands on this floor since it needs retrieval and language models below it, a
 
 From Python, with passages that are at hand already:
 
-    from evaluation.answering.asking import Asker, Sampling
-    from evaluation.answering.chunks import Chunk
-    from evaluation.answering.styles import STYLES
+    from berdseye.evaluation.answering.asking import Asker, Sampling
+    from berdseye.evaluation.answering.chunks import Chunk
+    from berdseye.evaluation.answering.styles import STYLES
 
     asker = Asker(open_language_model("api(NAME)", workspace), CompletionCache(workspace),
                   style=STYLES["basic"], sampling=Sampling(max_tokens=512, temperature=0.0, seed=0))

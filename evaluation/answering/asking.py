@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from data.language_models.cache import CompletionCache
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Completion, LanguageModel
-from data.progress import Progress, silent
-from evaluation.answering.chunks import Chunk
-from evaluation.answering.styles import NEXT_SEARCH, PASSAGES, QUESTION, SEARCH_PLACEHOLDER, SEARCHES, STYLES, Style
-from evaluation.answering.window import Window
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Completion, LanguageModel
+from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.answering.chunks import Chunk
+from berdseye.evaluation.answering.styles import (
+    NEXT_SEARCH,
+    PASSAGES,
+    QUESTION,
+    SEARCH_PLACEHOLDER,
+    SEARCHES,
+    STYLES,
+    Style,
+)
+from berdseye.evaluation.answering.window import Window
 
 _THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)\s*", re.DOTALL | re.IGNORECASE)
 _SEARCH = re.compile(r"^\W*search\W*:\W*(\S.*)$", re.IGNORECASE | re.MULTILINE)

@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from data.chunkers import Characters
-from data.corpora import Corpus
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.records import Passage
-from data.web.trusted import TRUSTED, is_trusted
-from retrieval.page_search import rank_pages
-from retrieval.pipeline import Pipeline
-from retrieval.queries import Query, as_queries
-from retrieval.ranking import LARGEST_K
-from retrieval.search import search
+from berdseye.data.chunkers import Characters
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Passage
+from berdseye.data.web.trusted import TRUSTED, is_trusted
+from berdseye.retrieval.page_search import rank_pages
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.queries import Query, as_queries
+from berdseye.retrieval.ranking import LARGEST_K
+from berdseye.retrieval.search import search
 
 CHARACTERS = 2_000
 _LEAST_DEPTH, _DEPTH_A_CHUNK = 100, 10
@@ -120,8 +120,8 @@ class ChunkSource:
         """The queries for which there is anything to rank: of the web, those that find a page."""
         if self.corpus.manifest.kind != "web":
             return list(range(len(asked)))
-        from data.corpora.web import web_pages
-        from data.web.pages import NothingFoundError
+        from berdseye.data.corpora.web import web_pages
+        from berdseye.data.web.pages import NothingFoundError
 
         pages, places = web_pages(self._cut.folder, self._cut.manifest), []
         for place, query in enumerate(asked):

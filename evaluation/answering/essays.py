@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from data.labels import LabelStore
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose_where_possible
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import LanguageModel, Message
-from data.language_models.verdicts import Choice
-from data.progress import Progress, silent
-from data.records import Pair
-from detectors.labelling import label
-from detectors.protocol import Detector
-from evaluation.answering.styles import PASSAGES, QUESTION, Style
+from berdseye.data.labels import LabelStore
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import choose_where_possible
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import LanguageModel, Message
+from berdseye.data.language_models.verdicts import Choice
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.detectors.labelling import label
+from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.answering.styles import PASSAGES, QUESTION, Style
 
 MAX_TOKENS = 400
 _TASK = "Write an essay of about 200 words on what this request is about, in whole sentences and without a heading:"

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.atomic import write_parquet
-from data.errors import StaleError
-from data.workspace import Workspace, checked_name
-from evaluation.answering.asking import Written
-from evaluation.answering.chunks import Chunk
+from berdseye.data.atomic import write_parquet
+from berdseye.data.errors import StaleError
+from berdseye.data.workspace import Workspace, checked_name
+from berdseye.evaluation.answering.asking import Written
+from berdseye.evaluation.answering.chunks import Chunk
 
 _CHUNKS = pa.list_(
     pa.struct(

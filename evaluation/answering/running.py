@@ -8,22 +8,30 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from data.answers import Answer, AnswerManifest, AnswerSet, save_answers
-from data.corpora import Corpus, open_corpus
-from data.corpora.manifest import berdseye_version
-from data.datasets import load_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.language_models.cache import CompletionCache
-from data.language_models.registry import open_language_model
-from data.progress import Progress, silent
-from data.workspace import Workspace, checked_name
-from evaluation.answering.asking import Asker, Sampling, Spending, Written
-from evaluation.answering.chunks import CHARACTERS, ChunkSource
-from evaluation.answering.reading import save_read
-from evaluation.answering.strategies import CHUNKS, CHUNKS_A_RETRIEVAL, RETRIEVALS, STRATEGIES, plain, react, vanilla
-from evaluation.answering.styles import STYLES, Style
-from retrieval.protocol import Judge, Surroundings
-from retrieval.registry import parse_pipeline
+from berdseye.data.answers import Answer, AnswerManifest, AnswerSet, save_answers
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.corpora.manifest import berdseye_version
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace, checked_name
+from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
+from berdseye.evaluation.answering.chunks import CHARACTERS, ChunkSource
+from berdseye.evaluation.answering.reading import save_read
+from berdseye.evaluation.answering.strategies import (
+    CHUNKS,
+    CHUNKS_A_RETRIEVAL,
+    RETRIEVALS,
+    STRATEGIES,
+    plain,
+    react,
+    vanilla,
+)
+from berdseye.evaluation.answering.styles import STYLES, Style
+from berdseye.retrieval.protocol import Judge, Surroundings
+from berdseye.retrieval.registry import parse_pipeline
 
 _LONGEST_NAME, _LONGEST_MODEL = 64, 20
 

@@ -5,12 +5,12 @@ import string
 from collections.abc import Sequence
 from pathlib import Path
 
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Message
-from data.passages import clean
-from evaluation.answering.styles import PASSAGES, QUESTION, Style
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Message
+from berdseye.data.passages import clean
+from berdseye.evaluation.answering.styles import PASSAGES, QUESTION, Style
 
 MAX_TOKENS = 32
 _SYSTEM = Message(

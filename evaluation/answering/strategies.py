@@ -9,11 +9,11 @@ completion in the workspace, so that it is resumed call by call and tested witho
 
 from collections.abc import Sequence
 
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from evaluation.answering.asking import Asker, Spending, Written
-from evaluation.answering.chunks import Chunk, ChunkSource
-from retrieval.queries import Query
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.answering.asking import Asker, Spending, Written
+from berdseye.evaluation.answering.chunks import Chunk, ChunkSource
+from berdseye.retrieval.queries import Query
 
 STRATEGIES = ("plain", "vanilla", "react")
 CHUNKS = 10

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from data.errors import BadInputError
-from data.language_models.prompts import PromptTemplate, read_prompt
-from data.language_models.protocol import Message
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
+from berdseye.data.language_models.protocol import Message
 
 QUESTION, PASSAGES, SEARCHES = "Question", "Passages", "Searches"
 

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from data.language_models.local import LocalModel
-from data.language_models.protocol import LanguageModel, Prompt
-from data.language_models.windows import told_window
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.protocol import LanguageModel, Prompt
+from berdseye.data.language_models.windows import told_window
 
 _CHARACTERS_A_TOKEN = 3
 """Cautious: English has four to five."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from evaluation.support import Support
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.support import Support
 
 Values = npt.NDArray[np.float64]
 

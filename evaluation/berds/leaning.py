@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from statsmodels.stats.proportion import proportion_confint
 
-from data.records import Question
-from evaluation.support import Support
+from berdseye.data.records import Question
+from berdseye.evaluation.support import Support
 
 
 class Leaning(StrEnum):

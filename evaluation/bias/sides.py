@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluation.berds.leaning import Leaning, leanings, shares_of_leanings, supporting_places
-from evaluation.enough_judged import MIN_JUDGED, enough_judged
-from evaluation.labelled_runs import LabelledRun
-from evaluation.pir.shares import shares_over_roots
+from berdseye.evaluation.berds.leaning import Leaning, leanings, shares_of_leanings, supporting_places
+from berdseye.evaluation.enough_judged import MIN_JUDGED, enough_judged
+from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.evaluation.pir.shares import shares_over_roots
 
 NO_SIDE = "no side"
 STANCES = ("supporting", "opposing", NO_SIDE)
@@ -48,7 +48,7 @@ def leaning_shares(
 
 
 def shown(cell: Mapping[str, object], judged: float, min_judged: float = MIN_JUDGED) -> dict[str, object]:
-    """A cell of a table, its value and interval NaN where too little is judged (`evaluation.enough_judged`)."""
+    """A cell of a table, its value and interval NaN where too little is judged (`berdseye.evaluation.enough_judged`)."""
     return dict(cell) if enough_judged(judged, min_judged) else {**cell, "value": np.nan, "low": np.nan, "high": np.nan}
 
 

@@ -4,10 +4,10 @@ import re
 
 import pandas as pd
 
-from data.errors import BerdseyeError
-from data.workspace import Workspace
-from evaluation.studies.result import Table
-from evaluation.studies.store import Stored, list_results, load_result
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.result import Table
+from berdseye.evaluation.studies.store import Stored, list_results, load_result
 
 SYCOPHANCY, PIR = "berds-sycophancy", "pir"
 

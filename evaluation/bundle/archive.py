@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 LARGEST = 4 << 30
 _MOST_FILES = 10_000

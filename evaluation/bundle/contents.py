@@ -5,10 +5,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data.errors import BadInputError
-from data.json_files import json_rows
-from data.records import Perspective, Question
-from data.text_lines import text_lines
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import json_rows
+from berdseye.data.records import Perspective, Question
+from berdseye.data.text_lines import text_lines
 
 FORMAT = 2
 MANIFEST = "manifest.json"

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from data.errors import BerdseyeError
-from evaluation.label_sources import LabelSource
-from evaluation.measures import Measure
-from evaluation.scoring import Score, macro_average
-from evaluation.studies.berds.base import base
-from evaluation.studies.comparing import comparisons
-from evaluation.studies.gathering import Selection
-from evaluation.studies.result import Table
+from berdseye.data.errors import BerdseyeError
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scoring import Score, macro_average
+from berdseye.evaluation.studies.berds.base import base
+from berdseye.evaluation.studies.comparing import comparisons
+from berdseye.evaluation.studies.gathering import Selection
+from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.export import to_csv
-from evaluation.measures import parse_measures
-from evaluation.scoring import Score
-from evaluation.studies.result import Table
+from berdseye.annotation.export import to_csv
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scoring import Score
+from berdseye.evaluation.studies.result import Table
 
 JSON_FILE, CSV_FILE, LATEX_FILE = "tables/measures.json", "tables/measures.csv", "tables/measures.tex"
 PLACE = ("dataset", "corpus", "pipeline", "measure", "labels")

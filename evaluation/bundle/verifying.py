@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Question
-from data.text_lines import text_lines
-from evaluation.bundle.archive import unzipped
-from evaluation.bundle.contents import FORMAT, MANIFEST, labels_file, questions_file, read_questions, run_file
-from evaluation.bundle.study_tables import BundledScores, cell_mismatches, tables_anew
-from evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, NUMBERS, PLACE, rows_of, table_files
-from evaluation.bundle.writing import with_averages
-from evaluation.interchange.ranking import corpus_numbers, labelled, ranked
-from evaluation.interchange.trec_qrels import parse_trec_qrels
-from evaluation.interchange.trec_run import parse_trec_run
-from evaluation.label_sources import LabelSource, parse_label_source
-from evaluation.measures import Measure, parse_measures
-from evaluation.qrels import Qrels
-from evaluation.scoring import PeopleSample, Score, scores_of
-from evaluation.studies.result import Table
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Question
+from berdseye.data.text_lines import text_lines
+from berdseye.evaluation.bundle.archive import unzipped
+from berdseye.evaluation.bundle.contents import FORMAT, MANIFEST, labels_file, questions_file, read_questions, run_file
+from berdseye.evaluation.bundle.study_tables import BundledScores, cell_mismatches, tables_anew
+from berdseye.evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, NUMBERS, PLACE, rows_of, table_files
+from berdseye.evaluation.bundle.writing import with_averages
+from berdseye.evaluation.interchange.ranking import corpus_numbers, labelled, ranked
+from berdseye.evaluation.interchange.trec_qrels import parse_trec_qrels
+from berdseye.evaluation.interchange.trec_run import parse_trec_run
+from berdseye.evaluation.label_sources import LabelSource, parse_label_source
+from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.qrels import Qrels
+from berdseye.evaluation.scoring import PeopleSample, Score, scores_of
+from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
 """The rounding that another processor or version of NumPy may leave in a mean."""

@@ -7,17 +7,17 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from annotation.export import to_csv
-from annotation.judgments import Judgments
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.run_pairs import fitting_corpus
-from data.runs import Run
-from data.workspace import Workspace
-from evaluation.bundle.archive import zipped
-from evaluation.bundle.contents import (
+from berdseye.annotation.export import to_csv
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.run_pairs import fitting_corpus
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.bundle.archive import zipped
+from berdseye.evaluation.bundle.contents import (
     FORMAT,
     MANIFEST,
     TIE_RULE,
@@ -27,16 +27,16 @@ from evaluation.bundle.contents import (
     questions_jsonl,
     run_file,
 )
-from evaluation.bundle.study_tables import cells_json
-from evaluation.bundle.tables import rows_of, table_files
-from evaluation.enough_judged import min_judged_of
-from evaluation.interchange.trec_qrels import diversity_qrels
-from evaluation.interchange.trec_run import trec_run
-from evaluation.label_sources import HUMAN, LabelSource
-from evaluation.labelled_runs import labelled_run
-from evaluation.measures import Measure
-from evaluation.qrels import Qrels, pooled_qrels, qrels_of
-from evaluation.scoring import (
+from berdseye.evaluation.bundle.study_tables import cells_json
+from berdseye.evaluation.bundle.tables import rows_of, table_files
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.interchange.trec_qrels import diversity_qrels
+from berdseye.evaluation.interchange.trec_run import trec_run
+from berdseye.evaluation.label_sources import HUMAN, LabelSource
+from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.qrels import Qrels, pooled_qrels, qrels_of
+from berdseye.evaluation.scoring import (
     PeopleSample,
     Score,
     macro_average,
@@ -44,7 +44,7 @@ from evaluation.scoring import (
     samples_of,
     scores_of,
 )
-from evaluation.studies.store import Stored
+from berdseye.evaluation.studies.store import Stored
 
 _LIBRARIES = ("berdseye", "ir-measures", "numpy", "pandas", "pyndeval", "pytrec-eval-terrier", "statsmodels")
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from annotation.agreement import agreement
-from data.labelled_pairs import LabelledPair
-from evaluation.detection.scoring import Scored
+from berdseye.annotation.agreement import agreement
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.evaluation.detection.scoring import Scored
 
 LABELS = "labels"
 """The name of the file's own labels among the raters."""

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from evaluation.detection.judged_pairs import JudgedPairs
-from evaluation.detection.labelled_files import GROUPINGS
-from evaluation.detection.operating_points import CELLS, FIGURES, Truth, cells_by_group, figures
+from berdseye.evaluation.detection.judged_pairs import JudgedPairs
+from berdseye.evaluation.detection.labelled_files import GROUPINGS
+from berdseye.evaluation.detection.operating_points import CELLS, FIGURES, Truth, cells_by_group, figures
 
 UNKNOWN = "(not given)"
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from data.records import Pair
-from detectors.protocol import Detector
-from detectors.quality import Doubles, intervals
-from evaluation.intervals import Estimate, mean_with_interval
+from berdseye.data.records import Pair
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.quality import Doubles, intervals
+from berdseye.evaluation.intervals import Estimate, mean_with_interval
 
 ALL = "all"
 NEGATED = "negated perspective"

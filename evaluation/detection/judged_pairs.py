@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.adjudication import gold_words
-from annotation.judgments import Judgments
-from annotation.training_data import Choice, decided
-from data.datasets import GOLD, load_dataset
-from data.errors import StaleError
-from data.labelled_pairs import LabelledPair
-from data.labels import LabelStore
-from data.records import Pair
-from data.run_keys import run_keys
-from data.runs import list_runs, load_run
-from data.splits import same_question
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import gold_words
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.training_data import Choice, decided
+from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.errors import StaleError
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.run_keys import run_keys
+from berdseye.data.runs import list_runs, load_run
+from berdseye.data.splits import same_question
+from berdseye.data.workspace import Workspace
 
 COLUMNS = (
     "pair", "supports", "question", "perspective", "stance", "corpus", "title", "passage", "dataset", "question_id", "url",

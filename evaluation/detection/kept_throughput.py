@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from data.atomic import write_json
-from data.errors import BerdseyeError
-from data.grammar import Call, parse
-from data.json_files import read_json
-from data.language_models.cache import CompletionCache, Spent
-from data.workspace import Workspace, file_stem
-from evaluation.detection.throughput import Throughput, per_1000_calls
+from berdseye.data.atomic import write_json
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.grammar import Call, parse
+from berdseye.data.json_files import read_json
+from berdseye.data.language_models.cache import CompletionCache, Spent
+from berdseye.data.workspace import Workspace, file_stem
+from berdseye.evaluation.detection.throughput import Throughput, per_1000_calls
 
 
 @dataclass(frozen=True)

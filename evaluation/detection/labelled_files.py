@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from data.labelled_pairs import LabelledPair, read_labelled_pairs
+from berdseye.data.labelled_pairs import LabelledPair, read_labelled_pairs
 
 GROUPINGS = ("dataset", "corpus", "stance")
 """Columns of a file that its rows are sliced by, where it has them."""

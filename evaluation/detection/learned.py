@@ -6,13 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.training_sets.store import list_sets
-from data.errors import BerdseyeError
-from data.grammar import parse
-from data.passages import clean
-from data.splits import same_question
-from data.workspace import Workspace
-from detectors.trained import list_trained
+from berdseye.annotation.training_sets.store import list_sets
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.grammar import parse
+from berdseye.data.passages import clean
+from berdseye.data.splits import same_question
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.trained import list_trained
 
 
 class Learned(NamedTuple):

@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.errors import BadInputError
-from data.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
-from data.progress import Progress, silent
-from data.splits import same_question
-from detectors.embedded import EmbeddedDetector, Logistic
-from detectors.features import features
-from detectors.protocol import Detector, Floats
-from detectors.quality import Truth, auroc, best_threshold, precision_recall_f1, rate_weights
-from detectors.thresholds import Tuned
-from detectors.training.head import PRIOR, fit_head, truth
-from detectors.training.training_set import training_set
-from evaluation.intervals import mean_with_interval
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
+from berdseye.data.progress import Progress, silent
+from berdseye.data.splits import same_question
+from berdseye.detectors.embedded import EmbeddedDetector, Logistic
+from berdseye.detectors.features import features
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.quality import Truth, auroc, best_threshold, precision_recall_f1, rate_weights
+from berdseye.detectors.thresholds import Tuned
+from berdseye.detectors.training.head import PRIOR, fit_head, truth
+from berdseye.detectors.training.training_set import training_set
+from berdseye.evaluation.intervals import mean_with_interval
 
 UNCERTAIN, RANDOM, ALL = "uncertain", "random", "all"
 GAIN = 0.1

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from detectors.protocol import Floats
-from evaluation.detection.judged_pairs import JudgedPairs
-from evaluation.detection.operating_points import said_at
+from berdseye.detectors.protocol import Floats
+from berdseye.evaluation.detection.judged_pairs import JudgedPairs
+from berdseye.evaluation.detection.operating_points import said_at
 
 FALSE_ALARM, MISSED = "called supporting", "missed"
 MISTAKES = (FALSE_ALARM, MISSED)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.metrics import precision_recall_curve
 
-from data.bootstrap import bootstrap_interval
-from detectors.protocol import Floats
-from evaluation.intervals import Estimate, resampled_means
+from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.detectors.protocol import Floats
+from berdseye.evaluation.intervals import Estimate, resampled_means
 
 Truth = npt.NDArray[np.bool_]
 Groups = npt.NDArray[np.int64]

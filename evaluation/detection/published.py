@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from evaluation.published import published
+from berdseye.evaluation.published import published
 
 DETECTORS_SOURCE = "BERDS, 542 pairs"
 """BERDS (version 2), table 4; the second person labelled 176 of the pairs."""

@@ -7,21 +7,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from data.errors import BadInputError
-from data.labelled_pairs import LabelledPair
-from data.progress import Progress, silent
-from detectors.protocol import Detector
-from detectors.quality import Quality
-from evaluation.detection.agreement import LABELS, agreement_table
-from evaluation.detection.labelled_files import (
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.progress import Progress, silent
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.quality import Quality
+from berdseye.evaluation.detection.agreement import LABELS, agreement_table
+from berdseye.evaluation.detection.labelled_files import (
     GROUPINGS,
     read_judged_pairs,
     rows_to_test_on,
     rows_to_tune_on,
 )
-from evaluation.detection.published import published_detectors, published_domains
-from evaluation.detection.scoring import FIGURES, Scored, quality_of, rescored, score, timed_predictions
-from evaluation.detection.threshold_choice import best_f1
+from berdseye.evaluation.detection.published import published_detectors, published_domains
+from berdseye.evaluation.detection.scoring import FIGURES, Scored, quality_of, rescored, score, timed_predictions
+from berdseye.evaluation.detection.threshold_choice import best_f1
 
 OURS = "these files"
 _IN_BERDS = ("pct_positive", "accuracy", "f1")

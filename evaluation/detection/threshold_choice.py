@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.labelled_pairs import LabelledPair, file_hash
-from data.progress import Progress, silent
-from detectors.base_rate import BASE_RATE
-from detectors.protocol import Detector, Floats
-from detectors.quality import best_threshold, precision_recall_f1, rate_weights
-from detectors.thresholds import TunedThreshold
-from evaluation.detection.judged_pairs import JudgedPairs
-from evaluation.detection.labelled_files import read_judged_pairs, rows_to_tune_on
-from evaluation.detection.operating_points import said_at
-from evaluation.detection.scoring import timed_predictions
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import LabelledPair, file_hash
+from berdseye.data.progress import Progress, silent
+from berdseye.detectors.base_rate import BASE_RATE
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
+from berdseye.detectors.thresholds import TunedThreshold
+from berdseye.evaluation.detection.judged_pairs import JudgedPairs
+from berdseye.evaluation.detection.labelled_files import read_judged_pairs, rows_to_tune_on
+from berdseye.evaluation.detection.operating_points import said_at
+from berdseye.evaluation.detection.scoring import timed_predictions
 
 
 def choose_threshold(

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.datasets import load_dataset
-from data.labels import LabelStore
-from data.run_keys import run_keys
-from data.runs import Run
-from data.workspace import Workspace
-from detectors.protocol import Detector, Floats
-from evaluation.intervals import Estimate, mean_with_interval
+from berdseye.data.datasets import load_dataset
+from berdseye.data.labels import LabelStore
+from berdseye.data.run_keys import run_keys
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.evaluation.intervals import Estimate, mean_with_interval
 
 Doubles = npt.NDArray[np.float64]
 

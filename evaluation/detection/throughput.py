@@ -12,15 +12,15 @@ from time import perf_counter
 
 import numpy as np
 
-from data.errors import UnavailableError
-from data.language_models.cache import CompletionCache, Spent
-from data.records import Pair
-from data.sentences import split_sentences
-from data.workspace import Workspace
-from detectors.protocol import Detector
-from detectors.registry import parse_detector
-from evaluation.detection.contrast import contrast_cases
-from evaluation.detection.published import PAIRS_PER_SECOND, SECONDS_PER_DATASET
+from berdseye.data.errors import UnavailableError
+from berdseye.data.language_models.cache import CompletionCache, Spent
+from berdseye.data.records import Pair
+from berdseye.data.sentences import split_sentences
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.detection.contrast import contrast_cases
+from berdseye.evaluation.detection.published import PAIRS_PER_SECOND, SECONDS_PER_DATASET
 
 DEFAULT_PAIRS = 20_000
 DEFAULT_SECONDS = 20.0

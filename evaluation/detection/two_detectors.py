@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.contingency_tables import mcnemar
 
-from annotation.agreement.pairwise import cohen_kappa
-from detectors.protocol import Floats
-from evaluation.detection.confusion import UNKNOWN
-from evaluation.detection.improvement import Difference, paired_differences
-from evaluation.detection.judged_pairs import JudgedPairs
-from evaluation.detection.operating_points import RESAMPLES, said_at
-from evaluation.intervals import Estimate
+from berdseye.annotation.agreement.pairwise import cohen_kappa
+from berdseye.detectors.protocol import Floats
+from berdseye.evaluation.detection.confusion import UNKNOWN
+from berdseye.evaluation.detection.improvement import Difference, paired_differences
+from berdseye.evaluation.detection.judged_pairs import JudgedPairs
+from berdseye.evaluation.detection.operating_points import RESAMPLES, said_at
+from berdseye.evaluation.intervals import Estimate
 
 _FEW = 25
 

@@ -6,21 +6,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.adjudication import decisions
-from annotation.batch_progress import flags
-from annotation.judgments import Judgments
-from annotation.pair_words import pair_words
-from data.datasets import load_dataset
-from data.errors import BadInputError, StaleError
-from data.progress import Progress, silent
-from data.run_keys import Keys
-from data.run_pairs import fitting_corpus
-from data.runs import Run, RunManifest, list_runs, load_run
-from data.workspace import Workspace
-from evaluation.failures.hole_map import hole_map
-from evaluation.failures.reasons import Circumstances, Ranks, attribute
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import LabelledRun, labelled_run
+from berdseye.annotation.adjudication import decisions
+from berdseye.annotation.batch_progress import flags
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.pair_words import pair_words
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.run_keys import Keys
+from berdseye.data.run_pairs import fitting_corpus
+from berdseye.data.runs import Run, RunManifest, list_runs, load_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.failures.hole_map import hole_map
+from berdseye.evaluation.failures.reasons import Circumstances, Ranks, attribute
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
 
 POOL_DEPTH = 100
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.chart_theme import CATEGORIES, NEUTRAL, SEQUENTIAL
-from evaluation.failures.reasons import REASONS
+from berdseye.evaluation.chart_theme import CATEGORIES, NEUTRAL, SEQUENTIAL
+from berdseye.evaluation.failures.reasons import REASONS
 
 HOLE_COLOUR: Final = CATEGORIES[1]
 _FEW = 40

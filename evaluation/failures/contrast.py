@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.records import Perspective
-from evaluation.counted import Counted
-from evaluation.enough_judged import MIN_JUDGED, below, enough_judged
-from evaluation.labelled_runs import LabelledRun
-from evaluation.measures import Measure
-from evaluation.scoring import counted_values
-from evaluation.significance import Comparison, Test, adjusted, compare
-from evaluation.support import Support
+from berdseye.data.records import Perspective
+from berdseye.evaluation.counted import Counted
+from berdseye.evaluation.enough_judged import MIN_JUDGED, below, enough_judged
+from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scoring import counted_values
+from berdseye.evaluation.significance import Comparison, Test, adjusted, compare
+from berdseye.evaluation.support import Support
 
 WIN, LOSS, TIE, NO_VALUE, ONLY_FIRST, ONLY_SECOND = OUTCOMES = (
     "win",
@@ -42,7 +42,7 @@ class Contrast:
     1), perspective, stance, first and second (the rank that covers it, NaN where none does), change ('lost', 'gained', '').
 
     `comparison` is over the questions that both have a value for, and so are `means`; `judged` is judged@k of either. Where too
-    little is judged of one side, no question has a value for it, and `withheld` says so (`evaluation.enough_judged`).
+    little is judged of one side, no question has a value for it, and `withheld` says so (`berdseye.evaluation.enough_judged`).
     """
 
     measure: Measure

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.chart_theme import CATEGORIES, NEUTRAL, perspective_colour
-from evaluation.failures.contrast import LOSS, TIE, WIN
+from berdseye.evaluation.chart_theme import CATEGORIES, NEUTRAL, perspective_colour
+from berdseye.evaluation.failures.contrast import LOSS, TIE, WIN
 
 OUTCOME_COLOURS: Final = {WIN: CATEGORIES[0], TIE: NEUTRAL, LOSS: CATEGORIES[1]}
 _FEW_VALUES, _BINS, _FEW_TICKS = 25, 20, 10

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import pandas as pd
 
-from data.records import Passage
+from berdseye.data.records import Passage
 
 
 def names_of(passages: Sequence[Passage], *, by_text: bool) -> list[Hashable]:

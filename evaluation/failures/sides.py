@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from annotation.judgments import Judgments
-from data.progress import Progress, silent
-from data.runs import Run
-from data.workspace import Workspace
-from evaluation.enough_judged import min_judged_of
-from evaluation.failures.contrast import Contrast, contrast
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import labelled_run
-from evaluation.measures import Measure
-from evaluation.scoring import pool_of
-from evaluation.significance import Test
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.failures.contrast import Contrast, contrast
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scoring import pool_of
+from berdseye.evaluation.significance import Test
 
 Side = tuple[Run, LabelSource]
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from data.json_files import read_rows
-from data.records import Ids, Scores
-from evaluation.interchange.rows import PLAIN, LabelRows, RunRows, refuse_repeated
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_rows
+from berdseye.data.records import Ids, Scores
+from berdseye.evaluation.interchange.rows import PLAIN, LabelRows, RunRows, refuse_repeated
 
 
 def read_jsonl_run(path: Path) -> RunRows:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from data.corpora import Corpus, open_corpus
-from data.datasets import load_dataset
-from data.errors import BadInputError, StaleError
-from data.records import Question
-from data.runs import Run, RunManifest, run_name
-from data.text_lines import read_lines
-from data.workspace import Workspace
-from evaluation.interchange.jsonl import read_jsonl_labels, read_jsonl_run
-from evaluation.interchange.ranking import (
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.records import Question
+from berdseye.data.runs import Run, RunManifest, run_name
+from berdseye.data.text_lines import read_lines
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.interchange.jsonl import read_jsonl_labels, read_jsonl_run
+from berdseye.evaluation.interchange.ranking import (
     Ranked,
     corpus_numbers,
     labelled,
@@ -21,10 +21,10 @@ from evaluation.interchange.ranking import (
     questions_of,
     ranked,
 )
-from evaluation.interchange.rows import LabelRows, RunRows, file_name
-from evaluation.interchange.trec_qrels import read_trec_qrels
-from evaluation.interchange.trec_run import read_trec_run
-from evaluation.qrels import Qrels
+from berdseye.evaluation.interchange.rows import LabelRows, RunRows, file_name
+from berdseye.evaluation.interchange.trec_qrels import read_trec_qrels
+from berdseye.evaluation.interchange.trec_run import read_trec_run
+from berdseye.evaluation.qrels import Qrels
 
 _TOLD = 5
 IMPORTED = "imported from"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError, UnknownNameError
-from data.records import Ids, Scores
-from evaluation.interchange.rows import PLAIN, LabelRows, RunRows, file_name, is_whole
-from evaluation.qrels import Qrels
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import Ids, Scores
+from berdseye.evaluation.interchange.rows import PLAIN, LabelRows, RunRows, file_name, is_whole
+from berdseye.evaluation.qrels import Qrels
 
 
 @dataclass(frozen=True)

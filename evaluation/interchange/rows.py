@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 _NOT_IN_A_NAME = re.compile(r"[\s%]")
 _DIGITS = 10

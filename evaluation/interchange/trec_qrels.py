@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from data.records import Ids
-from data.text_lines import Line, read_lines
-from evaluation.interchange.rows import PLAIN, LabelRows, file_name, is_whole, passage_name, refuse_repeated
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ids
+from berdseye.data.text_lines import Line, read_lines
+from berdseye.evaluation.interchange.rows import PLAIN, LabelRows, file_name, is_whole, passage_name, refuse_repeated
 
 _FIELDS = 4
 _NO_SUBTOPIC = {"0", "Q0"}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Ids, Scores
-from data.text_lines import Line, read_lines
-from evaluation.interchange.rows import RunRows, file_name, is_whole, passage_name, refuse_repeated
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ids, Scores
+from berdseye.data.text_lines import Line, read_lines
+from berdseye.evaluation.interchange.rows import RunRows, file_name, is_whole, passage_name, refuse_repeated
 
 _FIELDS = 6
 

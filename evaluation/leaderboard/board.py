@@ -7,18 +7,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.inseparable import letters
-from evaluation.measures import Unit
-from evaluation.scoring import Score, macro_average
-from evaluation.significance import Test, compare
-from evaluation.studies.comparing import corrected_comparisons
+from berdseye.evaluation.inseparable import letters
+from berdseye.evaluation.measures import Unit
+from berdseye.evaluation.scoring import Score, macro_average
+from berdseye.evaluation.significance import Test, compare
+from berdseye.evaluation.studies.comparing import corrected_comparisons
 
 AVERAGE = "average"
 
 
 def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
     """A row a data set, system (corpus and pipeline) and measure: `value`, `low` and `high` as tables show them, `n`, `judged` in
-    percent, `labels`, `detector version`, `unit`, and `group`, the letters of `evaluation.inseparable`.
+    percent, `labels`, `detector version`, `unit`, and `group`, the letters of `berdseye.evaluation.inseparable`.
 
     A value over too few labels is withheld (`evaluation.enough_judged`): it is NaN, and has no letter. Where there are several
     data sets, the rows of 'average' hold the mean over them of each system that ran on all of them; their letters are by the
@@ -44,7 +44,7 @@ def best_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """The rows of one measure with data sets across, as texts: a system a row, the best first; below them the rows of
-    `evaluation.leaderboard.printed`, with where they are printed in place of the label source."""
+    `berdseye.evaluation.leaderboard.printed`, with where they are printed in place of the label source."""
     ours = frame.assign(cell=[_told(row) for row in frame.to_dict("records")])
     columns = list(dict.fromkeys(frame["dataset"]))
     ordered = best_first(ours[ours["dataset"] == columns[-1]])[["corpus", "pipeline"]]

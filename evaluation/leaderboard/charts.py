@@ -6,8 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from evaluation.chart_theme import NEUTRAL
-from evaluation.leaderboard.board import best_first
+from berdseye.evaluation.chart_theme import NEUTRAL
+from berdseye.evaluation.leaderboard.board import best_first
 
 _ROW, _WIDTH, _HEIGHT = 24, 520, 320
 _LOGARITHMIC = 30

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from data.run_keys import Keys
-from data.runs import RunManifest
+from berdseye.data.run_keys import Keys
+from berdseye.data.runs import RunManifest
 
 COSTS: Mapping[str, str] = {
     "milliseconds a question": "milliseconds",

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from data.dataset_names import split_version
-from data.pir_catalogue import known_task
-from data.pir_tasks import PirTask
-from evaluation.published import published
-from evaluation.studies.berds.beside import paper_name
+from berdseye.data.dataset_names import split_version
+from berdseye.data.pir_catalogue import known_task
+from berdseye.data.pir_tasks import PirTask
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.berds.beside import paper_name
 
 _TABLES = {"berds_base_k5": "BERDS, table 3", "berds_base_k10": "BERDS, table 17"}
 _COLUMNS = ["dataset", "corpus", "pipeline", "value", "source"]

@@ -13,9 +13,9 @@ import ir_measures
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from evaluation.measures.measure import WHOLE_RUN, Compute, Cutoff, Definition, Measure, Values
-from evaluation.support import Support
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.measures.measure import WHOLE_RUN, Compute, Cutoff, Definition, Measure, Values
+from berdseye.evaluation.support import Support
 
 NDEVAL_DEEPEST = 20
 _BEYOND = "r"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evaluation.measures.measure import Values
-from evaluation.support import Support
+from berdseye.evaluation.measures.measure import Values
+from berdseye.evaluation.support import Support
 
 
 def mrecall(support: Support, k: int) -> Values:

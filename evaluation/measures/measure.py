@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.support import Support
+from berdseye.evaluation.support import Support
 
 Values = npt.NDArray[np.float64]
 Compute = Callable[[Support, int], Values]

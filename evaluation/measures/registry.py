@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import Call, parse
-from evaluation.berds.cover import reading_length
-from evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
-from evaluation.measures.coverage import coverage, mrecall, precision
-from evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values
-from evaluation.support import Support
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import Call, parse
+from berdseye.evaluation.berds.cover import reading_length
+from berdseye.evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
+from berdseye.evaluation.measures.coverage import coverage, mrecall, precision
+from berdseye.evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values
+from berdseye.evaluation.support import Support
 
 MEASURES: Mapping[str, Definition] = {
     "MRecall": Definition(mrecall),
@@ -79,7 +79,7 @@ def _measure(calls: list[Call], name: str) -> Measure:
 
 def _of_no_run(kind: str, name: str) -> BadInputError | None:
     """Why a measure that Berdseye has cannot be computed of a run."""
-    from evaluation.answer_measures.measures import (
+    from berdseye.evaluation.answer_measures.measures import (
         KINDS,  # it brings along what measures answers, which runs do without
     )
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import UnknownNameError
-from evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
+from berdseye.data.errors import UnknownNameError
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
 
 Values = npt.NDArray[np.float64]
 Measured = Callable[[RankMatrices, int, Bools | None], Values]

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from data.errors import BadInputError
-from evaluation.partial.rank_matrices import RankMatrices
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.partial.rank_matrices import RankMatrices
 
 Values = npt.NDArray[np.float64]
 

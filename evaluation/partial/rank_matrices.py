@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
+from berdseye.data.errors import BadInputError
 
 Bools = npt.NDArray[np.bool_]
 Missing = Literal["refuse", "zero", "left-out"]

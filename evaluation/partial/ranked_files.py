@@ -1,12 +1,12 @@
-"""Systems and relevant passages from files made elsewhere, in any form that `evaluation.interchange` reads."""
+"""Systems and relevant passages from files made elsewhere, in any form that `berdseye.evaluation.interchange` reads."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from data.errors import BadInputError
-from evaluation.interchange.made_elsewhere import read_labels, read_run
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.interchange.made_elsewhere import read_labels, read_run
 
 
 def read_run_file(path: Path) -> dict[str, list[str]]:

@@ -7,27 +7,27 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from annotation.judgments import Judgments
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.errors import BadInputError
-from data.evidence_sets import EvidenceSet, is_released
-from data.progress import Progress, silent
-from data.records import Ids
-from data.runs import list_runs, load_run
-from data.workspace import Workspace
-from detectors.labelling import judge
-from evaluation.kept_rankings import kept_ranking, passages_digest
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import labelled_run
-from evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
-from evaluation.partial.ranked_files import read_qrels_file, read_run_files
-from retrieval.passage_collections import Loose
-from retrieval.pipeline import Pipeline
-from retrieval.protocol import Surroundings
-from retrieval.queries import as_queries
-from retrieval.registry import parse_pipeline
-from retrieval.search import search_passages
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.evidence_sets import EvidenceSet, is_released
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids
+from berdseye.data.runs import list_runs, load_run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import judge
+from berdseye.evaluation.kept_rankings import kept_ranking, passages_digest
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
+from berdseye.evaluation.partial.ranked_files import read_qrels_file, read_run_files
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.queries import as_queries
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search_passages
 
 Values = npt.NDArray[np.float64]
 

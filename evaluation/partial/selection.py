@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.partial.classic_measures import recall, system_means
-from evaluation.partial.rank_agreement import error_rate, kendall_tau
-from evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
+from berdseye.evaluation.partial.classic_measures import recall, system_means
+from berdseye.evaluation.partial.rank_agreement import error_rate, kendall_tau
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
 
 Values = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]

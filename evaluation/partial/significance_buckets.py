@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evaluation.partial.classic_measures import Values, recall, system_means
-from evaluation.partial.rank_agreement import left_without, pair_tau
-from evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
+from berdseye.evaluation.partial.classic_measures import Values, recall, system_means
+from berdseye.evaluation.partial.rank_agreement import left_without, pair_tau
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
 
 BUCKETS = ((0.0, 0.01), (0.01, 0.05), (0.05, 1.0))
 LEVEL = 0.05

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from data.language_models.cache import CompletionCache
-from data.language_models.protocol import LanguageModel
-from data.pir_tasks import PirQuery, PirTask
-from data.progress import Progress, silent
-from retrieval.expansion.extraction import extract, qa_f1
-from retrieval.queries import Query
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.pir_tasks import PirQuery, PirTask
+from berdseye.data.progress import Progress, silent
+from berdseye.retrieval.expansion.extraction import extract, qa_f1
+from berdseye.retrieval.queries import Query
 
 
 @dataclass(frozen=True)

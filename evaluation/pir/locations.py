@@ -5,8 +5,8 @@ from collections import Counter
 
 import pandas as pd
 
-from data.pir_tasks import PirTask
-from data.records import Ids
+from berdseye.data.pir_tasks import PirTask
+from berdseye.data.records import Ids
 
 _PLACE = re.compile(r"\bhappened in\s+(.+?)\s*(?:and similar to\b.*)?$", re.DOTALL)
 ELSEWHERE = "elsewhere"

@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from data.pir_tasks import PirTask
-from data.records import Ids
-from evaluation.pir.task_search import TaskSearch
-from retrieval.pipeline import Pipeline
+from berdseye.data.pir_tasks import PirTask
+from berdseye.data.records import Ids
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.retrieval.pipeline import Pipeline
 
 Singleton = Literal["mean", "zero"]
 Hits = npt.NDArray[np.bool_]

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from data.bootstrap import bootstrap_interval
-from data.pir_tasks import PirTask
-from data.records import Ids
-from evaluation.intervals import Estimate, resampled_means
+from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.data.pir_tasks import PirTask
+from berdseye.data.records import Ids
+from berdseye.evaluation.intervals import Estimate, resampled_means
 
 _UMBRELLA = "general"
 """Perspectrum's label of queries for which every passage of the root is relevant, whatever its side."""

@@ -4,15 +4,15 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from data.pir_tasks import PirTask
-from data.progress import Progress, silent
-from data.records import Ids
-from data.workspace import Workspace
-from evaluation.kept_rankings import kept_ranking
-from retrieval.passage_collections import Loose
-from retrieval.pipeline import Pipeline
-from retrieval.queries import Query
-from retrieval.search import search_passages
+from berdseye.data.pir_tasks import PirTask
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.kept_rankings import kept_ranking
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.search import search_passages
 
 
 class TaskSearch:

@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.errors import BadInputError
-from evaluation.corrected import corrected_mean
-from evaluation.enough_judged import MIN_JUDGED, below, withheld
-from evaluation.intervals import mean_with_interval
-from evaluation.label_sources import LabelSource
-from evaluation.measures import Measure, parse_measure, parse_measures
-from evaluation.scoring import Score
-from evaluation.significance import Comparison, Test, adjusted, compare
-from evaluation.studies.charts import curves, dots
-from evaluation.studies.gathering import Gatherer, Scores, Selection
-from evaluation.studies.result import StudyResult, Table
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.corrected import corrected_mean
+from berdseye.evaluation.enough_judged import MIN_JUDGED, below, withheld
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
+from berdseye.evaluation.scoring import Score
+from berdseye.evaluation.significance import Comparison, Test, adjusted, compare
+from berdseye.evaluation.studies.charts import curves, dots
+from berdseye.evaluation.studies.gathering import Gatherer, Scores, Selection
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 _WITHHELD = "Too few pairs of the top k of {} are judged: there is no difference from it over those questions."
 _KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)

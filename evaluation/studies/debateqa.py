@@ -8,18 +8,18 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from data.answers import AnswerSet
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.records import Question
-from data.workspace import Workspace
-from evaluation.answer_measures.measures import AnswerMeasure
-from evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, weighted_ranks
-from evaluation.answer_measures.scoring import AnswerScore, score_answers
-from evaluation.published import published
-from evaluation.significance import compare
-from evaluation.studies.debateqa_figures import PRINTED, group_figure, main_figures, printed_column, same_model
-from evaluation.studies.result import StudyResult, Table, digest
+from berdseye.data.answers import AnswerSet
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.measures import AnswerMeasure
+from berdseye.evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, weighted_ranks
+from berdseye.evaluation.answer_measures.scoring import AnswerScore, score_answers
+from berdseye.evaluation.published import published
+from berdseye.evaluation.significance import compare
+from berdseye.evaluation.studies.debateqa_figures import PRINTED, group_figure, main_figures, printed_column, same_model
+from berdseye.evaluation.studies.result import StudyResult, Table, digest
 
 LENGTH = "words"
 _RANKS = {"PD": "rank P.D.", "DA": "rank D.A."}

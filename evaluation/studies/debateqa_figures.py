@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from evaluation.answer_measures.measures import AnswerMeasure
-from evaluation.published import published
+from berdseye.evaluation.answer_measures.measures import AnswerMeasure
+from berdseye.evaluation.published import published
 
 _EVALUATORS = {
     ("PD", "qwen2-0.5b"): "pd_qwen2_05b",

@@ -9,20 +9,25 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from data.answers import AnswerSet
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.records import Question
-from data.workspace import Workspace
-from evaluation.answer_measures.measures import AnswerMeasure
-from evaluation.answer_measures.people_on_dispute import DisputeLabel, dispute_agreement, fleiss_kappa, majority
-from evaluation.answer_measures.preferences import Preference, elo_ratings, pair_accuracy, rank_agreement
-from evaluation.intervals import mean_with_interval
-from evaluation.published import published
-from evaluation.studies.charts import dots
-from evaluation.studies.debateqa import Scored
-from evaluation.studies.debateqa_figures import same_model
-from evaluation.studies.result import StudyResult, Table, digest
+from berdseye.data.answers import AnswerSet
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.measures import AnswerMeasure
+from berdseye.evaluation.answer_measures.people_on_dispute import (
+    DisputeLabel,
+    dispute_agreement,
+    fleiss_kappa,
+    majority,
+)
+from berdseye.evaluation.answer_measures.preferences import Preference, elo_ratings, pair_accuracy, rank_agreement
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.debateqa import Scored
+from berdseye.evaluation.studies.debateqa_figures import same_model
+from berdseye.evaluation.studies.result import StudyResult, Table, digest
 
 _FEWEST = 3
 _PRINTED = {"PD": "pd", "DA": "da", "Direct-Score": "direct-score", "G-Eval": "g-eval", "Num-of-POVs": "num-of-povs",

@@ -10,21 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.judgments import Judgments
-from data.bootstrap import bootstrap_interval
-from data.datasets import GOLD
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from data.runs import Run
-from data.workspace import Workspace
-from detectors.protocol import Detector
-from evaluation.intervals import mean_with_interval
-from evaluation.label_sources import HUMAN, LabelSource
-from evaluation.measures import Measure
-from evaluation.studies.result import StudyResult, Table
-from evaluation.trust.decision import Decision
-from evaluation.trust.judging_plan import RISK, Followed, judging_plan
-from evaluation.trust.labelled_lists import Bools, LabelledLists, check_drawable, labelled_lists
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.data.datasets import GOLD
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.label_sources import HUMAN, LabelSource
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.trust.decision import Decision
+from berdseye.evaluation.trust.judging_plan import RISK, Followed, judging_plan
+from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists, check_drawable, labelled_lists
 
 Ints = npt.NDArray[np.int64]
 AT_RANDOM = "pairs at random"

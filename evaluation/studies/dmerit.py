@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data.errors import BadInputError
-from data.progress import Progress, silent
-from evaluation.partial.ranked_sets import RankedSet
-from evaluation.studies.dmerit_coverage import coverage_study
-from evaluation.studies.dmerit_selection import selection_study
-from evaluation.studies.dmerit_settings import same_systems
-from evaluation.studies.dmerit_significance import significance_study
-from evaluation.studies.dmerit_systems import systems_study
-from evaluation.studies.result import StudyResult, Table, digest
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.partial.ranked_sets import RankedSet
+from berdseye.evaluation.studies.dmerit_coverage import coverage_study
+from berdseye.evaluation.studies.dmerit_selection import selection_study
+from berdseye.evaluation.studies.dmerit_settings import same_systems
+from berdseye.evaluation.studies.dmerit_significance import significance_study
+from berdseye.evaluation.studies.dmerit_systems import systems_study
+from berdseye.evaluation.studies.result import StudyResult, Table, digest
 
 PARTS = ("systems", "selection", "significance", "coverage")
 

@@ -8,18 +8,18 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from evaluation.partial.pool_coverage import (
+from berdseye.evaluation.partial.pool_coverage import (
     LogarithmicFit,
     coverage_by_depth,
     coverage_by_systems,
     found_by_depth,
     logarithmic_fit,
 )
-from evaluation.partial.rank_matrices import RankMatrices
-from evaluation.partial.ranked_sets import RankedSet
-from evaluation.published import published
-from evaluation.studies.dmerit_settings import HERE, PAPER, cell, same_systems
-from evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.partial.rank_matrices import RankMatrices
+from berdseye.evaluation.partial.ranked_sets import RankedSet
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.dmerit_settings import HERE, PAPER, cell, same_systems
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 POOL_DEPTH, FAR = 10, 100
 _PERCENT = 100.0

@@ -7,8 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from evaluation.partial.ranked_sets import RankedSet
-from evaluation.partial.selection import (
+from berdseye.evaluation.partial.ranked_sets import RankedSet
+from berdseye.evaluation.partial.selection import (
     LONGEST,
     POPULAR,
     RANDOM,
@@ -21,9 +21,9 @@ from evaluation.partial.selection import (
     system_agreement,
     system_scores,
 )
-from evaluation.published import published
-from evaluation.studies.dmerit_settings import CUTOFFS, MAIN_CUTOFF, placed, usable_cutoffs
-from evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.dmerit_settings import CUTOFFS, MAIN_CUTOFF, placed, usable_cutoffs
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 _TAU, _ERROR, _SPREAD = "tau-similarity", "error rate (%)", "std of tau"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.partial.ranked_sets import RankedSet
+from berdseye.evaluation.partial.ranked_sets import RankedSet
 
 CUTOFFS = (5, 20, 50, 100)
 MAIN_CUTOFF = 20

@@ -6,22 +6,22 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from data.progress import Progress, silent
-from evaluation.partial.classic_measures import recall, system_means
-from evaluation.partial.rank_agreement import error_rate, signs
-from evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
-from evaluation.partial.ranked_sets import RankedSet
-from evaluation.partial.selection import first_found, only
-from evaluation.partial.significance_buckets import (
+from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.partial.classic_measures import recall, system_means
+from berdseye.evaluation.partial.rank_agreement import error_rate, signs
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
+from berdseye.evaluation.partial.ranked_sets import RankedSet
+from berdseye.evaluation.partial.selection import first_found, only
+from berdseye.evaluation.partial.significance_buckets import (
     BUCKETS,
     BucketFigures,
     annotated,
     annotation_order,
     bucket_figures,
 )
-from evaluation.published import published
-from evaluation.studies.dmerit_settings import CUTOFFS, MAIN_CUTOFF, placed, usable_cutoffs
-from evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.dmerit_settings import CUTOFFS, MAIN_CUTOFF, placed, usable_cutoffs
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 SHARES = tuple(round(n / 10, 1) for n in range(1, 11))
 _TAU, _ERROR, _CONCORDANCE, _PAIRS = "partial tau", "error rate (%)", "concordance", "pairs"

@@ -4,13 +4,13 @@ from typing import Any
 
 import pandas as pd
 
-from evaluation.intervals import mean_with_interval
-from evaluation.partial.classic_measures import CUT_MEASURES, measured, r_precision
-from evaluation.partial.ranked_sets import RankedSet
-from evaluation.published import published
-from evaluation.studies.charts import dots
-from evaluation.studies.dmerit_settings import CUTOFFS, HERE, MAIN_CUTOFF, PAPER, cell, usable_cutoffs
-from evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.partial.classic_measures import CUT_MEASURES, measured, r_precision
+from berdseye.evaluation.partial.ranked_sets import RankedSet
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.dmerit_settings import CUTOFFS, HERE, MAIN_CUTOFF, PAPER, cell, usable_cutoffs
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 _PERCENT = 100.0
 _NAMES = {"recall": "Recall@k", "ndcg": "NDCG@k", "map": "MAP@k"}

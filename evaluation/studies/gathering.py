@@ -9,27 +9,27 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.judgments import Judgments
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.progress import Progress, silent
-from data.records import Question
-from data.runs import Run, list_runs, load_run, run_name
-from data.workspace import Workspace
-from detectors.labelling import judge
-from evaluation.counted import counted_questions
-from evaluation.enough_judged import min_judged_of
-from evaluation.interchange.made_elsewhere import IMPORTED
-from evaluation.label_sources import LabelSource
-from evaluation.labelled_runs import labelled_run
-from evaluation.measures import Measure
-from evaluation.scoring import Score, macro_average, score_runs
-from evaluation.support import Support
-from retrieval.pipeline import Pipeline
-from retrieval.protocol import Surroundings
-from retrieval.registry import parse_pipeline
-from retrieval.running import questions_version, run_pipeline
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.runs import Run, list_runs, load_run, run_name
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import judge
+from berdseye.evaluation.counted import counted_questions
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scoring import Score, macro_average, score_runs
+from berdseye.evaluation.support import Support
+from berdseye.retrieval.pipeline import Pipeline
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.running import questions_version, run_pipeline
 
 _DAY = "web"
 
@@ -75,11 +75,11 @@ class Gatherer:
 
     @property
     def floor(self) -> float:
-        """The share of labelled pairs below which no number is shown (`evaluation.enough_judged`)."""
+        """The share of labelled pairs below which no number is shown (`berdseye.evaluation.enough_judged`)."""
         return min_judged_of(self.workspace, self.min_judged)
 
     def counted(self, run: Run) -> npt.NDArray[np.bool_]:
-        """Which questions of a run count by the source, bool[n_questions] (`evaluation.counted`)."""
+        """Which questions of a run count by the source, bool[n_questions] (`berdseye.evaluation.counted`)."""
         m = run.manifest
         return counted_questions(self.workspace, self.judgments, m.dataset, m.corpus, self.source.plain, run=run)
 

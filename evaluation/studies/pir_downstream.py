@@ -15,21 +15,21 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import pearsonr
 
-from data.errors import BadInputError
-from data.pir_tasks import PirQuery
-from data.progress import Progress, silent
-from data.records import Pair
-from evaluation.answering import essays as essay_texts
-from evaluation.answering import short_answers
-from evaluation.answering.asking import Asker, Sampling, Spending, Written
-from evaluation.answering.chunks import Chunk
-from evaluation.intervals import mean_with_interval
-from evaluation.pir.task_search import TaskSearch
-from evaluation.published import published
-from evaluation.studies.charts import dots
-from evaluation.studies.pir.paper import paper_retriever
-from evaluation.studies.result import StudyResult, Table
-from retrieval.pipeline import Pipeline
+from berdseye.data.errors import BadInputError
+from berdseye.data.pir_tasks import PirQuery
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.evaluation.answering import essays as essay_texts
+from berdseye.evaluation.answering import short_answers
+from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
+from berdseye.evaluation.answering.chunks import Chunk
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.pir.paper import paper_retriever
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.retrieval.pipeline import Pipeline
 
 NONE, GOLD = "none", "gold"
 _QUESTIONS, _ESSAYS = "ambigqa", "perspectrum"

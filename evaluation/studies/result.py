@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-import evaluation.chart_theme  # noqa: F401  the charts of studies are drawn in it
+import berdseye.evaluation.chart_theme  # noqa: F401  the charts of studies are drawn in it
 
 PROVENANCE = ("low", "high", "n", "judged", "labels", "detector_version", "published")
 _UNPUBLISHED = "–"

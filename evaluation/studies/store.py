@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.export import to_csv, to_parquet
-from data.atomic import write_bytes, write_json
-from data.errors import StaleError, UnknownNameError
-from data.workspace import Workspace
-from evaluation.chart_files import svg
-from evaluation.studies.result import StudyResult, Table
+from berdseye.annotation.export import to_csv, to_parquet
+from berdseye.data.atomic import write_bytes, write_json
+from berdseye.data.errors import StaleError, UnknownNameError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.chart_files import svg
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 _MANIFEST = "study.json"
 

@@ -11,21 +11,21 @@ import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.power import TTestPower
 
-from annotation.judgments import Judgments
-from data.progress import Progress, silent
-from data.runs import Run
-from data.workspace import Workspace
-from detectors.protocol import Detector
-from evaluation.enough_judged import below, enough_judged, min_judged_of, withheld
-from evaluation.intervals import Estimate, mean_with_interval
-from evaluation.label_sources import LabelSource
-from evaluation.measures import Measure
-from evaluation.significance import Comparison, compare, withheld_difference
-from evaluation.studies.result import StudyResult, Table
-from evaluation.trust.flip_margin import FLIPPABLE, FlipMargin, flip_margin
-from evaluation.trust.judging_plan import RISK, follow, judging_plan, needed
-from evaluation.trust.labelled_lists import Described, LabelledLists, check_drawable, labelled_lists
-from evaluation.trust.wrong_order import wrong_order
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.enough_judged import below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.intervals import Estimate, mean_with_interval
+from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.significance import Comparison, compare, withheld_difference
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.trust.flip_margin import FLIPPABLE, FlipMargin, flip_margin
+from berdseye.evaluation.trust.judging_plan import RISK, follow, judging_plan, needed
+from berdseye.evaluation.trust.labelled_lists import Described, LabelledLists, check_drawable, labelled_lists
+from berdseye.evaluation.trust.wrong_order import wrong_order
 
 POWER = 0.8
 _LEVEL = 0.05

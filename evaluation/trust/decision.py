@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.measures import Measure
-from evaluation.support import Support
-from evaluation.trust.judging_plan import RISK, Followed, Needed
-from evaluation.trust.labelled_lists import Bools, LabelledLists
-from evaluation.trust.wrong_order import chance_against
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.support import Support
+from berdseye.evaluation.trust.judging_plan import RISK, Followed, Needed
+from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
+from berdseye.evaluation.trust.wrong_order import chance_against
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.measures import Measure
-from evaluation.trust.labelled_lists import Bools, LabelledLists
-from evaluation.trust.perspective_changes import Change, Groups, cheapest_outcomes
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
+from berdseye.evaluation.trust.perspective_changes import Change, Groups, cheapest_outcomes
 
 FLIPPABLE = ("Precision", "MRecall")
 _STEPS = 2

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.measures import Measure
-from evaluation.trust.labelled_lists import Bools, LabelledLists
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
 
 Doubles = npt.NDArray[np.float64]
 RISK = 0.05

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.trust.labelled_lists import Bools
+from berdseye.evaluation.trust.labelled_lists import Bools
 
 _STATES = ((False, False), (False, True), (True, False), (True, True))
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from evaluation.intervals import resampled_means
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.intervals import resampled_means
 
 Doubles = npt.NDArray[np.float64]
 _DIGITS = 12

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from data.atomic import write_json
-from data.corpora import Corpus
-from data.errors import BerdseyeError
-from data.locks import locked
-from data.progress import Progress, silent
-from data.records import Passage
-from retrieval.cluster.connection import Connection
-from retrieval.cluster.dense_shards import build_dense
-from retrieval.cluster.shards import Plan, Shard
-from retrieval.cluster.tasks import LEFTOVER, Tell, building, run_tasks
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.learned_sparse import SparseIndexer
-from retrieval.passage_collections import unchanged
-from retrieval.protocol import Indexer
+from berdseye.data.atomic import write_json
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.locks import locked
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Passage
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.dense_shards import build_dense
+from berdseye.retrieval.cluster.shards import Plan, Shard
+from berdseye.retrieval.cluster.tasks import LEFTOVER, Tell, building, run_tasks
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.learned_sparse import SparseIndexer
+from berdseye.retrieval.passage_collections import unchanged
+from berdseye.retrieval.protocol import Indexer
 
 _KEPT = "encoded"
 

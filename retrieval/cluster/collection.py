@@ -5,19 +5,19 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, cast
 
-from data.corpora import Corpus
-from data.errors import BadInputError
-from data.records import Passage, Ranking
-from retrieval.cluster.connection import Connection, connect
-from retrieval.cluster.servers import PATIENCE, Servers
-from retrieval.cluster.sharded_indexes import Asking, ShardedDense, ShardedLexical, ShardedWeighted
-from retrieval.cluster.shards import Plan, standing
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.learned_sparse import SparseIndexer
-from retrieval.lexical.ranker import LexicalIndexer
-from retrieval.passage_collections import unchanged
-from retrieval.protocol import Indexer, Made, Ranker
-from retrieval.queries import Query
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.cluster.connection import Connection, connect
+from berdseye.retrieval.cluster.servers import PATIENCE, Servers
+from berdseye.retrieval.cluster.sharded_indexes import Asking, ShardedDense, ShardedLexical, ShardedWeighted
+from berdseye.retrieval.cluster.shards import Plan, standing
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.learned_sparse import SparseIndexer
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.passage_collections import unchanged
+from berdseye.retrieval.protocol import Indexer, Made, Ranker
+from berdseye.retrieval.queries import Query
 
 _SHARDED: dict[type, Callable[[Asking, Plan, Indexer[Any]], Any]] = {
     LexicalIndexer: ShardedLexical,

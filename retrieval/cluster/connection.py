@@ -5,7 +5,7 @@ import socket
 from types import TracebackType
 from typing import Any
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
 
 LOCAL = "local"
 _AUTO = "auto"

@@ -11,19 +11,19 @@ from typing import Any
 import faiss
 import numpy as np
 
-from data.atomic import write_with
-from data.errors import StaleError
-from data.progress import Progress
-from retrieval.cluster.connection import Connection
-from retrieval.cluster.encoding import encode_missing
-from retrieval.cluster.shards import Plan, Shard
-from retrieval.cluster.tasks import Tell, building, run_one, run_tasks
-from retrieval.cluster.vector_files import VectorFiles
-from retrieval.dense.building import build_vectors
-from retrieval.dense.index import METRICS, save
-from retrieval.dense.layouts import LAYOUTS, Layout
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.encoders.protocol import Vectors
+from berdseye.data.atomic import write_with
+from berdseye.data.errors import StaleError
+from berdseye.data.progress import Progress
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.encoding import encode_missing
+from berdseye.retrieval.cluster.shards import Plan, Shard
+from berdseye.retrieval.cluster.tasks import Tell, building, run_one, run_tasks
+from berdseye.retrieval.cluster.vector_files import VectorFiles
+from berdseye.retrieval.dense.building import build_vectors
+from berdseye.retrieval.dense.index import METRICS, save
+from berdseye.retrieval.dense.layouts import LAYOUTS, Layout
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.encoders.protocol import Vectors
 
 _SEED = 0
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.progress import Progress
-from data.records import Passage
-from retrieval.cluster.connection import Connection
-from retrieval.cluster.failures import cause_of, kept, last_line, reported
-from retrieval.cluster.shards import Plan, Shard
-from retrieval.cluster.vector_files import VectorFiles
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.encoders.endpoint import EndpointEncoder
-from retrieval.encoders.static import StaticEncoder
-from retrieval.passage_collections import unchanged
+from berdseye.data.progress import Progress
+from berdseye.data.records import Passage
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.failures import cause_of, kept, last_line, reported
+from berdseye.retrieval.cluster.shards import Plan, Shard
+from berdseye.retrieval.cluster.vector_files import VectorFiles
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.encoders.endpoint import EndpointEncoder
+from berdseye.retrieval.encoders.static import StaticEncoder
+from berdseye.retrieval.passage_collections import unchanged
 
 _BATCH = 4096
 _PIECE = 32_768

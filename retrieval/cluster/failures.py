@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from operator import attrgetter
 from typing import Any
 
-from retrieval.cluster.failures import node_name, reported
-from retrieval.cluster.shards import Plan
-from retrieval.protocol import Indexer
+from berdseye.retrieval.cluster.failures import node_name, reported
+from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.protocol import Indexer
 
 
 class ShardServer:

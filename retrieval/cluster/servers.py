@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from data.errors import UnavailableError
-from retrieval.cluster.connection import Connection
-from retrieval.cluster.failures import cause_of, last_line
-from retrieval.cluster.server import ShardServer
-from retrieval.cluster.shards import Plan
-from retrieval.protocol import Indexer
+from berdseye.data.errors import UnavailableError
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.failures import cause_of, last_line
+from berdseye.retrieval.cluster.server import ShardServer
+from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.protocol import Indexer
 
 PATIENCE = 60.0
 """Seconds that a shard may give no sign of life, which leaves time to notice that a node is gone and to start on another."""

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from data.errors import BerdseyeError
-from data.records import Ranking
-from retrieval.cluster.shards import Plan
-from retrieval.encoders.protocol import Vectors
-from retrieval.lexical.scoring import Scoring
-from retrieval.lexical.statistics import Statistics, combined
-from retrieval.protocol import Indexer
-from retrieval.ranking import top_k
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.records import Ranking
+from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.encoders.protocol import Vectors
+from berdseye.retrieval.lexical.scoring import Scoring
+from berdseye.retrieval.lexical.statistics import Statistics, combined
+from berdseye.retrieval.protocol import Indexer
+from berdseye.retrieval.ranking import top_k
 
 _BLOCK = 16_384
 

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from data.atomic import sync_folder, write_json
-from data.corpora import Corpus
-from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
-from data.workspace import file_stem
-from retrieval.indexes import index_files
-from retrieval.protocol import Indexer
+from berdseye.data.atomic import sync_folder, write_json
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from berdseye.data.workspace import file_stem
+from berdseye.retrieval.indexes import index_files
+from berdseye.retrieval.protocol import Indexer
 
 _MANIFEST = "manifest.json"
 MOST_SHARDS = 10_000

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from data.progress import Progress
-from retrieval.cluster.connection import Connection
-from retrieval.cluster.failures import cause_of, kept, last_line, reported
-from retrieval.cluster.shards import Plan, Shard
+from berdseye.data.progress import Progress
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.failures import cause_of, kept, last_line, reported
+from berdseye.retrieval.cluster.shards import Plan, Shard
 
 Tell = Callable[[int], object]
 """Is told how many passages of a shard are in it so far."""

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from data.atomic import write_with
-from data.records import Ids
-from retrieval.encoders.protocol import Vectors
+from berdseye.data.atomic import write_with
+from berdseye.data.records import Ids
+from berdseye.retrieval.encoders.protocol import Vectors
 
 
 class VectorFiles:

@@ -7,9 +7,9 @@ from typing import Any
 import faiss
 import numpy as np
 
-from retrieval.dense.index import finite
-from retrieval.dense.layouts import Layout
-from retrieval.encoders.protocol import Vectors
+from berdseye.retrieval.dense.index import finite
+from berdseye.retrieval.dense.layouts import Layout
+from berdseye.retrieval.encoders.protocol import Vectors
 
 _ADDED = 65_536
 _SEED = 0

@@ -7,11 +7,11 @@ from typing import Any
 import faiss
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Ranking
-from retrieval.encoders.protocol import Similarity, Vectors
-from retrieval.indexes import index_files
-from retrieval.ranking import top_k
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking
+from berdseye.retrieval.encoders.protocol import Similarity, Vectors
+from berdseye.retrieval.indexes import index_files
+from berdseye.retrieval.ranking import top_k
 
 _SLACK = 32
 _BLOCK = 65_536

@@ -7,15 +7,15 @@ from pathlib import Path
 import faiss
 import numpy as np
 
-from data.grammar import show_name
-from data.records import Passage, Ranking
-from retrieval.dense.building import build_vectors
-from retrieval.dense.index import METRICS, DenseIndex, load, save
-from retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
-from retrieval.encoders.protocol import Encoder, Similarity, Vectors
-from retrieval.encoders.registry import open_encoder
-from retrieval.protocol import Collection
-from retrieval.queries import Query
+from berdseye.data.grammar import show_name
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.dense.building import build_vectors
+from berdseye.retrieval.dense.index import METRICS, DenseIndex, load, save
+from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
+from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
+from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.protocol import Collection
+from berdseye.retrieval.queries import Query
 
 
 @dataclass(frozen=True)

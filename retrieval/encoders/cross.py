@@ -11,16 +11,16 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import SequenceClassifierOutput
 from transformers.models.t5.modeling_t5 import T5EncoderModel
 
-from data.errors import BadInputError
-from data.records import Passage, Scores
-from retrieval.encoders.known_models import KnownModel
-from retrieval.encoders.model_folders import ModelFolder
-from retrieval.encoders.running import alone, batch_size, placed
-from retrieval.encoders.segments import open_saved
-from retrieval.encoders.texts import encodable, titled
-from retrieval.encoders.towers import Tower, limited, open_tower
-from retrieval.encoders.transformer import wiring_version
-from retrieval.encoders.vectors import checked
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage, Scores
+from berdseye.retrieval.encoders.known_models import KnownModel
+from berdseye.retrieval.encoders.model_folders import ModelFolder
+from berdseye.retrieval.encoders.running import alone, batch_size, placed
+from berdseye.retrieval.encoders.segments import open_saved
+from berdseye.retrieval.encoders.texts import encodable, titled
+from berdseye.retrieval.encoders.towers import Tower, limited, open_tower
+from berdseye.retrieval.encoders.transformer import wiring_version
+from berdseye.retrieval.encoders.vectors import checked
 
 
 class PairEncoder:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from data.errors import BerdseyeError, UnavailableError
-from data.grammar import Call
-from data.openai_server import open_server, server_place, told
-from data.records import Passage
-from retrieval.encoders.known_models import KnownModel
-from retrieval.encoders.protocol import Similarity, Vectors
-from retrieval.encoders.texts import encodable, titled
-from retrieval.encoders.vectors import checked, unit
+from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.grammar import Call
+from berdseye.data.openai_server import open_server, server_place, told
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.known_models import KnownModel
+from berdseye.retrieval.encoders.protocol import Similarity, Vectors
+from berdseye.retrieval.encoders.texts import encodable, titled
+from berdseye.retrieval.encoders.vectors import checked, unit
 
 if TYPE_CHECKING:
     import openai

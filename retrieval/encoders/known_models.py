@@ -6,7 +6,7 @@ What could not be verified is said in `remark`.
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from retrieval.encoders.protocol import Similarity
+from berdseye.retrieval.encoders.protocol import Similarity
 
 Kind = Literal["dense", "sparse", "cross"]
 

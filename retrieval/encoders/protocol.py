@@ -1,4 +1,4 @@
-"""What an encoder is; adding one is writing one of these and naming it in `retrieval.encoders.registry`."""
+"""What an encoder is; adding one is writing one of these and naming it in `berdseye.retrieval.encoders.registry`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from data.records import Passage, Scores
+from berdseye.data.records import Passage, Scores
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

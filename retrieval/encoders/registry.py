@@ -6,14 +6,14 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-from data.errors import UnavailableError
-from data.model_files import loading
-from data.static_embedding import static_embedding
-from retrieval.encoders.endpoint import EndpointEncoder
-from retrieval.encoders.known_models import CROSS, DENSE, SPARSE, Kind, KnownModel, find_known
-from retrieval.encoders.model_folders import REMOTE_CODE_VARIABLE, ModelFolder, find_folder
-from retrieval.encoders.protocol import CrossEncoder, Encoder, SparseEncoder
-from retrieval.encoders.static import StaticEncoder
+from berdseye.data.errors import UnavailableError
+from berdseye.data.model_files import loading
+from berdseye.data.static_embedding import static_embedding
+from berdseye.retrieval.encoders.endpoint import EndpointEncoder
+from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE, Kind, KnownModel, find_known
+from berdseye.retrieval.encoders.model_folders import REMOTE_CODE_VARIABLE, ModelFolder, find_folder
+from berdseye.retrieval.encoders.protocol import CrossEncoder, Encoder, SparseEncoder
+from berdseye.retrieval.encoders.static import StaticEncoder
 
 _API = re.compile(r'api\("?([^"()]+)"?\)')
 _KEPT_OPEN = 8
@@ -39,7 +39,7 @@ def open_encoder(name: str) -> Encoder:
     queries = _folder("encoder", full, DENSE)
     passages = _passage_folder(known.passage_tower, queries) if known and known.passage_tower else queries
     with _loaded(full):
-        from retrieval.encoders.transformer import TransformerEncoder
+        from berdseye.retrieval.encoders.transformer import TransformerEncoder
 
         return TransformerEncoder(full, known, queries, passages)
 
@@ -50,7 +50,7 @@ def open_sparse_encoder(name: str) -> SparseEncoder:
     full, known = _resolved("sparse", name)
     folder = _folder("sparse encoder", full, SPARSE)
     with _loaded(full):
-        from retrieval.encoders.sparse import LearnedSparseEncoder
+        from berdseye.retrieval.encoders.sparse import LearnedSparseEncoder
 
         return LearnedSparseEncoder(full, known, folder)
 
@@ -61,7 +61,7 @@ def open_cross_encoder(name: str) -> CrossEncoder:
     full, known = _resolved("cross", name)
     folder = _folder("cross-encoder", full, CROSS)
     with _loaded(full):
-        from retrieval.encoders.cross import PairEncoder
+        from berdseye.retrieval.encoders.cross import PairEncoder
 
         return PairEncoder(full, known, folder)
 
@@ -87,7 +87,7 @@ def _passage_folder(name: str, queries: ModelFolder) -> ModelFolder:
 @contextmanager
 def _loaded(name: str) -> Iterator[None]:
     """Loading without a word on the screen, and with errors of one line."""
-    from retrieval.encoders.running import quietly
+    from berdseye.retrieval.encoders.running import quietly
 
     with ExitStack() as stack:
         stack.enter_context(loading(name))

@@ -17,14 +17,14 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.bert.modeling_bert import BertModel, BertPreTrainedModel
 
-from data.records import Passage
-from retrieval.encoders.known_models import KnownModel
-from retrieval.encoders.model_folders import ModelFolder
-from retrieval.encoders.running import alone, batch_size, placed
-from retrieval.encoders.texts import encodable, titled
-from retrieval.encoders.towers import Tower, limited, open_tower
-from retrieval.encoders.transformer import wiring_version
-from retrieval.encoders.vectors import checked_rows
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.known_models import KnownModel
+from berdseye.retrieval.encoders.model_folders import ModelFolder
+from berdseye.retrieval.encoders.running import alone, batch_size, placed
+from berdseye.retrieval.encoders.texts import encodable, titled
+from berdseye.retrieval.encoders.towers import Tower, limited, open_tower
+from berdseye.retrieval.encoders.transformer import wiring_version
+from berdseye.retrieval.encoders.vectors import checked_rows
 
 
 class LearnedSparseEncoder:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from data.records import Passage
-from data.static_embedding import StaticEmbedding
-from retrieval.encoders.protocol import Similarity, Vectors
-from retrieval.encoders.texts import encodable, titled
+from berdseye.data.records import Passage
+from berdseye.data.static_embedding import StaticEmbedding
+from berdseye.retrieval.encoders.protocol import Similarity, Vectors
+from berdseye.retrieval.encoders.texts import encodable, titled
 
 _MOST_WORDS = 10_000
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from data.records import Passage
-from retrieval.indexes import index_text
+from berdseye.data.records import Passage
+from berdseye.retrieval.indexes import index_text
 
 _WORD = re.compile(r"\S+\s*")
 _ORDINARY = 20

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import transformers
 from sentence_transformers.base.modules import Transformer
 
-from data.errors import BadInputError, UnavailableError
-from retrieval.encoders.known_models import KnownModel, Pooling
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.retrieval.encoders.known_models import KnownModel, Pooling
 
 _OUTPUTS: Mapping[Pooling, tuple[str, str, str]] = {
     "mean": ("feature-extraction", "last_hidden_state", "token_embeddings"),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import BadInputError
-from retrieval.encoders.protocol import Vectors
+from berdseye.data.errors import BadInputError
+from berdseye.retrieval.encoders.protocol import Vectors
 
 _SHOWN = 60
 

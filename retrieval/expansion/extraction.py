@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from data.language_models.cache import CompletionCache
-from data.language_models.protocol import LanguageModel
-from data.passages import clean
-from data.progress import Progress, silent
-from retrieval.expansion.parsing import json_values
-from retrieval.expansion.prompts import EXTRACTION, QUERY
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.passages import clean
+from berdseye.data.progress import Progress, silent
+from berdseye.retrieval.expansion.parsing import json_values
+from berdseye.retrieval.expansion.prompts import EXTRACTION, QUERY
 
 MAX_TOKENS = 256
 _WORD = re.compile(r"\w+")

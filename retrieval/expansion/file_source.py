@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data.dataset_formats import read_perspectives
-from data.errors import BadInputError
-from data.grammar import Call
-from data.passages import clean
-from data.progress import Progress, silent
-from retrieval.expansion.protocol import Failed, each_found, question_key, warn
+from berdseye.data.dataset_formats import read_perspectives
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import Call
+from berdseye.data.passages import clean
+from berdseye.data.progress import Progress, silent
+from berdseye.retrieval.expansion.protocol import Failed, each_found, question_key, warn
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from data.records import Ranking
-from retrieval.ranking import PAD
+from berdseye.data.records import Ranking
+from berdseye.retrieval.ranking import PAD
 
 
 def round_robin(rankings: Sequence[Ranking], k: int) -> Ranking:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from data.grammar import parse
-from data.language_models.cache import CompletionCache
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import LanguageModel
-from data.progress import Progress, silent
-from retrieval.expansion.parsing import parse_statements
-from retrieval.expansion.prompts import EXPANSION, QUESTION
-from retrieval.expansion.protocol import Failed, Failure, question_key, warn
+from berdseye.data.grammar import parse
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.progress import Progress, silent
+from berdseye.retrieval.expansion.parsing import parse_statements
+from berdseye.retrieval.expansion.prompts import EXPANSION, QUESTION
+from berdseye.retrieval.expansion.protocol import Failed, Failure, question_key, warn
 
 MAX_TOKENS = 1024
 

@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from data.passages import clean
+from berdseye.data.passages import clean
 
 LARGEST = 10
 """Most perspectives taken of one answer; BERDS' model wrote 6.1 a question, and never more than 10."""

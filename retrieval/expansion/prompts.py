@@ -1,7 +1,7 @@
 """What language models are asked to do with a question; each prompt's version is the hash of its wording."""
 
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Message
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Message
 
 QUESTION = "Question"
 QUERY = "Query"

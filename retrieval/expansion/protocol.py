@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from data.errors import BadInputError
-from data.progress import Progress, silent
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
 
 
 class Failure(NamedTuple):

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from data.records import Ranking
-from retrieval.expansion.merge import round_robin
-from retrieval.expansion.protocol import ExpansionSource, expanded_queries
-from retrieval.protocol import Collection, Indexer, Ranker
-from retrieval.queries import Query
+from berdseye.data.records import Ranking
+from berdseye.retrieval.expansion.merge import round_robin
+from berdseye.retrieval.expansion.protocol import ExpansionSource, expanded_queries
+from berdseye.retrieval.protocol import Collection, Indexer, Ranker
+from berdseye.retrieval.queries import Query
 
 
 @dataclass(frozen=True)

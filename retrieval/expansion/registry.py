@@ -3,17 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import Call
-from data.language_models.cache import CompletionCache
-from data.language_models.prompts import read_prompt
-from data.language_models.registry import DEFAULT_MODEL, MODELS, open_language_model
-from data.workspace import Workspace, find_file
-from retrieval.expansion.file_source import FileSource
-from retrieval.expansion.model_source import ModelSource
-from retrieval.expansion.prompts import QUESTION
-from retrieval.expansion.protocol import ExpansionSource
-from retrieval.expansion.typed import TypedPerspectives
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import Call
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import read_prompt
+from berdseye.data.language_models.registry import DEFAULT_MODEL, MODELS, open_language_model
+from berdseye.data.workspace import Workspace, find_file
+from berdseye.retrieval.expansion.file_source import FileSource
+from berdseye.retrieval.expansion.model_source import ModelSource
+from berdseye.retrieval.expansion.prompts import QUESTION
+from berdseye.retrieval.expansion.protocol import ExpansionSource
+from berdseye.retrieval.expansion.typed import TypedPerspectives
 
 SOURCES = ("file", "typed", DEFAULT_MODEL, *MODELS)
 _HINT = "Write it like expand(llm), expand(typed), expand(api(NAME)) or expand(PATH)."

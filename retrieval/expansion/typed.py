@@ -8,13 +8,13 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from data.atomic import write_bytes
-from data.errors import BadInputError
-from data.passages import clean
-from data.progress import Progress, silent
-from data.workspace import Workspace
-from retrieval.expansion.file_source import read_generated
-from retrieval.expansion.protocol import Failed, each_found, question_key, warn
+from berdseye.data.atomic import write_bytes
+from berdseye.data.errors import BadInputError
+from berdseye.data.passages import clean
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.file_source import read_generated
+from berdseye.retrieval.expansion.protocol import Failed, each_found, question_key, warn
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data.records import Ranking
-from retrieval.fusion.fusions import reciprocal_rank
-from retrieval.ranking import top_k
+from berdseye.data.records import Ranking
+from berdseye.retrieval.fusion.fusions import reciprocal_rank
+from berdseye.retrieval.ranking import top_k
 
 CONSTANT = 60.0
 """That of Cormack et al., SIGIR 2009."""

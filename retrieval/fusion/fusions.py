@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from data.records import Ids, Ranking, Scores
+from berdseye.data.records import Ids, Ranking, Scores
 
 Normalisation = Callable[[Scores], Scores]
 

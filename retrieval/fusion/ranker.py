@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from data.grammar import show
-from data.records import Ranking
-from retrieval.fusion.fusions import NORMALISATIONS, reciprocal_rank, weighted
-from retrieval.protocol import Collection, Indexer, Ranker
-from retrieval.queries import Query
-from retrieval.ranking import LARGEST_K, top_k
+from berdseye.data.grammar import show
+from berdseye.data.records import Ranking
+from berdseye.retrieval.fusion.fusions import NORMALISATIONS, reciprocal_rank, weighted
+from berdseye.retrieval.protocol import Collection, Indexer, Ranker
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.ranking import LARGEST_K, top_k
 
 _DEPTH = 1000
 

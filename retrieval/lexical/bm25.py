@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.grammar import show
-from data.records import Scores
-from retrieval.lexical.arrays import Docs, Values
-from retrieval.lexical.statistics import Statistics
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import show
+from berdseye.data.records import Scores
+from berdseye.retrieval.lexical.arrays import Docs, Values
+from berdseye.retrieval.lexical.statistics import Statistics
 
 Idf = Callable[[int, Statistics], float]
 

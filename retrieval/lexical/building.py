@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.lexical.arrays import Docs
-from retrieval.lexical.kernels import invert
-from retrieval.lexical.postings_writer import PostingsWriter
-from retrieval.lexical.tokenizers import Tokenizer
+from berdseye.retrieval.lexical.arrays import Docs
+from berdseye.retrieval.lexical.kernels import invert
+from berdseye.retrieval.lexical.postings_writer import PostingsWriter
+from berdseye.retrieval.lexical.tokenizers import Tokenizer
 
 _BLOCK_TOKENS = 16_000_000
 

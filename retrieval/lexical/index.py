@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Ranking, Scores
-from retrieval.lexical.arrays import Docs
-from retrieval.lexical.kernels import accumulate, best, gather
-from retrieval.lexical.postings import Postings
-from retrieval.lexical.scoring import Scoring
-from retrieval.lexical.statistics import Statistics, TermStatistics
-from retrieval.lexical.tokenizers import Tokenizer
-from retrieval.ranking import top_k
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking, Scores
+from berdseye.retrieval.lexical.arrays import Docs
+from berdseye.retrieval.lexical.kernels import accumulate, best, gather
+from berdseye.retrieval.lexical.postings import Postings
+from berdseye.retrieval.lexical.scoring import Scoring
+from berdseye.retrieval.lexical.statistics import Statistics, TermStatistics
+from berdseye.retrieval.lexical.tokenizers import Tokenizer
+from berdseye.retrieval.ranking import top_k
 
 _CHUNK = 1 << 16  # postings scored at a time, so that what lies between stays in the processor's cache
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
-from data.records import Ids, Scores
-from retrieval.lexical.arrays import Docs, Offsets, Values
+from berdseye.data.records import Ids, Scores
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
 
 
 @njit(cache=True, nogil=True)

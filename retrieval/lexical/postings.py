@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from data.errors import DamagedError
-from retrieval.indexes import index_files
-from retrieval.lexical.arrays import Docs, Offsets, Values, mapped
-from retrieval.lexical.kernels import within
+from berdseye.data.errors import DamagedError
+from berdseye.retrieval.indexes import index_files
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
+from berdseye.retrieval.lexical.kernels import within
 
 _VALUES = ("uint16", "float32")
 FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more

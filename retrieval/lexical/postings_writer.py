@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.lexical.arrays import Docs, Offsets, Values, mapped
-from retrieval.lexical.kernels import scatter
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
+from berdseye.retrieval.lexical.kernels import scatter
 
 _STRETCH = 32_000_000  # postings merged at a time
 _TERMS = 4_096  # ends of a block's terms in memory at a time

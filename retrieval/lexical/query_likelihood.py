@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.grammar import show
-from data.records import Scores
-from retrieval.lexical.arrays import Docs, Values
-from retrieval.lexical.statistics import Statistics
+from berdseye.data.grammar import show
+from berdseye.data.records import Scores
+from berdseye.retrieval.lexical.arrays import Docs, Values
+from berdseye.retrieval.lexical.statistics import Statistics
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data.grammar import show
-from data.records import Passage, Ranking
-from retrieval.indexes import index_text
-from retrieval.lexical.bm25 import BM25
-from retrieval.lexical.building import build_postings
-from retrieval.lexical.index import LexicalIndex
-from retrieval.lexical.postings import FORMAT
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lexical.scoring import Scoring
-from retrieval.lexical.tokenizers import TOKENIZERS
-from retrieval.protocol import Collection
-from retrieval.queries import Query
+from berdseye.data.grammar import show
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.indexes import index_text
+from berdseye.retrieval.lexical.bm25 import BM25
+from berdseye.retrieval.lexical.building import build_postings
+from berdseye.retrieval.lexical.index import LexicalIndex
+from berdseye.retrieval.lexical.postings import FORMAT
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lexical.scoring import Scoring
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.protocol import Collection
+from berdseye.retrieval.queries import Query
 
 DEFAULT_TOKENIZER = "english"
 

@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from data.records import Scores
-from retrieval.lexical.arrays import Docs, Values
-from retrieval.lexical.statistics import Statistics
+from berdseye.data.records import Scores
+from berdseye.retrieval.lexical.arrays import Docs, Values
+from berdseye.retrieval.lexical.statistics import Statistics
 
 
 class Scoring(Protocol):

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from data.corpora import Corpus
-from retrieval.indexes import index_text
-from retrieval.lexical.index import LexicalIndex
-from retrieval.lexical.ranker import LexicalIndexer
-from retrieval.passage_collections import Stored
+from berdseye.data.corpora import Corpus
+from berdseye.retrieval.indexes import index_text
+from berdseye.retrieval.lexical.index import LexicalIndex
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.passage_collections import Stored
 
 _NEAR, _NEAR_STEM = 0.75, 0.6
 _LOOKED_AT, _READ = 10, 5

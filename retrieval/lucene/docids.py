@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from data.corpora.parts import list_parts
-from data.errors import BadInputError
-from data.passages import clean
-from data.records import Ids, Passage
+from berdseye.data.corpora.parts import list_parts
+from berdseye.data.errors import BadInputError
+from berdseye.data.passages import clean
+from berdseye.data.records import Ids, Passage
 
 _FORMAT = 1
 _KEY = np.dtype("<u8")

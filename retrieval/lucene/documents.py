@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from data.documents import BadRow, Row
-from data.documents.records import TITLE, first_of, to_document
-from data.errors import BadInputError
-from retrieval.lucene.index import StoredDocument, open_index
-from retrieval.lucene.locating import index_folder
+from berdseye.data.documents import BadRow, Row
+from berdseye.data.documents.records import TITLE, first_of, to_document
+from berdseye.data.errors import BadInputError
+from berdseye.retrieval.lucene.index import StoredDocument, open_index
+from berdseye.retrieval.lucene.locating import index_folder
 
 _LONGEST_TITLE = 200
 _QUOTED = re.compile(r'"(?P<title>[^\n]*)"[ \t]*\n(?P<text>.+)', re.DOTALL)

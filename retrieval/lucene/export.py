@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from data.documents import BadRow
-from data.progress import Progress, silent
-from retrieval.lucene.documents import documents_of
-from retrieval.lucene.index import open_index
-from retrieval.lucene.locating import index_folder
+from berdseye.data.documents import BadRow
+from berdseye.data.progress import Progress, silent
+from berdseye.retrieval.lucene.documents import documents_of
+from berdseye.retrieval.lucene.index import open_index
+from berdseye.retrieval.lucene.locating import index_folder
 
 
 def write_documents(index: str, target: Path, progress: Progress = silent) -> None:

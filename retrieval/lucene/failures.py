@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
 
 _DAMAGED = {"CorruptIndexException", "EOFException", "NoSuchFileException", "FileNotFoundException", "IOException"}
 

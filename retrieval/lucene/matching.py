@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from data.corpora import Corpus
-from data.documents import BadRow
-from data.errors import BadInputError
-from data.records import Ranking
-from retrieval.lucene.docids import DocidIndexer, Docids
-from retrieval.lucene.documents import document_of
-from retrieval.lucene.index import Hits, LuceneIndex
-from retrieval.passage_collections import Stored, unchanged
+from berdseye.data.corpora import Corpus
+from berdseye.data.documents import BadRow
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking
+from berdseye.retrieval.lucene.docids import DocidIndexer, Docids
+from berdseye.retrieval.lucene.documents import document_of
+from berdseye.retrieval.lucene.index import Hits, LuceneIndex
+from berdseye.retrieval.passage_collections import Stored, unchanged
 
 _FITTING = "Fitting is one made of the same file, or of the index: `berdseye corpus add NAME --lucene INDEX`."
 _ALIKE = 0.5

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data.arguments import Arguments
-from data.errors import BadInputError
-from data.grammar import Call
-from data.records import Ranking
-from retrieval.lexical.bm25 import BM25
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lucene.index import Hits, Similarity, open_index
-from retrieval.lucene.java import anserini_version
-from retrieval.lucene.locating import index_folder
-from retrieval.lucene.matching import Matched, matched
-from retrieval.passage_collections import Stored
-from retrieval.protocol import Collection, Indexer, Ranker
-from retrieval.queries import Query
-from retrieval.ranking import top_k
+from berdseye.data.arguments import Arguments
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import Call
+from berdseye.data.records import Ranking
+from berdseye.retrieval.lexical.bm25 import BM25
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lucene.index import Hits, Similarity, open_index
+from berdseye.retrieval.lucene.java import anserini_version
+from berdseye.retrieval.lucene.locating import index_folder
+from berdseye.retrieval.lucene.matching import Matched, matched
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.protocol import Collection, Indexer, Ranker
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.ranking import top_k
 
 _SLACK = 32
 _DEEPEST = 65_536

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data.records import Scores
+from berdseye.data.records import Scores
 
 _SMALL = 1e-12
 _ROUNDING = 1e-6

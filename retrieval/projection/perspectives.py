@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from data.errors import BadInputError
-from data.grammar import Call, show
-from data.language_models.cache import CompletionCache
-from data.language_models.protocol import LanguageModel
-from data.language_models.registry import open_language_model
-from data.workspace import Workspace
-from retrieval.expansion.extraction import extract
-from retrieval.expansion.prompts import EXTRACTION
-from retrieval.queries import Query
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import Call, show
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.extraction import extract
+from berdseye.retrieval.expansion.prompts import EXTRACTION
+from berdseye.retrieval.queries import Query
 
 DIFFERENCE = "difference"
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.grammar import show
-from data.records import Ranking, Scores
-from retrieval.dense.index import DenseIndex
-from retrieval.dense.ranker import Dense, DenseIndexer
-from retrieval.encoders.protocol import Vectors
-from retrieval.projection.forms import FORMS, Form
-from retrieval.projection.perspectives import DIFFERENCE, FromData, PerspectiveSource
-from retrieval.protocol import Collection
-from retrieval.queries import Query
-from retrieval.ranking import top_k
+from berdseye.data.grammar import show
+from berdseye.data.records import Ranking, Scores
+from berdseye.retrieval.dense.index import DenseIndex
+from berdseye.retrieval.dense.ranker import Dense, DenseIndexer
+from berdseye.retrieval.encoders.protocol import Vectors
+from berdseye.retrieval.projection.forms import FORMS, Form
+from berdseye.retrieval.projection.perspectives import DIFFERENCE, FromData, PerspectiveSource
+from berdseye.retrieval.protocol import Collection
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.ranking import top_k
 
 _FROM_DATA = FromData()
 _SLACK = 32

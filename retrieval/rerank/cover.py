@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.grammar import show, show_name
-from data.records import Ids, Pair, Scores
-from retrieval.expansion.protocol import ExpansionSource
-from retrieval.protocol import Judge, Readable
-from retrieval.queries import Query
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import show, show_name
+from berdseye.data.records import Ids, Pair, Scores
+from berdseye.retrieval.expansion.protocol import ExpansionSource
+from berdseye.retrieval.protocol import Judge, Readable
+from berdseye.retrieval.queries import Query
 
 
 @dataclass(frozen=True)

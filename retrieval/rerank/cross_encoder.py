@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.grammar import show_name
-from data.records import Ids, Scores
-from retrieval.encoders.registry import open_cross_encoder
-from retrieval.protocol import Readable
-from retrieval.queries import Query
-from retrieval.ranking import top_k
+from berdseye.data.grammar import show_name
+from berdseye.data.records import Ids, Scores
+from berdseye.retrieval.encoders.registry import open_cross_encoder
+from berdseye.retrieval.protocol import Readable
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.ranking import top_k
 
 
 @dataclass(frozen=True)

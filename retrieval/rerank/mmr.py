@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.errors import BadInputError
-from data.grammar import show, show_name
-from data.records import Ids, Passage, Scores
-from retrieval.encoders.protocol import Vectors
-from retrieval.encoders.registry import open_encoder
-from retrieval.protocol import Readable
-from retrieval.queries import Query
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import show, show_name
+from berdseye.data.records import Ids, Passage, Scores
+from berdseye.retrieval.encoders.protocol import Vectors
+from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.protocol import Readable
+from berdseye.retrieval.queries import Query
 
 DEFAULT_EMBEDDER = "static"
 GRID = (0.5, 0.75, 0.9, 0.95, 0.99)

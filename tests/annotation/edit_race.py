@@ -3,10 +3,10 @@
 import time
 from pathlib import Path
 
-from annotation.judgments import Judgments
-from annotation.perspective_edits.log import EditLog
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 
 def accept_at(folder: Path, url: str, edit: int, moment: float) -> str:

@@ -3,13 +3,13 @@
 import pytest
 from made_pairs import record
 
-from annotation.adjudication import adjudicate, decisions, disputes, gold_words, take_back, trail
-from annotation.batch_queue import BatchQueue
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import VERDICTS, Judgments
-from annotation.votes import people_say
-from annotation.words import Beside
-from data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.adjudication import adjudicate, decisions, disputes, gold_words, take_back, trail
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import VERDICTS, Judgments
+from berdseye.annotation.votes import people_say
+from berdseye.annotation.words import Beside
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 YES, NO, UNSURE = VERDICTS
 

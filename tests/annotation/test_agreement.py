@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from made_pairs import long_form
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.agreement import agreement, confusion
-from data.errors import BadInputError
+from berdseye.annotation.agreement import agreement, confusion
+from berdseye.data.errors import BadInputError
 
 LABELS = st.sampled_from(["supports", "does not support", "unsure"])
 MAYBE = st.one_of(st.none(), LABELS)

@@ -18,13 +18,13 @@ import pytest
 from backup_writer import judge_on
 from made_pairs import record
 
-from annotation.adjudication import adjudicate, gold_words
-from annotation.backup.restoring import restore
-from annotation.backup.writing import back_up, left_out
-from annotation.batches import Item, Plan, create_batch, list_batches
-from annotation.judgments import Judgments
-from data.errors import BadInputError, UnavailableError
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import adjudicate, gold_words
+from berdseye.annotation.backup.restoring import restore
+from berdseye.annotation.backup.writing import back_up, left_out
+from berdseye.annotation.batches import Item, Plan, create_batch, list_batches
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 from tests.killable import fork_server
 
 EVENTS = 44
@@ -205,7 +205,7 @@ def test_backups_taken_while_people_judge_hold_all_that_was_acknowledged(workspa
 RESTORE = """
 import sys
 from pathlib import Path
-from annotation.backup.restoring import restore
+from berdseye.annotation.backup.restoring import restore
 restore(*map(Path, sys.argv[1:]))
 """
 

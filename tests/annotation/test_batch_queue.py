@@ -3,11 +3,11 @@
 import pytest
 from made_pairs import record
 
-from annotation.batch_queue import BatchQueue
-from annotation.batches import Batch, Item, Plan, close_batch, create_batch
-from annotation.judgments import Annotator, Judgments
-from annotation.words import Beside
-from data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import Batch, Item, Plan, close_batch, create_batch
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.words import Beside
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 
 class Clock:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.evidence import evidence_json, evidence_spans, merged, quotes
-from data.errors import BadInputError
+from berdseye.annotation.evidence import evidence_json, evidence_spans, merged, quotes
+from berdseye.data.errors import BadInputError
 
 PASSAGE = "𝒳 one. 😀 two. Three."
 

@@ -3,14 +3,14 @@
 import pytest
 from made_pairs import record
 
-from annotation.batch_progress import batch_frame
-from annotation.batch_queue import BatchQueue
-from annotation.batches import TASKS, Item, Plan, create_batch
-from annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, load, packaged, use
-from annotation.judgments import Judgments
-from annotation.runs_queue import RunsQueue
-from annotation.words import Beside
-from data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.batch_progress import batch_frame
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import TASKS, Item, Plan, create_batch
+from berdseye.annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, load, packaged, use
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.runs_queue import RunsQueue
+from berdseye.annotation.words import Beside
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 
 def test_every_task_has_a_packaged_text_with_an_example() -> None:

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from annotation.backup.contents import SETTINGS
-from annotation.backup.restoring import restore
-from annotation.backup.writing import FORMAT, MANIFEST, back_up
-from annotation.judgments import Judgments
-from data.errors import BadInputError
-from data.workspace import Workspace
+from berdseye.annotation.backup.contents import SETTINGS
+from berdseye.annotation.backup.restoring import restore
+from berdseye.annotation.backup.writing import FORMAT, MANIFEST, back_up
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
 
 
 def zipped(path: Path, manifest: Any, files: dict[str, bytes]) -> Path:

@@ -11,13 +11,13 @@ from threading import Thread
 import httpx
 import pytest
 
-import annotation.label_studio.connection as connection
-from annotation.judgments import PairRecord
-from annotation.label_studio.config import pair_of, task_data
-from annotation.label_studio.connection import connect
-from annotation.label_studio.token_auth import TokenAuth
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+import berdseye.annotation.label_studio.connection as connection
+from berdseye.annotation.judgments import PairRecord
+from berdseye.annotation.label_studio.config import pair_of, task_data
+from berdseye.annotation.label_studio.connection import connect
+from berdseye.annotation.label_studio.token_auth import TokenAuth
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 TOKEN = "the-token-of-the-test-91c4"
 PERSONAL = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.x"

@@ -1,8 +1,8 @@
 """The time that people took over pairs."""
 
-from annotation.judging_time import seconds_by_pair
-from annotation.judgments import Judgments, PairRecord
-from data.workspace import Workspace
+from berdseye.annotation.judging_time import seconds_by_pair
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.workspace import Workspace
 
 
 def test_all_time_on_a_pair_counts_whatever_became_of_the_word(workspace: Workspace) -> None:

@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from made_pairs import record
 from sqlalchemy import text
 
-from annotation.judgments import VERDICTS, Annotator, Judgments, PairRecord, Verdict
-from data.errors import BadInputError, UnknownNameError
-from data.records import pair_key
+from berdseye.annotation.judgments import VERDICTS, Annotator, Judgments, PairRecord, Verdict
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import pair_key
 
 
 @pytest.fixture

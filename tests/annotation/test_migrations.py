@@ -14,10 +14,10 @@ from alembic.runtime.migration import MigrationContext
 from made_pairs import record
 from sqlalchemy import inspect, text
 
-from annotation.database import open_database
-from annotation.judgments import Judgments
-from annotation.schema import adjudicated, batch_words, metadata, present
-from data.errors import BadInputError, UnavailableError
+from berdseye.annotation.database import open_database
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.schema import adjudicated, batch_words, metadata, present
+from berdseye.data.errors import BadInputError, UnavailableError
 from tests.killable import fork_server
 
 

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from made_pairs import record
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Judgments
-from annotation.people import Identity, by_email, known_or_invited, link, people, person_of, unlink
-from data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.people import Identity, by_email, known_or_invited, link, people, person_of, unlink
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 ISSUER = "https://id.example.org"
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.judgments import Annotator
-from annotation.perspective_edits.changes import Change, ConflictError, chosen_parts
-from annotation.perspective_edits.states import Decision, Edit, Replayed, edits_of, overlaps, replay
-from data.errors import BadInputError, UnknownNameError
-from data.records import Perspective, Question
+from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.perspective_edits.changes import Change, ConflictError, chosen_parts
+from berdseye.annotation.perspective_edits.states import Decision, Edit, Replayed, edits_of, overlaps, replay
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import Perspective, Question
 
 A, B, C = (Perspective(f"{letter} is right.") for letter in "ABC")
 NEW, OTHER = Perspective("New.", "opposing"), Perspective("Other.", "supporting")

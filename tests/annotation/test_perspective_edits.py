@@ -7,20 +7,20 @@ from uuid import uuid4
 import pytest
 from made_pairs import record
 
-from annotation.backup.restoring import restore
-from annotation.backup.writing import back_up
-from annotation.judgments import Annotator, Judgments
-from annotation.perspective_edits.changes import Change, ConflictError
-from annotation.perspective_edits.exchange import export_edits, import_edits
-from annotation.perspective_edits.judged import attention
-from annotation.perspective_edits.log import EditLog
-from annotation.perspective_edits.versions import coming_version, make_version
-from data.dataset_names import dataset_names
-from data.dataset_versions import list_versions, parts_of_perspectives, questions_hash, trouble
-from data.datasets import load_dataset, save_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.annotation.backup.restoring import restore
+from berdseye.annotation.backup.writing import back_up
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.perspective_edits.changes import Change, ConflictError
+from berdseye.annotation.perspective_edits.exchange import export_edits, import_edits
+from berdseye.annotation.perspective_edits.judged import attention
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.annotation.perspective_edits.versions import coming_version, make_version
+from berdseye.data.dataset_names import dataset_names
+from berdseye.data.dataset_versions import list_versions, parts_of_perspectives, questions_hash, trouble
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 A, B, C = (Perspective(f"{letter} is right.") for letter in "ABC")
 NEW, OTHER = Perspective("New.", "opposing"), Perspective("Other.", "supporting")

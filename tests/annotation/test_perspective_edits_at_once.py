@@ -11,12 +11,12 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 from edit_race import accept_at
 
-from annotation.judgments import Judgments
-from annotation.perspective_edits.changes import Change
-from annotation.perspective_edits.log import EditLog
-from data.datasets import save_dataset
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.perspective_edits.changes import Change
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.data.datasets import save_dataset
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 ROUNDS = 6
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annotation.judgments import Judgments
-from annotation.queue import pairs_of_runs
-from data.corpora import add_corpus, open_corpus
-from data.datasets import save_dataset
-from data.errors import UnknownNameError
-from data.records import Perspective, Question, pair_key
-from data.runs import save_run
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.data.corpora import add_corpus, open_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.records import Perspective, Question, pair_key
+from berdseye.data.runs import save_run
+from berdseye.data.workspace import Workspace
 
 TEXTS = ["First passage about zoos.", "Second passage about cars.", "Third passage about trams."]
 QUESTIONS = [

@@ -3,11 +3,11 @@
 import pytest
 from made_pairs import record
 
-from annotation.judgments import Judgments
-from annotation.pace import Pace, first_event_since, midnight, pace
-from annotation.runs_queue import RunsQueue
-from annotation.words import Beside
-from data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.pace import Pace, first_event_since, midnight, pace
+from berdseye.annotation.runs_queue import RunsQueue
+from berdseye.annotation.words import Beside
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 PAIRS = {record(n).key: record(n) for n in range(4)}
 KEYS = list(PAIRS)

@@ -9,16 +9,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.judgments import VERDICTS, Judgments, PairRecord
-from annotation.label_studio.config import CONFIG, pair_of, word_of
-from annotation.label_studio.forms import check_config
-from annotation.training_sets.formats import write_hugging_face, write_jsonl, write_label_studio
-from annotation.training_sets.store import TrainingSetVersion, create
-from data.errors import BadInputError
-from data.labelled_pairs import read_labelled_pairs
-from data.splits import split_of
-from data.workspace import Workspace
-from detectors.training.chat_format import chats
+from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord
+from berdseye.annotation.label_studio.config import CONFIG, pair_of, word_of
+from berdseye.annotation.label_studio.forms import check_config
+from berdseye.annotation.training_sets.formats import write_hugging_face, write_jsonl, write_label_studio
+from berdseye.annotation.training_sets.store import TrainingSetVersion, create
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import read_labelled_pairs
+from berdseye.data.splits import split_of
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.training.chat_format import chats
 
 HOSTILE = (
     '=HYPERLINK("http://x","y")',

@@ -12,10 +12,10 @@ from alembic.config import Config
 from made_pairs import record
 from sqlalchemy import Connection, MetaData, create_engine, inspect, text
 
-import annotation
-from annotation.batch_queue import BatchQueue
-from annotation.batches import load_batch
-from annotation.judgments import Judgments
+from berdseye import annotation
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import load_batch
+from berdseye.annotation.judgments import Judgments
 
 EVENTS = [  # annotator, kind, verdict, comment, target
     (1, "judge", "supports", "yes", None),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.judgments import VERDICTS, Annotator, Judgment, Verdict
-from annotation.votes import people_say
+from berdseye.annotation.judgments import VERDICTS, Annotator, Judgment, Verdict
+from berdseye.annotation.votes import people_say
 
 YES, NO, UNSURE = VERDICTS
 

@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from app.cli import cli
+from berdseye.app.cli import cli
 
 
 def output(*arguments: object) -> str:

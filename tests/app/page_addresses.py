@@ -1,9 +1,9 @@
 """An address of every page at which it has something to show, for whatever looks at all of them."""
 
-from app.roles import PAGES
-from data.datasets import load_dataset
-from data.runs import list_runs, load_run
-from data.workspace import Workspace
+from berdseye.app.roles import PAGES
+from berdseye.data.datasets import load_dataset
+from berdseye.data.runs import list_runs, load_run
+from berdseye.data.workspace import Workspace
 
 
 def page_addresses(workspace: Workspace) -> dict[str, dict[str, str]]:

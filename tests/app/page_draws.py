@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from streamlit.testing.v1 import AppTest
 
-from app.roles import PAGES
-from app.session import judgments
-from data.workspace import Workspace
+from berdseye.app.roles import PAGES
+from berdseye.app.session import judgments
+from berdseye.data.workspace import Workspace
 from tests.app.page_addresses import page_addresses
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"

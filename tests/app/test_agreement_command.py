@@ -8,9 +8,9 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from app.cli import cli
-from data.workspace import Workspace
-from evaluation.agreement.report import PARTS
+from berdseye.app.cli import cli
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.agreement.report import PARTS
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from annotation.adjudication import adjudicate
-from annotation.judgments import Judgments, PairRecord
-from app.session import judgments as shared_judgments
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import adjudicate
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.workspace import Workspace
 
 PAGE = Path(__file__).resolve().parents[2] / "app" / "views" / "agreement.py"
 HOSTILE = "<b>Ina</b> $x$ :smile:"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import cli, main
-from data.corpora import add_corpus
-from data.datasets import save_dataset
-from data.records import Question
-from data.workspace import Workspace
+from berdseye.app.cli import cli, main
+from berdseye.data.corpora import add_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
 from tests.app.command_line import output
 from tests.data.language_models.chat_server import ChatServer, chat_server, completion
 

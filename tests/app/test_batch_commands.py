@@ -9,18 +9,18 @@ from command_line import output
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from annotation.adjudication import adjudicate
-from annotation.arms import arm
-from annotation.batch_queue import BatchQueue
-from annotation.batches import Batch, load_batch
-from annotation.judgments import Judgments
-from annotation.queue import pairs_of_runs
-from annotation.schema import batch_items
-from annotation.words import Beside
-from app.cli import cli
-from app.deciding import EVERY, word_given
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import adjudicate
+from berdseye.annotation.arms import arm
+from berdseye.annotation.batch_queue import BatchQueue
+from berdseye.annotation.batches import Batch, load_batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.annotation.schema import batch_items
+from berdseye.annotation.words import Beside
+from berdseye.app.cli import cli
+from berdseye.app.deciding import EVERY, word_given
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 RUN = "debate--web--bm25"
 

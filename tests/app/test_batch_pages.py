@@ -8,15 +8,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from annotation.adjudication import decisions, gold_words
-from annotation.batch_progress import flags
-from annotation.batches import Item, Plan, create_batch
-from annotation.guidelines.versions import packaged, use
-from annotation.judgments import Judgments, PairRecord
-from app.components.plain_text import JOINER
-from app.components.working_time import WorkingTime
-from app.session import judgments as shared_judgments
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import decisions, gold_words
+from berdseye.annotation.batch_progress import flags
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.guidelines.versions import packaged, use
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.app.components.plain_text import JOINER
+from berdseye.app.components.working_time import WorkingTime
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"
 HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[no] [link](javascript:alert(1))"

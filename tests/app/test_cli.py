@@ -15,8 +15,8 @@ import pytest
 import typer
 from command_line import output
 
-from app.cli import cli, main
-from data.workspace import Workspace
+from berdseye.app.cli import cli, main
+from berdseye.data.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "Should cities ban private cars from their centres?"
@@ -51,7 +51,7 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 def process(*arguments: object, folder: Path) -> Answer:
     """`berdseye ...` as a process of its own, in `folder`."""
     found = subprocess.run(
-        [sys.executable, "-m", "app.cli", *map(str, arguments)],
+        [sys.executable, "-m", "berdseye.app.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=60,

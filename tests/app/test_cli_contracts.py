@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import output
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 
 QUESTION = "Should cities ban private cars from their centres?"
 

@@ -5,10 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from data.dataset_versions import save_version
-from data.datasets import load_dataset
-from data.runs import list_runs, run_files
-from data.workspace import Workspace
+from berdseye.data.dataset_versions import save_version
+from berdseye.data.datasets import load_dataset
+from berdseye.data.runs import list_runs, run_files
+from berdseye.data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]
 WEB, PAGES = "debate--web--bm25", "debate--pages--bm25"

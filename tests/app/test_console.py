@@ -6,7 +6,7 @@ import time
 import pytest
 from rich.console import Console
 
-from app import console
+from berdseye.app import console
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from app.cli import cli
-from data.corpora import open_corpus
-from data.errors import BadInputError
-from data.workspace import Workspace
+from berdseye.app.cli import cli
+from berdseye.data.corpora import open_corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
 
 FIRST = " ".join(f"word{n}" for n in range(60))
 
@@ -49,13 +49,13 @@ def test_an_unfinished_load_is_told_and_can_be_restarted(
 
     add = ["corpus", "add", "mine", str(source), "-w", str(workspace.folder)]
     with monkeypatch.context() as patched:
-        patched.setattr("data.corpora.adding.Settling.find_dropped", stop)
+        patched.setattr("berdseye.data.corpora.adding.Settling.find_dropped", stop)
         CliRunner().invoke(cli, add)
     assert workspace.corpora() == []
     assert "Going on after 4 passages." in CliRunner().invoke(cli, add).stderr
     assert open_corpus(workspace, "mine").manifest.count == 3
     with monkeypatch.context() as patched:
-        patched.setattr("data.corpora.adding.Settling.find_dropped", stop)
+        patched.setattr("berdseye.data.corpora.adding.Settling.find_dropped", stop)
         CliRunner().invoke(cli, [*add, "--replace"])
     assert "Going on" not in CliRunner().invoke(cli, [*add, "--replace", "--restart"]).stderr
 

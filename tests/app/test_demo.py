@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from annotation.demo_judgments import add_demo_judgments
-from annotation.judgments import Judgments
-from app.demo import _missing_steps
-from data.workspace import Workspace
+from berdseye.annotation.demo_judgments import add_demo_judgments
+from berdseye.annotation.judgments import Judgments
+from berdseye.app.demo import _missing_steps
+from berdseye.data.workspace import Workspace
 
 
 def test_demo_judgments_cut_off_half_way_are_completed(tmp_path: Path) -> None:

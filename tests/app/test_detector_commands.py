@@ -9,8 +9,8 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from app.cli import cli, main
-from data.workspace import Workspace
+from berdseye.app.cli import cli, main
+from berdseye.data.workspace import Workspace
 
 KEYS = [
     "detector",

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from app import training_jobs
-from app.components.plain_text import JOINER
-from app.jobs import stop_job
-from data.errors import BadInputError
-from data.workspace import Workspace
-from detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
+from berdseye.app import training_jobs
+from berdseye.app.components.plain_text import JOINER
+from berdseye.app.jobs import stop_job
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
 
 __all__ = ["at_hand", "demo"]
 WITHIN = 120.0

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from annotation.backup.restoring import restore
-from annotation.backup.writing import back_up
-from app.cli import cli
-from app.stored_files import examine, stored_sets
-from data.workspace import Workspace
+from berdseye.annotation.backup.restoring import restore
+from berdseye.annotation.backup.writing import back_up
+from berdseye.app.cli import cli
+from berdseye.app.stored_files import examine, stored_sets
+from berdseye.data.workspace import Workspace
 from tests.retrieval.damages import make, sets, use
 
 

@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
-from app.cli import main
-from data.runs import list_runs
-from data.workspace import Workspace
+from berdseye.app.cli import main
+from berdseye.data.runs import list_runs
+from berdseye.data.workspace import Workspace
 
 RUN = "debate--web--bm25"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import output
 
-from data.errors import UnknownNameError
-from data.workspace import Workspace
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.workspace import Workspace
 
 WEB, PAGES = "debate--web--bm25", "debate--pages--bm25"
 

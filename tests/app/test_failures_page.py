@@ -5,13 +5,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from annotation.adjudication import adjudicate
-from app.session import judgments as shared_judgments
-from data.corpora import open_corpus
-from data.datasets import save_dataset
-from data.records import Question
-from data.runs import run_files, save_run
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import adjudicate
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.records import Question
+from berdseye.data.runs import run_files, save_run
+from berdseye.data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]
 PAGES = "debate--pages--bm25"

@@ -7,12 +7,12 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from annotation.batches import load_batch
-from annotation.guidelines.versions import in_use, packaged, version_of
-from annotation.judgments import Judgments
-from app.cli import cli
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.batches import load_batch
+from berdseye.annotation.guidelines.versions import in_use, packaged, version_of
+from berdseye.annotation.judgments import Judgments
+from berdseye.app.cli import cli
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture

@@ -13,20 +13,20 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.guidelines.versions import use
-from annotation.judgments import Annotator, Judgments, PairRecord
-from annotation.perspective_edits.changes import Change
-from annotation.perspective_edits.log import EditLog
-from annotation.perspective_edits.versions import make_version
-from app.components.plain_text import JOINER, escaped, without_pictures
-from app.session import judgments as shared_judgments
-from data.corpora import add_corpus, open_corpus
-from data.datasets import save_dataset
-from data.records import Perspective, Question
-from data.workspace import Workspace
-from detectors.labelling import judge
-from retrieval.running import run_pipeline
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.guidelines.versions import use
+from berdseye.annotation.judgments import Annotator, Judgments, PairRecord
+from berdseye.annotation.perspective_edits.changes import Change
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.annotation.perspective_edits.versions import make_version
+from berdseye.app.components.plain_text import JOINER, escaped, without_pictures
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.corpora import add_corpus, open_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import judge
+from berdseye.retrieval.running import run_pipeline
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
 PAGES = sorted(path.stem for path in VIEWS.glob("*.py"))

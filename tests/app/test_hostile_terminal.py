@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-import app.console
-from app.acting import guard
-from app.cli import main
-from app.console import harmless_output, note, visible
-from data.errors import BadInputError
+from berdseye.app import console
+from berdseye.app.acting import guard
+from berdseye.app.cli import main
+from berdseye.app.console import harmless_output, note, visible
+from berdseye.data.errors import BadInputError
 
 ATTACKS = (
     "\x1b[2J\x1b[31mred",  # clear the screen
@@ -103,14 +103,14 @@ def test_notes_and_errors_command_nothing(
 ) -> None:
     terminal = io.StringIO()
     monkeypatch.setattr(
-        app.console, "notes", Console(file=terminal, force_terminal=True, highlight=False, soft_wrap=True, emoji=False)
+        console, "notes", Console(file=terminal, force_terminal=True, highlight=False, soft_wrap=True, emoji=False)
     )
     note(f"corpus {attack}")
 
     def fail() -> None:
         raise BadInputError(f"No corpus '{attack}'.", where=attack)
 
-    monkeypatch.setattr("app.cli.cli", fail)
+    monkeypatch.setattr("berdseye.app.cli.cli", fail)
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
@@ -121,4 +121,4 @@ def test_notes_and_errors_command_nothing(
 
 
 def test_notes_read_no_emoji_codes_and_no_markup() -> None:
-    assert app.console.notes._emoji is False
+    assert console.notes._emoji is False

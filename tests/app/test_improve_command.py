@@ -7,15 +7,15 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from annotation.adjudication import adjudicate
-from annotation.judgments import VERDICTS, Judgments, PairRecord
-from app.cli import cli
-from data.errors import BadInputError, UnknownNameError
-from data.records import Pair
-from data.splits import split_of
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from detectors.trained import adopted_detector, list_trained
+from berdseye.annotation.adjudication import adjudicate
+from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord
+from berdseye.app.cli import cli
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import Pair
+from berdseye.data.splits import split_of
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import adopted_detector, list_trained
 
 YES, NO, _ = VERDICTS
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from command_line import output
 
-from data.errors import BadInputError, UnavailableError
-from data.workspace import Workspace
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture

@@ -14,17 +14,17 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from test_pages import APP, again, at_hand, demo, drawn, texts
 
-from annotation.people import Identity
-from app import training_jobs
-from app.components.job_box import left
-from app.job_reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
-from app.jobs import Job, dismiss_job, first_told, list_jobs, read_job, resume_job, start_job, stop_job
-from data.errors import BadInputError, UnknownNameError
-from data.runs import list_runs
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.detection.kept_throughput import kept
-from retrieval.running import run_pipeline
+from berdseye.annotation.people import Identity
+from berdseye.app import training_jobs
+from berdseye.app.components.job_box import left
+from berdseye.app.job_reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
+from berdseye.app.jobs import Job, dismiss_job, first_told, list_jobs, read_job, resume_job, start_job, stop_job
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.runs import list_runs
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.detection.kept_throughput import kept
+from berdseye.retrieval.running import run_pipeline
 
 __all__ = ["at_hand", "demo"]
 WITHIN = 120.0
@@ -252,7 +252,7 @@ def jobs_of_a_team(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Ite
         folder = invented(workspace, number, *arguments, end=None if number == 1 else End(None, 1e9)).folder
         held = json.loads((folder / "process.json").read_text())
         (folder / "process.json").write_text(json.dumps(held | {"pid": number, "person": address("rea")}))
-    monkeypatch.setattr("app.jobs.runs_command", lambda pid, _command: pid == 1)
+    monkeypatch.setattr("berdseye.app.jobs.runs_command", lambda pid, _command: pid == 1)
     yield workspace
     st.cache_resource.clear()
 
@@ -260,7 +260,7 @@ def jobs_of_a_team(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Ite
 def jobs_page(monkeypatch: pytest.MonkeyPatch, who: str) -> AppTest:
     """The page as one of the team sees it, by the door's word for who they are."""
     person = Identity(ISSUER, who, who.title(), address(who))
-    monkeypatch.setattr("app.session.identity", lambda *_: person)
+    monkeypatch.setattr("berdseye.app.session.identity", lambda *_: person)
     at = AppTest.from_file(str(APP / "views" / "jobs.py"), default_timeout=60)
     at.session_state["right"] = "research"
     return again(at)
@@ -297,7 +297,7 @@ def test_in_a_team_it_is_written_down_who_stopped_it(
     jobs_of_a_team: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended_groups: list[int] = []
-    monkeypatch.setattr("app.jobs.end_group", lambda pid, **_: ended_groups.append(pid))
+    monkeypatch.setattr("berdseye.app.jobs.end_group", lambda pid, **_: ended_groups.append(pid))
     at = jobs_page(monkeypatch, "ada")
     at.button(key="stop-0001").click()
     again(at)

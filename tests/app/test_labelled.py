@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from test_pages import at_hand, demo
 
-import app.labelled
-from annotation.judgments import Judgments
-from annotation.queue import pairs_of_runs
-from app.labelled import labelled
-from app.session import judgments as shared_judgments
-from data.labels import LabelStore
-from data.runs import RunManifest, list_runs, load_run
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.label_sources import parse_label_source
-from evaluation.labelled_runs import LabelledRun, labelled_run
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.queue import pairs_of_runs
+from berdseye.app import labelled as labelled_runs
+from berdseye.app.labelled import labelled
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.labels import LabelStore
+from berdseye.data.runs import RunManifest, list_runs, load_run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
 
 __all__ = ["at_hand", "demo"]
 DEPTH = 20
@@ -47,13 +47,13 @@ def test_another_depth_or_a_judgment_reads_nothing_again_but_peoples_words(
 ) -> None:
     run, read = first(demo), list[str]()
     directly(demo, run, "embedded", DEPTH)  # which keeps keys and labels
-    real = app.labelled.with_labels
+    real = labelled_runs.with_labels
 
     def counted(*arguments: object, **options: object) -> LabelledRun:
         read.append(str(arguments[3]))
         return real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(app.labelled, "with_labels", counted)
+    monkeypatch.setattr(labelled_runs, "with_labels", counted)
     found = labelled(run, "human>embedded", depth=5)
     labelled(run, "embedded", depth=DEPTH)
     labelled(run, "human", depth=7)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 import streamlit as st
 
-from app.session import judgments
-from data.runs import list_runs
-from data.workspace import Workspace
+from berdseye.app.session import judgments
+from berdseye.data.runs import list_runs
+from berdseye.data.workspace import Workspace
 from tests.app.page_draws import draws, every_view
 from tests.large_workspace import SMALL, large_workspace
 

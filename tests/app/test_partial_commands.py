@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import output
 
-from app.cli import main
-from data.workspace import Workspace
+from berdseye.app.cli import main
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import pytest
 from test_pages import at_hand, demo, drawn, texts
 
-from annotation.judgments import Judgments, PairRecord
-from app.components.addresses import passage_address, question_address
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.runs import load_run, run_files
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.app.components.addresses import passage_address, question_address
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.runs import load_run, run_files
+from berdseye.data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]
 CARS = "Should cities ban private cars from their centres?"

@@ -8,11 +8,11 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from app.cli import cli
-from data.datasets import load_dataset, save_dataset
-from data.errors import BerdseyeError
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.app.cli import cli
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 NAME, CARS = "made", "cars"
 PERSPECTIVES = (

@@ -7,17 +7,17 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from annotation.judgments import Judgments, PairRecord
-from annotation.people import Identity
-from annotation.perspective_edits.changes import Change
-from annotation.perspective_edits.log import EditLog
-from app.components.perspective_mark import perspective_mark
-from app.components.plain_text import JOINER
-from app.roles import right_of_page
-from app.session import judgments as shared_judgments
-from data.datasets import load_dataset, save_dataset
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.people import Identity
+from berdseye.annotation.perspective_edits.changes import Change
+from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.app.components.perspective_mark import perspective_mark
+from berdseye.app.components.plain_text import JOINER
+from berdseye.app.roles import right_of_page
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"
 HOSTILE = "<script>alert(1)</script> **bold** $x$ :red[no]"
@@ -149,7 +149,9 @@ def test_in_a_team_each_role_finds_what_it_may(
     held.engine.dispose()
     st.cache_resource.clear()
     signed_in = [email]
-    monkeypatch.setattr("app.session.identity", lambda _claims, _people: Identity("i", "1", "Cleo", signed_in[0]))
+    monkeypatch.setattr(
+        "berdseye.app.session.identity", lambda _claims, _people: Identity("i", "1", "Cleo", signed_in[0])
+    )
     at = AppTest.from_file(str(APP / "views" / "perspectives.py"), default_timeout=60)
     at.session_state["right"] = right_of_page("perspectives")
     at.session_state["annotator"] = Judgments.open(workspace.judgments_url).sign_in("Cleo")

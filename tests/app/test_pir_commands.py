@@ -7,10 +7,10 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from app.cli import cli
-from data.errors import BadInputError, BerdseyeError, UnknownNameError
-from data.pir_catalogue import TASKS
-from data.workspace import Workspace
+from berdseye.app.cli import cli
+from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
+from berdseye.data.pir_catalogue import TASKS
+from berdseye.data.workspace import Workspace
 
 TASK = {
     "corpus": ["pro apples", "contra apples", "pro boats", "clouds"],

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.cli import main
-from data.workspace import Workspace
+from berdseye.app.cli import main
+from berdseye.data.workspace import Workspace
 from tests.app.command_line import output
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from app.components.plain_text import JOINER, escaped, highlighted, web_address, without_pictures
+from berdseye.app.components.plain_text import JOINER, escaped, highlighted, web_address, without_pictures
 
 
 def shown(markdown: str) -> str:

@@ -14,16 +14,16 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from annotation.judgments import Judgments
-from annotation.people import Identity, person_of
-from app.cli import cli
-from app.components.command_form import leaf_commands
-from app.jobs import start_job
-from app.oidc import SignInError, auth_secrets, identity, provider_trouble
-from app.roles import COMMANDS, MAY, PAGES, RefusedError, Right, check, right_of_command, right_of_page
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.people import ROLES, PeopleSettings
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.people import Identity, person_of
+from berdseye.app.cli import cli
+from berdseye.app.components.command_form import leaf_commands
+from berdseye.app.jobs import start_job
+from berdseye.app.oidc import SignInError, auth_secrets, identity, provider_trouble
+from berdseye.app.roles import COMMANDS, MAY, PAGES, RefusedError, Right, check, right_of_command, right_of_page
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.people import ROLES, PeopleSettings
+from berdseye.data.workspace import Workspace
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
 README = VIEWS.with_name("README.md").read_text(encoding="utf-8")

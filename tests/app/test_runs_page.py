@@ -3,11 +3,11 @@
 import pytest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from data.corpora import open_corpus
-from data.datasets import load_dataset, save_dataset
-from data.records import Question
-from data.workspace import Workspace
-from retrieval.running import run_pipeline
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.running import run_pipeline
 
 __all__ = ["at_hand", "demo"]
 

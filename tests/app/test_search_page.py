@@ -4,12 +4,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from annotation.judgments import Judgments, PairRecord
-from app.rankings import hits
-from data.corpora import open_corpus
-from data.datasets import load_dataset
-from data.workspace import Workspace
-from retrieval.queries import Query
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.app.rankings import hits
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import load_dataset
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.queries import Query
 
 __all__ = ["at_hand", "demo"]
 CARS = "Should cities ban private cars from their centres?"

@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
-from app.cli import cli
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.app.cli import cli
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 from tests.annotation.postgres_server import binaries, running
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"

@@ -14,9 +14,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from app.ports import HOST, free_port
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.app.ports import HOST, free_port
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +32,7 @@ def listening() -> Iterator[int]:
 
 @contextmanager
 def app_process(workspace: Workspace, port: int, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    command = [sys.executable, "-m", "app.cli", "app", "--no-label-studio", "--port", str(port)]
+    command = [sys.executable, "-m", "berdseye.app.cli", "app", "--no-label-studio", "--port", str(port)]
     with log.open("wb") as file:
         process = subprocess.Popen(
             [*command, "--workspace", str(workspace.folder)], cwd=ROOT, stderr=file, stdout=file, start_new_session=True
@@ -100,7 +100,7 @@ def test_no_free_port_is_an_error_with_the_way_out(monkeypatch: pytest.MonkeyPat
         def bind(self, _address: object) -> None:
             raise OSError("in use")
 
-    monkeypatch.setattr("app.ports.socket.socket", Taken)
+    monkeypatch.setattr("berdseye.app.ports.socket.socket", Taken)
     with pytest.raises(BerdseyeError, match="--port"):
         free_port(9000)
 

@@ -23,10 +23,10 @@ from streamlit.web.server.starlette.starlette_app import create_streamlit_routes
 from test_serve import answers, app_process, listening, until
 from websockets.exceptions import InvalidStatus
 
-from annotation.judgments import Judgments, PairRecord
-from app.gate import PUBLIC, ROUTES, check_settings
-from data.errors import BadInputError
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.app.gate import PUBLIC, ROUTES, check_settings
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib")
@@ -143,7 +143,7 @@ def status(visitor: Visitor, path: str, method: str = "GET", **options: object) 
 
 
 def test_every_route_of_streamlit_is_known_here() -> None:
-    """A new release brings new ones: look at each, say in `app.gate.ROUTES` who may ask, and write it into `KNOWN`."""
+    """A new release brings new ones: look at each, say in `berdseye.app.gate.ROUTES` who may ask, and write it into `KNOWN`."""
     found = {getattr(route, "path", None) or "" for route in create_streamlit_routes(MagicMock())}
     assert found == set(KNOWN)
 
@@ -236,7 +236,7 @@ def test_a_setting_that_lets_people_past_the_sign_in_is_refused(
     setting: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_settings()
-    monkeypatch.setattr("app.gate.st.get_option", lambda name: value if name == setting else None)
+    monkeypatch.setattr("berdseye.app.gate.st.get_option", lambda name: value if name == setting else None)
     with pytest.raises(BadInputError, match=setting):
         check_settings()
 
@@ -246,7 +246,7 @@ def test_a_team_does_not_start_with_the_agent_protocol_on(tmp_path: Path) -> Non
     set_people(workspace, issuer="http://localhost:9")
     with listening() as port:
         pass
-    command = [sys.executable, "-m", "app.cli", "app", "--no-label-studio", "--port", str(port)]
+    command = [sys.executable, "-m", "berdseye.app.cli", "app", "--no-label-studio", "--port", str(port)]
     ended = subprocess.run(
         [*command, "--workspace", str(workspace.folder)],
         cwd=ROOT, env={**os.environ, **SECRETS, **AGENT}, capture_output=True, text=True, timeout=100, check=False,

@@ -6,11 +6,11 @@ import pytest
 import typer.main
 from test_pages import again, at_hand, demo, drawn, texts
 
-from app import study_jobs
-from app.cli import cli
-from app.components.command_form import leaf_commands
-from data.workspace import Workspace
-from evaluation.studies.store import list_results
+from berdseye.app import study_jobs
+from berdseye.app.cli import cli
+from berdseye.app.components.command_form import leaf_commands
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.store import list_results
 
 __all__ = ["at_hand", "demo"]
 WITHIN = 120.0

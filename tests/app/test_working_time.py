@@ -1,6 +1,6 @@
 """The seconds of a pair, without breaks."""
 
-from app.components.working_time import LONGEST_THOUGHT, WorkingTime
+from berdseye.app.components.working_time import LONGEST_THOUGHT, WorkingTime
 
 
 class Clock:

@@ -22,8 +22,8 @@ import pytest
 import typer.main
 from wrong_uses import RUN, Use, leaves, write_good_files, write_wrong_paths, wrong_uses
 
-from app import cli as command_line
-from data.workspace import Workspace
+from berdseye.app import cli as command_line
+from berdseye.data.workspace import Workspace
 
 TREE = typer.main.get_command(command_line.cli)
 SECONDS = 60  # on a busy machine; nothing comes near it

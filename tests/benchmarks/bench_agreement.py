@@ -10,15 +10,15 @@ import streamlit as st
 from sqlalchemy import insert
 from streamlit.testing.v1 import AppTest
 
-from annotation.agreement.stored import stored_labels
-from annotation.judgments import VERDICTS, PairRecord
-from annotation.schema import events
-from app.session import judgments as shared_judgments
-from data.labels import LabelStore
-from data.records import Stance
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.agreement.report import report
+from berdseye.annotation.agreement.stored import stored_labels
+from berdseye.annotation.judgments import VERDICTS, PairRecord
+from berdseye.annotation.schema import events
+from berdseye.app.session import judgments as shared_judgments
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Stance
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.agreement.report import report
 
 _PAGE = Path(__file__).resolve().parents[2] / "app" / "views" / "agreement.py"
 _JUDGMENTS, _BAR = 100_000, 2.0

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from playwright.sync_api import Page
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 from tests.browser.served import chips, chromium, go, new_context, served, settled, sign_in
 
 pytestmark = pytest.mark.benchmark

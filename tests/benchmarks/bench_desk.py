@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import text
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Judgments, PairRecord
-from data.workspace import Workspace
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.workspace import Workspace
 from tests.benchmarks.bench_app import NEXT_PAIR_BAR, press
 from tests.browser.served import chromium, new_context, served, settled, visit
 

@@ -17,11 +17,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from transformers import AutoTokenizer, BertForSequenceClassification
 
-from data.records import Pair
-from detectors.local.cross_encoder import cross_encoder_detector
-from detectors.local.pair_model import PairModel
-from detectors.local.windows import Window
-from detectors.training_pairs import LabelledPair, labelled_pairs, read_debates
+from berdseye.data.records import Pair
+from berdseye.detectors.local.cross_encoder import cross_encoder_detector
+from berdseye.detectors.local.pair_model import PairModel
+from berdseye.detectors.local.windows import Window
+from berdseye.detectors.training_pairs import LabelledPair, labelled_pairs, read_debates
 
 TRAIN, TEST, TIMED = 600, 800, 192
 BATCH = 32

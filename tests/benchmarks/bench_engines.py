@@ -44,10 +44,10 @@ print(json.dumps({"build_s": round(built, 2), "peak_mb_more": peak_mb() - before
 """
 
 OURS = """
-from data.records import Passage
-from retrieval.lexical.kernels import invert  # compiled before the clock starts, as it is once on a machine
-from retrieval.lexical.ranker import PRESETS, LexicalIndexer, bm25
-from retrieval.queries import Query
+from berdseye.data.records import Passage
+from berdseye.retrieval.lexical.kernels import invert  # compiled before the clock starts, as it is once on a machine
+from berdseye.retrieval.lexical.ranker import PRESETS, LexicalIndexer, bm25
+from berdseye.retrieval.queries import Query
 warm = Path(tempfile.mkdtemp()); LexicalIndexer().build([[Passage(0, "", "", "warm up")]], warm)
 started = time.perf_counter()
 indexer = LexicalIndexer()
@@ -95,8 +95,8 @@ search = lambda q: np.argsort(engine.get_scores(q.lower().split()))[::-1][:100]
 """
 
 OUR_VECTORS = """
-from data.records import Passage
-from retrieval.dense.ranker import DenseIndexer
+from berdseye.data.records import Passage
+from berdseye.retrieval.dense.ranker import DenseIndexer
 indexer = DenseIndexer("static"); indexer.open()
 started = time.perf_counter()
 indexer.build(([Passage(0, "", "", t) for t in b] for b in texts_held), folder)
@@ -106,7 +106,7 @@ search = lambda q: index.search(indexer.encode_queries([q]), 100)
 
 RAW_FAISS = """
 import faiss
-from data.static_embedding import static_embedding
+from berdseye.data.static_embedding import static_embedding
 encoder = static_embedding()
 started = time.perf_counter()
 vectors = faiss.IndexFlatIP(256)

@@ -6,14 +6,14 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from data.dataset_formats import read_dataset
-from data.labels import LabelStore
-from data.records import Pair
-from data.static_embedding import static_embedding
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.registry import parse_detector
-from detectors.training_pairs import read_debates
+from berdseye.data.dataset_formats import read_dataset
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.static_embedding import static_embedding
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.training_pairs import read_debates
 
 PASSAGES = 10
 

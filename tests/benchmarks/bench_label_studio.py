@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation.judgments import Judgments, PairRecord
-from annotation.label_studio.connection import connect
-from annotation.label_studio.project import find_or_create
-from annotation.label_studio.pull import pull
-from annotation.label_studio.push import push
-from annotation.label_studio.server import start
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.label_studio.connection import connect
+from berdseye.annotation.label_studio.project import find_or_create
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.server import start
+from berdseye.data.workspace import Workspace
 
 _PAIRS = 2000
 _PUSH_BAR = 15.0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.answer_measures.losses import Doubles, shared_losses, whole_losses
+from berdseye.evaluation.answer_measures.losses import Doubles, shared_losses, whole_losses
 from tests.evaluation.answer_measures.answer_models import smollm_model
 
 SHAPES = ((400, 40, 4), (400, 60, 8), (800, 60, 8))

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 from tests.data.synthetic_passages import synthetic_queries, write_synthetic_corpus
 
 SIZES = [int(n) for n in os.environ.get("BERDSEYE_BENCH_SIZES", "100000,300000").split(",")]
@@ -29,12 +29,12 @@ LARGEST_COMPARED = 1_000_000
 COMMON = r"""
 import json, re, sys, time
 from pathlib import Path
-from data.corpora import open_corpus
-from data.workspace import Workspace
-from retrieval.indexes import ensure_index, index_folder
-from retrieval.passage_collections import Stored
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
+from berdseye.data.corpora import open_corpus
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.indexes import ensure_index, index_folder
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
 corpus = open_corpus(Workspace.open(Path(sys.argv[1])), sys.argv[2])
 ranker = parse_pipeline(sys.argv[3]).ranker
 def peak_mb():

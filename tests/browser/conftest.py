@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, chromium, leaves, new_context, served
 
 

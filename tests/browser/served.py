@@ -17,7 +17,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2] / "berdseye"
 HOST = "127.0.0.1"
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.components.charts import worth_of_corrections
-from evaluation.chart_files import drawer
+from berdseye.app.components.charts import worth_of_corrections
+from berdseye.evaluation.chart_files import drawer
 
 pytestmark = pytest.mark.browser
 

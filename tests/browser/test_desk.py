@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.batch_progress import batch_frame
-from annotation.batches import Item, Plan, create_batch, load_batch
-from annotation.evidence import quotes
-from annotation.judgments import Judgments, PairRecord
-from data.workspace import Workspace
+from berdseye.annotation.batch_progress import batch_frame
+from berdseye.annotation.batches import Item, Plan, create_batch, load_batch
+from berdseye.annotation.evidence import quotes
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.workspace import Workspace
 from tests.browser.served import served, settled, visit
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"

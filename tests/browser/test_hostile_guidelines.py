@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.guidelines.versions import use
-from annotation.judgments import Judgments, PairRecord
-from data.workspace import Workspace
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.guidelines.versions import use
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, served, visit
 
 pytestmark = pytest.mark.browser

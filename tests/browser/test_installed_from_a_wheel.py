@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from data.workspace import Workspace
+from berdseye.data.workspace import Workspace
 from tests.browser.served import HOST, ROOT, answers, settled, unused_port
 
 pytestmark = pytest.mark.browser
@@ -64,7 +64,12 @@ def test_streamlit_reads_the_settings_of_the_wheel(
 def address(installed: Path, elsewhere: Path, environment: dict[str, str]) -> Iterator[str]:
     """`berdseye app` of the wheel, started in a folder of another project."""
     workspace, port = Workspace.create(elsewhere / "workspace"), unused_port()
-    command = [sys.executable, "-c", "import app.cli, sys; print(app.cli.__file__); app.cli.main()", "app"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from berdseye.app import cli; print(cli.__file__); cli.main()",
+        "app",
+    ]
     options = ["--workspace", str(workspace.folder), "--port", str(port), "--no-label-studio"]
     with (elsewhere / "log").open("wb") as log:
         process = subprocess.Popen([*command, *options], cwd=elsewhere, env=environment, stdout=log, stderr=log)

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from annotation.judgments import Judgments, PairRecord
-from annotation.schema import annotators, events
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.schema import annotators, events
+from berdseye.data.workspace import Workspace
 from tests.browser.served import (
     CARDS,
     FOCUSED,

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.adjudication import decisions
-from annotation.batch_progress import batch_frame
-from annotation.batches import Item, Plan, create_batch, load_batch
-from annotation.evidence import quotes
-from annotation.judgments import Judgments, PairRecord
-from data.workspace import Workspace
+from berdseye.annotation.adjudication import decisions
+from berdseye.annotation.batch_progress import batch_frame
+from berdseye.annotation.batches import Item, Plan, create_batch, load_batch
+from berdseye.annotation.evidence import quotes
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.workspace import Workspace
 from tests.browser.served import press_at_once, served, settled, visit
 
 pytestmark = pytest.mark.browser

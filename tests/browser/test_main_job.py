@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.judgments import Judgment, Judgments
-from data.corpora import add_corpus
-from data.datasets import save_dataset
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgment, Judgments
+from berdseye.data.corpora import add_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 from tests.browser.served import (
     CARDS,
     FOCUSED,

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.judgments import Judgments
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, settled, visit
 
 pytestmark = pytest.mark.browser

@@ -9,10 +9,10 @@ import tomli_w
 from oidc_provider_mock import User
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Judgments, PairRecord
-from annotation.people import people
-from data.workspace import Workspace
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.people import people
+from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, new_context, served, settled, shown_text
 
 pytestmark = [

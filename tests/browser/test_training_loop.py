@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from data.workspace import Workspace
-from detectors.trained import adopted_detector
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.trained import adopted_detector
 from tests.browser.served import Served, go, settled
 
 

@@ -30,9 +30,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from data.corpora import Manifest
-from data.corpora.parts import SCHEMA, part_path, write_part
-from data.workspace import Workspace
+from berdseye.data.corpora import Manifest
+from berdseye.data.corpora.parts import SCHEMA, part_path, write_part
+from berdseye.data.workspace import Workspace
 
 Ranks = npt.NDArray[np.int32]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from data.answers import Answer, AnswerSet, list_answers, load_answers, read_answer_file, save_answers
-from data.errors import BadInputError, DamagedError, UnavailableError, UnknownNameError
-from data.workspace import Workspace
+from berdseye.data.answers import Answer, AnswerSet, list_answers, load_answers, read_answer_file, save_answers
+from berdseye.data.errors import BadInputError, DamagedError, UnavailableError, UnknownNameError
+from berdseye.data.workspace import Workspace
 
 HELD = AnswerSet("gpt", "debateqa", "api(gpt)", {"style": "basic"}, [Answer("1", "It is debated."), Answer("7", "")])
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data import checksums
-from data.atomic import write_json
-from data.checksums import DAY, STAMPS, FileSet
-from data.errors import DamagedError
-from data.runs import load_run, save_run
-from data.workspace import Workspace
+from berdseye.data import checksums
+from berdseye.data.atomic import write_json
+from berdseye.data.checksums import DAY, STAMPS, FileSet
+from berdseye.data.errors import DamagedError
+from berdseye.data.runs import load_run, save_run
+from berdseye.data.workspace import Workspace
 
 CONTENT = b"some content"
 
@@ -41,8 +41,8 @@ def held(tmp_path: Path) -> FileSet:
 def clock(monkeypatch: pytest.MonkeyPatch) -> "Clock":
     """The time of day, to be set; and files that change without a trace in their times, as on a failing disk."""
     made = Clock()
-    monkeypatch.setattr("data.checksums.time.time", lambda: made.now)
-    monkeypatch.setattr("data.checksums._signature", lambda found: (found.st_size, made.copies))
+    monkeypatch.setattr("berdseye.data.checksums.time.time", lambda: made.now)
+    monkeypatch.setattr("berdseye.data.checksums._signature", lambda found: (found.st_size, made.copies))
     return made
 
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.chunkers import parse_chunker
-from data.corpora import add_corpus, cut_page, open_corpus
-from data.errors import BadInputError, UnknownNameError
-from data.passages import clean
-from data.records import Passage
-from data.sentences import split_sentences
-from data.workspace import Workspace
+from berdseye.data.chunkers import parse_chunker
+from berdseye.data.corpora import add_corpus, cut_page, open_corpus
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.passages import clean
+from berdseye.data.records import Passage
+from berdseye.data.sentences import split_sentences
+from berdseye.data.workspace import Workspace
 
 WORD = st.text("abé,.!?😀\u202e\"'", min_size=1, max_size=9)
 TEXTS = st.lists(st.lists(WORD, max_size=40).map(" ".join), max_size=12).map("\n".join) | st.text(max_size=300)

@@ -16,16 +16,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.corpora import SourceFile, add_corpus, open_corpus
-from data.errors import BadInputError, BerdseyeError, DamagedError, StaleError, UnknownNameError
-from data.workspace import Workspace
+from berdseye.data.corpora import SourceFile, add_corpus, open_corpus
+from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError, StaleError, UnknownNameError
+from berdseye.data.workspace import Workspace
 
 # Adds a corpus, and waits for a line of input each time that progress is told.
 SLOW = """
 import sys
 from pathlib import Path
-from data.corpora import add_corpus
-from data.workspace import Workspace
+from berdseye.data.corpora import add_corpus
+from berdseye.data.workspace import Workspace
 
 def wait(done, what, total=None):
     print(done, what, flush=True)
@@ -207,8 +207,8 @@ def test_passages_come_in_the_order_asked(workspace: Workspace, tmp_path: Path) 
 def test_a_corpus_of_many_parts_is_read_where_it_is_asked(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.corpora.drafting.PART_ROWS", 1000)
-    monkeypatch.setattr("data.corpora.parts.GROUP_ROWS", 300)
+    monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 1000)
+    monkeypatch.setattr("berdseye.data.corpora.parts.GROUP_ROWS", 300)
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 5100))
     corpus = open_corpus(workspace, "c")
     assert len(list((corpus.folder / "passages").iterdir())) == 6
@@ -223,8 +223,8 @@ def test_a_corpus_of_many_parts_is_read_where_it_is_asked(
 def test_columns_and_batches_begin_where_they_are_told(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.corpora.drafting.PART_ROWS", 1000)
-    monkeypatch.setattr("data.corpora.parts.GROUP_ROWS", 300)
+    monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 1000)
+    monkeypatch.setattr("berdseye.data.corpora.parts.GROUP_ROWS", 300)
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 2500))
     corpus = open_corpus(workspace, "c")
     for start in (0, 1, 299, 300, 301, 999, 1000, 1777, 2499, 2500, 9999):
@@ -296,7 +296,7 @@ def test_an_id_that_stands_in_two_files_names_both(workspace: Workspace, tmp_pat
 def test_many_bad_rows_are_listed_beside_the_corpus(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.corpora.adding._LISTED", 5)
+    monkeypatch.setattr("berdseye.data.corpora.adding._LISTED", 5)
     source = write(tmp_path / "c.jsonl", {"text": "Good."}, *({"id": n} for n in range(40)))
     manifest = add_corpus(workspace, "c", source, skip_bad=True)
     assert (len(manifest.bad_rows), manifest.left_out) == (5, 40)

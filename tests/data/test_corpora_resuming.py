@@ -13,17 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.corpora import Manifest, add_corpus, open_corpus
-from data.workspace import Workspace
+from berdseye.data.corpora import Manifest, add_corpus, open_corpus
+from berdseye.data.workspace import Workspace
 
 # Adds a corpus in small parts, in processes that kill themselves after so many seconds, and in a last one that does not.
 KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
 import datasketch, pandas  # what takes long to load, before the time is taken
-import data.corpora.drafting as drafting
-from data.corpora import add_corpus
-from data.workspace import Workspace
+import berdseye.data.corpora.drafting as drafting
+from berdseye.data.corpora import add_corpus
+from berdseye.data.workspace import Workspace
 
 drafting.PART_ROWS = 150
 workspace, source = Workspace.open(Path(sys.argv[1])), Path(sys.argv[2])
@@ -105,7 +105,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_corpus(
 def test_interrupted_it_goes_on(
     workspace: Workspace, source: Path, expected: tuple[dict[str, bytes], Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("data.corpora.drafting.PART_ROWS", 150)
+    monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 150)
 
     def interrupt(done: int, what: str, total: int | None = None, /) -> None:
         del total
@@ -123,7 +123,7 @@ def test_interrupted_it_goes_on(
 @pytest.fixture
 def unfinished(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A source whose load was cut off after 2,000 of its 3,000 documents."""
-    monkeypatch.setattr("data.corpora.drafting.PART_ROWS", 1000)
+    monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 1000)
     path = tmp_path / "c.jsonl"
     path.write_text("".join(json.dumps({"id": n, "text": f"Text {n}."}) + "\n" for n in range(3000)))
 

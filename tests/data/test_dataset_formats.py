@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.dataset_formats import Imported, read_dataset, read_perspectives
-from data.datasets import GOLD, import_dataset, load_dataset
-from data.errors import BadInputError
-from data.labels import LabelStore
-from data.records import Pair, Perspective, Question
-from data.workspace import Workspace
+from berdseye.data.dataset_formats import Imported, read_dataset, read_perspectives
+from berdseye.data.datasets import GOLD, import_dataset, load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Perspective, Question
+from berdseye.data.workspace import Workspace
 
 
 def read(folder: Path, content: object, name: str = "set.json") -> Imported:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from data.datasets import import_dataset, load_dataset, save_dataset
-from data.errors import BadInputError, DamagedError, UnknownNameError
-from data.records import Perspective, Question
-from data.workspace import Workspace
+from berdseye.data.datasets import import_dataset, load_dataset, save_dataset
+from berdseye.data.errors import BadInputError, DamagedError, UnknownNameError
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
 
 QUESTIONS = [
     Question("b", "d", "Should it 😀?", (Perspective("Yes.", "supporting"), Perspective("No.", "opposing"))),

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from data.corpora import open_corpus
-from data.datasets import GOLD, load_dataset
-from data.demo.content import CORPORA, DATASETS, topics
-from data.labels import LabelStore
-from data.records import Pair, Passage
-from data.workspace import Workspace
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.demo.content import CORPORA, DATASETS, topics
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Passage
+from berdseye.data.workspace import Workspace
 
 PASSAGES = [passage for topic in topics() for passage in topic["passages"]]
 
@@ -90,7 +90,7 @@ def test_there_is_no_gold_for_pairs_of_different_topics(demo_workspace: Workspac
 
 
 def test_about_sixty_pairs_are_judged_by_both_annotators_who_disagree_on_some() -> None:
-    rows = json.loads((files("data.demo") / "judgments.json").read_text(encoding="utf-8"))
+    rows = json.loads((files("berdseye.data.demo") / "judgments.json").read_text(encoding="utf-8"))
     by_name = {t["topic"]: t for t in topics()}
     assert 50 <= len(rows) <= 70
     assert len({(r["topic"], r["passage"], r["perspective"]) for r in rows}) == len(rows)

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.corpora import add_corpus, open_corpus
-from data.documents import BadRow, Document, input_files, read_blocks, read_documents
-from data.workspace import Workspace
+from berdseye.data.corpora import add_corpus, open_corpus
+from berdseye.data.documents import BadRow, Document, input_files, read_blocks, read_documents
+from berdseye.data.workspace import Workspace
 
 LONG = " ".join(f"word{n}" for n in range(250)) + " end."
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
@@ -221,7 +221,7 @@ def shard(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_the_reading_can_be_taken_up_after_any_block(shard: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("jsonl", "tables", "whole_files"):
-        monkeypatch.setattr(f"data.documents.{module}.BLOCK_ROWS", 9)
+        monkeypatch.setattr(f"berdseye.data.documents.{module}.BLOCK_ROWS", 9)
     (file,) = input_files(shard)
     blocks = list(read_blocks(file))
     whole = file.close()

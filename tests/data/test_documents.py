@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.documents import BadRow, Document, Row, read_documents
-from data.errors import BadInputError
+from berdseye.data.documents import BadRow, Document, Row, read_documents
+from berdseye.data.errors import BadInputError
 
 
 def rows_of(folder: Path, name: str, content: bytes | str) -> list[Row]:

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError, UnknownNameError
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError, UnknownNameError
 
 ERRORS: list[BerdseyeError] = [
     BadInputError("The row is bad.", where="a.tsv", line=3, hint="Mend it."),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.grammar import Call, parse, show, show_name
+from berdseye.data.errors import BadInputError
+from berdseye.data.grammar import Call, parse, show, show_name
 
 WORDS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.+:/-]{0,8}", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_characters='"', exclude_categories=("Cs", "Cc")), max_size=8)

@@ -12,17 +12,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import data.documents.lines
-import data.documents.whole_files
-import data.text_lines
-from data.answers import read_answer_file
-from data.corpora import add_corpus, open_corpus
-from data.dataset_formats import read_dataset
-from data.datasets import load_dataset, save_dataset
-from data.documents import BadRow, Document, read_documents
-from data.errors import BadInputError
-from data.json_files import read_json, read_rows
-from data.workspace import Workspace
+from berdseye.data import text_lines
+from berdseye.data.answers import read_answer_file
+from berdseye.data.corpora import add_corpus, open_corpus
+from berdseye.data.dataset_formats import read_dataset
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.documents import BadRow, Document, lines, read_documents, whole_files
+from berdseye.data.errors import BadInputError
+from berdseye.data.json_files import read_json, read_rows
+from berdseye.data.workspace import Workspace
 
 DIGITS = b"1" * 5000
 DEEP = b"[" * 100_000
@@ -50,7 +48,7 @@ def reasons(path: Path) -> list[str]:
 def test_a_packed_bomb_is_refused_at_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ending: str
 ) -> None:
-    monkeypatch.setattr(data.documents.whole_files, "LONGEST_FILE", 1 << 20)
+    monkeypatch.setattr(whole_files, "LONGEST_FILE", 1 << 20)
     path = written(tmp_path, f"bomb{kind}{ending}", PACKED[ending](bytes(5 << 20)))
     assert path.stat().st_size < 10_000
     if kind == ".json":
@@ -61,8 +59,8 @@ def test_a_packed_bomb_is_refused_at_the_bound(
 
 
 def test_a_packed_line_without_end_costs_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data.documents.lines, "LONGEST_LINE", 10_000)
-    monkeypatch.setattr(data.text_lines, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(text_lines, "LONGEST_LINE", 10_000)
     content = gzip.compress(b'{"text": "' + b"x" * 1_000_000 + b'"}\n{"text": "Short."}\n')
     assert reasons(written(tmp_path, "a.jsonl.gz", content)) == ["longer than 0 MB", "read: Short."]
     with pytest.raises(BadInputError, match=r"a\.jsonl\.gz:1: Longer than"):

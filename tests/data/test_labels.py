@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from data.labels import LabelStore
-from data.workspace import Workspace
+from berdseye.data.labels import LabelStore
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 
-from data.errors import UnavailableError
-from data.model_files import find_model, model_version
+from berdseye.data.errors import UnavailableError
+from berdseye.data.model_files import find_model, model_version
 
 
 def made(folder: Path, weights: bytes = b"weights") -> Path:

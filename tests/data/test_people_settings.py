@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BerdseyeError
-from data.people import folded_email
-from data.workspace import Workspace
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.people import folded_email
+from berdseye.data.workspace import Workspace
 
 TEAM = '[people]\nmode = "team"\nissuer = "https://id.example.org/"\nclient_id = "b"\n'
 

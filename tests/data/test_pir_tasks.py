@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError, UnknownNameError
-from data.pir_catalogue import TASKS, known_task
-from data.pir_tasks import read_pir_task
-from data.records import Passage
-from evaluation.published import published
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.pir_catalogue import TASKS, known_task
+from berdseye.data.pir_tasks import read_pir_task
+from berdseye.data.records import Passage
+from berdseye.evaluation.published import published
 
 Task = dict[str, Any]
 

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.records import Pair, pair_key
+from berdseye.data.records import Pair, pair_key
 
 
 def test_composed_and_decomposed_text_have_one_key() -> None:

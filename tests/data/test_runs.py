@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.corpora import add_corpus
-from data.errors import BadInputError, DamagedError, StaleError, UnknownNameError
-from data.records import Ids, Pair, Perspective, Question, Scores
-from data.run_pairs import run_pairs
-from data.runs import RunManifest, list_runs, load_run, save_run
-from data.workspace import Workspace
+from berdseye.data.corpora import add_corpus
+from berdseye.data.errors import BadInputError, DamagedError, StaleError, UnknownNameError
+from berdseye.data.records import Ids, Pair, Perspective, Question, Scores
+from berdseye.data.run_pairs import run_pairs
+from berdseye.data.runs import RunManifest, list_runs, load_run, save_run
+from berdseye.data.workspace import Workspace
 
 IDS = np.array([[2, 0, 1], [1, -1, -1], [-1, -1, -1]], dtype=np.int64)
 SCORES = np.array([[3.5, 1.25, -2.0], [0.5, 0, 0], [0, 0, 0]], dtype=np.float32)

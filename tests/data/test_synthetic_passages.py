@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from data.corpora import open_corpus
-from data.workspace import Workspace
+from berdseye.data.corpora import open_corpus
+from berdseye.data.workspace import Workspace
 from tests.data.synthetic_passages import synthetic_passages, synthetic_queries, write_synthetic_corpus
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
-from data.workspace import DEFAULTS, Workspace, file_stem
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from berdseye.data.workspace import DEFAULTS, Workspace, file_stem
 
 
 def test_a_new_workspace_has_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,15 +11,15 @@ import pytest
 from made_debates import FILLER, REAL, SUBJECTS
 from sklearn.metrics import roc_auc_score
 
-from data.errors import BadInputError, StaleError, UnavailableError
-from data.records import Pair
-from detectors import train_embedded
-from detectors.base_rate import RandomDetector
-from detectors.embedded import EmbeddedDetector, Logistic, read_weights, shipped_weights
-from detectors.protocol import Detector
-from detectors.quality import best_threshold, precision_recall_f1, rate_weights
-from detectors.similarity import StaticSimilarity, clipped_cosines
-from detectors.training_pairs import SOURCES, LabelledPair, labelled_pairs, read_debates
+from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.records import Pair
+from berdseye.detectors import train_embedded
+from berdseye.detectors.base_rate import RandomDetector
+from berdseye.detectors.embedded import EmbeddedDetector, Logistic, read_weights, shipped_weights
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
+from berdseye.detectors.similarity import StaticSimilarity, clipped_cosines
+from berdseye.detectors.training_pairs import SOURCES, LabelledPair, labelled_pairs, read_debates
 
 DETECTORS: list[Detector] = [EmbeddedDetector(), StaticSimilarity(), RandomDetector()]
 PAIRS = [

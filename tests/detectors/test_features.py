@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from data.records import Pair
-from data.static_embedding import static_embedding
-from detectors.features import FEATURE_NAMES, features, sentences
+from berdseye.data.records import Pair
+from berdseye.data.static_embedding import static_embedding
+from berdseye.detectors.features import FEATURE_NAMES, features, sentences
 
 PASSAGE = (
     "Zoos breed rare animals. Their keepers have brought back the Arabian oryx! Few visitors know this. "

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from data.errors import UnknownNameError
-from data.labels import LabelStore
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.base_rate import RandomDetector
-from detectors.labelling import judge
-from detectors.registry import parse_detector
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.base_rate import RandomDetector
+from berdseye.detectors.labelling import judge
+from berdseye.detectors.registry import parse_detector
 
 PAIRS = [Pair("Zoos protect animals.", "Zoos are good."), Pair("Cars are loud.", "Zoos are good."), Pair("", "x")]
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from made_debates import FILLER, REAL, SUBJECTS
 
-from data.errors import BadInputError
-from data.passages import PASSAGE_WORDS
-from data.records import Pair
-from detectors.training_pairs import (
+from berdseye.data.errors import BadInputError
+from berdseye.data.passages import PASSAGE_WORDS
+from berdseye.data.records import Pair
+from berdseye.detectors.training_pairs import (
     SOURCES,
     Argument,
     Debate,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from small_workspace import build
 
-from annotation.judgments import Judgments
-from data.runs import Run
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture

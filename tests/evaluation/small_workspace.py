@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from annotation.batches import Batch, Plan, create_batch
-from annotation.judgments import Annotator, Judgments, PairRecord, Verdict
-from data.corpora import add_corpus, open_corpus
-from data.datasets import GOLD, save_dataset
-from data.labels import LabelStore
-from data.records import Pair, Passage, Perspective, Question
-from data.runs import Run, load_run, save_run
-from data.workspace import Workspace
-from evaluation.batch_choice import random_questions
+from berdseye.annotation.batches import Batch, Plan, create_batch
+from berdseye.annotation.judgments import Annotator, Judgments, PairRecord, Verdict
+from berdseye.data.corpora import add_corpus, open_corpus
+from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Passage, Perspective, Question
+from berdseye.data.runs import Run, load_run, save_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.batch_choice import random_questions
 
 DATASET, CORPUS, PIPELINE = "made", "web", "bm25"
 TEXTS = [

@@ -4,13 +4,13 @@ import pandas as pd
 import pytest
 from small_workspace import judge, key
 
-from annotation.agreement import agreement
-from annotation.agreement.rules import SKIPPED_RULES, UNSURE_RULES, Rule, counted
-from annotation.judgments import Judgments
-from data.labels import LabelStore
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.agreement.labels import agreement_labels
+from berdseye.annotation.agreement import agreement
+from berdseye.annotation.agreement.rules import SKIPPED_RULES, UNSURE_RULES, Rule, counted
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.labels import LabelStore
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.agreement.labels import agreement_labels
 
 
 @pytest.fixture

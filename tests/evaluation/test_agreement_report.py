@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from annotation.agreement.alignment import aligned
-from annotation.agreement.rules import Rule
-from evaluation.agreement.against_people import against_people
-from evaluation.agreement.exports import NOTES, TITLES, to_html, to_latex, write_report
-from evaluation.agreement.report import PARTS, Choices, Parts, report
-from evaluation.published import published
+from berdseye.annotation.agreement.alignment import aligned
+from berdseye.annotation.agreement.rules import Rule
+from berdseye.evaluation.agreement.against_people import against_people
+from berdseye.evaluation.agreement.exports import NOTES, TITLES, to_html, to_latex, write_report
+from berdseye.evaluation.agreement.report import PARTS, Choices, Parts, report
+from berdseye.evaluation.published import published
 
 YES, NO = "supports", "does not support"
 HOSTILE = "=<script>alert('&%$#_{}~^\\')</script>"

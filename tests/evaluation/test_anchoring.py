@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.agreement.anchoring import EVERYONE, KAPPA, OVERRIDE, anchoring, arms_chart
+from berdseye.evaluation.agreement.anchoring import EVERYONE, KAPPA, OVERRIDE, anchoring, arms_chart
 
 VALUES = ("does not support", "supports")
 

@@ -11,24 +11,24 @@ import numpy as np
 import pytest
 from small_workspace import CORPUS, DATASET, PIPELINE, judge, put_gold, send_random_questions
 
-from annotation.judgments import Judgments
-from data.datasets import load_dataset, save_dataset
-from data.errors import BadInputError
-from data.runs import Run, list_runs, load_run, save_run
-from data.workspace import Workspace
-from evaluation.batch_choice import drawn_order
-from evaluation.bundle.archive import zipped
-from evaluation.bundle.contents import MANIFEST, hashes
-from evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, rows_of
-from evaluation.bundle.verifying import verify
-from evaluation.bundle.writing import bundle_of
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import parse_measures
-from evaluation.scoring import macro_average, score_runs
-from evaluation.studies.berds.base import base
-from evaluation.studies.comparing import comparisons
-from evaluation.studies.gathering import Gatherer, Selection
-from evaluation.studies.store import load_result, save_result
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.runs import Run, list_runs, load_run, save_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.batch_choice import drawn_order
+from berdseye.evaluation.bundle.archive import zipped
+from berdseye.evaluation.bundle.contents import MANIFEST, hashes
+from berdseye.evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, rows_of
+from berdseye.evaluation.bundle.verifying import verify
+from berdseye.evaluation.bundle.writing import bundle_of
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scoring import macro_average, score_runs
+from berdseye.evaluation.studies.berds.base import base
+from berdseye.evaluation.studies.comparing import comparisons
+from berdseye.evaluation.studies.gathering import Gatherer, Selection
+from berdseye.evaluation.studies.store import load_result, save_result
 
 MEASURES = "MRecall@2 Precision@3 nDCG@3 Recall@2 Rprec alpha_nDCG@3"
 GOLD = {

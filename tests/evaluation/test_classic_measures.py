@@ -10,15 +10,15 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.text_lines import text_lines
-from evaluation.interchange.ranking import labelled, passage_numbers, ranked
-from evaluation.interchange.rows import passage_name
-from evaluation.interchange.trec_qrels import diversity_qrels, parse_trec_qrels
-from evaluation.interchange.trec_run import parse_trec_run, trec_run
-from evaluation.measures import parse_measures, values_of
-from evaluation.qrels import Qrels
-from evaluation.support import Support
+from berdseye.data.errors import BadInputError
+from berdseye.data.text_lines import text_lines
+from berdseye.evaluation.interchange.ranking import labelled, passage_numbers, ranked
+from berdseye.evaluation.interchange.rows import passage_name
+from berdseye.evaluation.interchange.trec_qrels import diversity_qrels, parse_trec_qrels
+from berdseye.evaluation.interchange.trec_run import parse_trec_run, trec_run
+from berdseye.evaluation.measures import parse_measures, values_of
+from berdseye.evaluation.qrels import Qrels
+from berdseye.evaluation.support import Support
 
 # Five passages by two perspectives; three more that the run does not hold, of which one supports the second perspective.
 RANKED = [[1, 0], [0, 0], [1, 1], [0, 0], [0, 0]]

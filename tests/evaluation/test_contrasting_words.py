@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from evaluation.contrasting_words import contrasting_words, most_telling, words_chart
-from retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.contrasting_words import contrasting_words, most_telling, words_chart
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 
 WORDS = TOKENIZERS["words"]
 

@@ -11,24 +11,24 @@ from small_workspace import CORPUS, DATASET, judge, put_gold
 from typer.testing import CliRunner
 
 import berdseye
-from annotation.judgments import Judgments
-from app.cli import cli
-from data.errors import BadInputError
-from data.runs import Run
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.enough_judged import min_judged_of
-from evaluation.label_sources import parse_label_source
-from evaluation.leaderboard.board import board
-from evaluation.measures import parse_measure
-from evaluation.scoring import score_runs
-from evaluation.studies.berds.base import base
-from evaluation.studies.berds.depth import coverage, union
-from evaluation.studies.berds.sides import following, leaning
-from evaluation.studies.comparing import comparisons, k_curves, missing_points, points_by_k
-from evaluation.studies.gathering import Gatherer, Selection
-from evaluation.studies.result import StudyResult
-from evaluation.studies.trust import trust_study
+from berdseye.annotation.judgments import Judgments
+from berdseye.app.cli import cli
+from berdseye.data.errors import BadInputError
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.leaderboard.board import board
+from berdseye.evaluation.measures import parse_measure
+from berdseye.evaluation.scoring import score_runs
+from berdseye.evaluation.studies.berds.base import base
+from berdseye.evaluation.studies.berds.depth import coverage, union
+from berdseye.evaluation.studies.berds.sides import following, leaning
+from berdseye.evaluation.studies.comparing import comparisons, k_curves, missing_points, points_by_k
+from berdseye.evaluation.studies.gathering import Gatherer, Selection
+from berdseye.evaluation.studies.result import StudyResult
+from berdseye.evaluation.studies.trust import trust_study
 
 ALL = Selection((DATASET,), (CORPUS,), ("bm25",))
 BOTH = Selection((DATASET,), (CORPUS,), ("bm25", "dense(static)"))

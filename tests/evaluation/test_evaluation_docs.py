@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from app.cli import cli
-from app.components.command_form import leaf_commands
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import MEASURES, parse_measures
+from berdseye.app.cli import cli
+from berdseye.app.components.command_form import leaf_commands
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.measures import MEASURES, parse_measures
 
 PAGE = (Path(__file__).parents[2] / "evaluation" / "README.md").read_text(encoding="utf-8")
 FIRST_COLUMN = re.findall(r"^\| `([^`]+)`", PAGE, re.MULTILINE)

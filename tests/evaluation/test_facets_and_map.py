@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.errors import UnknownNameError
-from evaluation.chart_theme import NEUTRAL, perspective_colour
-from evaluation.facets import facet_counts, kept_items
-from evaluation.passage_map import NONE, SEVERAL, UNKNOWN, map_chart, mapped, sides
+from berdseye.data.errors import UnknownNameError
+from berdseye.evaluation.chart_theme import NEUTRAL, perspective_colour
+from berdseye.evaluation.facets import facet_counts, kept_items
+from berdseye.evaluation.passage_map import NONE, SEVERAL, UNKNOWN, map_chart, mapped, sides
 
 VALUES = {
     "corpus": [["web"], ["web"], ["wiki"], ["web"]],

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from lxml import etree
 
-from evaluation.agreement.charts import matrix_chart, pairs_chart
-from evaluation.agreement.exports import to_latex
-from evaluation.chart_files import html, svg
-from evaluation.studies.result import Table
+from berdseye.evaluation.agreement.charts import matrix_chart, pairs_chart
+from berdseye.evaluation.agreement.exports import to_latex
+from berdseye.evaluation.chart_files import html, svg
+from berdseye.evaluation.studies.result import Table
 
 NAMES = (
     r"\input{/etc/passwd}",

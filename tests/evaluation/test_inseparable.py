@@ -5,8 +5,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inseparable import inseparable, letters
-from evaluation.significance import Comparison
+from berdseye.evaluation.inseparable import inseparable, letters
+from berdseye.evaluation.significance import Comparison
 
 
 def compared(a: str, b: str, p: float) -> Comparison:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from small_workspace import DATASET, QUESTIONS, RANKED, build, put_gold
 
-from annotation.judgments import Judgments
-from data.corpora import Corpus
-from data.datasets import load_dataset, save_dataset
-from data.records import Perspective, Question
-from data.run_keys import run_keys
-from data.run_pairs import run_pairs
-from data.runs import Run
-from data.workspace import Workspace
-from evaluation.label_sources import labels_of, parse_label_source
-from evaluation.labelled_runs import LabelledRun, keyed_run, labelled_run, with_labels
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import Corpus
+from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.records import Perspective, Question
+from berdseye.data.run_keys import run_keys
+from berdseye.data.run_pairs import run_pairs
+from berdseye.data.runs import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.label_sources import labels_of, parse_label_source
+from berdseye.evaluation.labelled_runs import LabelledRun, keyed_run, labelled_run, with_labels
 
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 1, 1): False, (0, 1, 2): True, (1, 0, 3): False, (1, 0, 2): True}
 

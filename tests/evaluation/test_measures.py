@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.errors import BadInputError, UnknownNameError
-from evaluation.measures import Measure, parse_measures
-from evaluation.support import Support
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.support import Support
 
 
 def values(measure: str, *questions: list[list[float]]) -> list[float]:

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from small_workspace import DATASET, PIPELINE, QUESTIONS, judge, passages, put_gold
 
-from annotation.judgments import Judgments
-from data.runs import Run, list_runs, save_run
-from data.workspace import Workspace
-from evaluation.coverage_history import coverage_chart, coverage_over_time
-from evaluation.failures.charts import hole_chart
-from evaluation.label_sources import parse_label_source
-from evaluation.labelled_runs import labelled_run
-from evaluation.measures import parse_measures
-from evaluation.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.runs import Run, list_runs, save_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.coverage_history import coverage_chart, coverage_over_time
+from berdseye.evaluation.failures.charts import hole_chart
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
 
 ZOOS = QUESTIONS[0]
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 0, 1): False, (0, 1, 1): True, (0, 1, 2): False}

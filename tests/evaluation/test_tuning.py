@@ -7,22 +7,22 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from annotation.judgments import Judgments, PairRecord
-from data.corpora import Corpus
-from data.datasets import GOLD, save_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.labels import LabelStore
-from data.records import Pair, Perspective, Question
-from data.runs import load_run
-from data.tuned_weights import TunedWeight, read_tuned
-from data.workspace import Workspace
-from evaluation.label_sources import label_versions, parse_label_source
-from evaluation.measures import Definition, Measure, parse_measure
-from evaluation.tuning import stored_weight, tune
-from retrieval.registry import parse_pipeline
-from retrieval.rerank.mmr import GRID
-from retrieval.running import run_pipeline
-from retrieval.search import search
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.corpora import Corpus
+from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Perspective, Question
+from berdseye.data.runs import load_run
+from berdseye.data.tuned_weights import TunedWeight, read_tuned
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.label_sources import label_versions, parse_label_source
+from berdseye.evaluation.measures import Definition, Measure, parse_measure
+from berdseye.evaluation.tuning import stored_weight, tune
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.rerank.mmr import GRID
+from berdseye.retrieval.running import run_pipeline
+from berdseye.retrieval.search import search
 from tests.retrieval.corpus_files import corpus_of
 from tests.retrieval.made_encoders import TableEncoder
 
@@ -81,8 +81,8 @@ def likeness_encoder() -> TableEncoder:
 @pytest.fixture
 def corpus(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     """The passages, the data sets, and gold labels of all pairs."""
-    monkeypatch.setattr("retrieval.dense.ranker.open_encoder", lambda _: ranking_encoder())
-    monkeypatch.setattr("retrieval.rerank.mmr.open_encoder", lambda _: likeness_encoder())
+    monkeypatch.setattr("berdseye.retrieval.dense.ranker.open_encoder", lambda _: ranking_encoder())
+    monkeypatch.setattr("berdseye.retrieval.rerank.mmr.open_encoder", lambda _: likeness_encoder())
     for name, topics in DATASETS.items():
         save_dataset(workspace, name, [Question(f"{name} {t}", name, f"{t}?", PERSPECTIVES) for t in topics])
     says = {}

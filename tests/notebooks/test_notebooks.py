@@ -11,9 +11,9 @@ import pytest
 import typer.main
 from nbclient.exceptions import CellExecutionError
 
-from app.cli import cli
-from app.components.command_form import leaf_commands
-from data.workspace import Workspace
+from berdseye.app.cli import cli
+from berdseye.app.components.command_form import leaf_commands
+from berdseye.data.workspace import Workspace
 from tests.notebooks.execution import FOLDER, executed, notebooks, shape
 
 PATHS = notebooks()

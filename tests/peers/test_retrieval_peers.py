@@ -8,13 +8,13 @@ import Stemmer
 import tantivy
 from rank_bm25 import BM25Okapi
 
-from data.demo.content import topics
-from data.records import Passage
-from data.static_embedding import static_embedding
-from retrieval.lexical.tokenizers import TOKENIZERS
-from retrieval.passage_collections import Loose
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
+from berdseye.data.demo.content import topics
+from berdseye.data.records import Passage
+from berdseye.data.static_embedding import static_embedding
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
 
 TEXTS = [passage["text"] for topic in topics() for passage in topic["passages"]]
 QUESTIONS = [topic["question"] for topic in topics()]

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from data.corpora import Corpus, Kind, add_corpus, open_corpus
-from data.workspace import Workspace
+from berdseye.data.corpora import Corpus, Kind, add_corpus, open_corpus
+from berdseye.data.workspace import Workspace
 
 CITY = (
     "Cars poison the air of the city and should be banned from its centre.",

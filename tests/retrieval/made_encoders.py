@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from scipy.sparse import csr_array
 
-from data.records import Passage, Scores
-from retrieval.encoders.protocol import Similarity, Vectors
+from berdseye.data.records import Passage, Scores
+from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 
 Rows = npt.ArrayLike
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from data.checksums import FileSet
-from data.corpora import open_corpus
-from data.errors import BerdseyeError, DamagedError
-from data.workspace import Workspace
-from retrieval.passage_collections import Stored
-from retrieval.registry import parse_pipeline
+from berdseye.data.checksums import FileSet
+from berdseye.data.corpora import open_corpus
+from berdseye.data.errors import BerdseyeError, DamagedError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.damages import DAMAGES, PIPELINES, forget, make, sets, use
 
 INDEX = ("manifest.json", "index.checksums")
@@ -148,7 +148,7 @@ def test_what_is_damaged_between_two_comparisons_is_never_read_out_of_bounds(
 
 
 def test_an_open_index_that_is_damaged_meanwhile_is_refused(copied: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retrieval.passage_collections._LOOK", 0)
+    monkeypatch.setattr("berdseye.retrieval.passage_collections._LOOK", 0)
     collection = Stored(open_corpus(copied, "c"))
     (indexer,) = parse_pipeline("bm25").ranker.indexers
     opened = collection.index(indexer)

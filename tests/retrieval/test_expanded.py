@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError
-from data.workspace import Workspace
-from retrieval.expansion.typed import TypedPerspectives
-from retrieval.passage_collections import Loose
-from retrieval.protocol import Surroundings
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
-from retrieval.search import search_passages
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.typed import TypedPerspectives
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search_passages
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import passages_of
 

@@ -14,16 +14,16 @@ import faiss
 import numpy as np
 import pytest
 
-from data.corpora import Corpus, add_corpus, open_corpus
-from data.errors import BadInputError, BerdseyeError, DamagedError
-from data.workspace import Workspace
-from retrieval.dense.layouts import LAYOUTS
-from retrieval.indexes import ensure_index, index_folder
-from retrieval.learned_sparse import Sparse
-from retrieval.protocol import Indexer, Made, Ranker
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
-from retrieval.search import search
+from berdseye.data.corpora import Corpus, add_corpus, open_corpus
+from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.dense.layouts import LAYOUTS
+from berdseye.retrieval.indexes import ensure_index, index_folder
+from berdseye.retrieval.learned_sparse import Sparse
+from berdseye.retrieval.protocol import Indexer, Made, Ranker
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search
 from tests.retrieval.corpus_files import CITY, corpus_of
 from tests.retrieval.made_encoders import TableEncoder, TableSparseEncoder, use_encoder
 
@@ -33,9 +33,9 @@ BOTH = ("bm25", "dense(static)")
 SLOW = """
 import sys
 from pathlib import Path
-from data.corpora import Corpus
-from retrieval.indexes import ensure_index
-from retrieval.registry import parse_pipeline
+from berdseye.data.corpora import Corpus
+from berdseye.retrieval.indexes import ensure_index
+from berdseye.retrieval.registry import parse_pipeline
 
 def wait(done, what, total=None):
     print(done, total, flush=True)
@@ -127,7 +127,7 @@ def test_an_index_of_another_corpus_is_not_taken(workspace: Workspace, pipeline:
 def test_an_index_of_another_version_is_not_taken(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(workspace, CITY)
     for pipeline, place, version in (
-        ("bm25", "retrieval.lexical.ranker.FORMAT", 0),
+        ("bm25", "berdseye.retrieval.lexical.ranker.FORMAT", 0),
         ("dense(static)", "faiss.__version__", "0.0.0"),
     ):
         assert ensure(corpus, pipeline)[1] == 1
@@ -167,7 +167,7 @@ def test_a_damaged_index_is_refused_until_it_is_built_again(
     texts = [f"elephants{n} walk" for n in range(10_000)] + ["elephants"]
     table = dict(zip(texts, vectors.tolist(), strict=True))
     use_encoder(monkeypatch, TableEncoder(table, "dot"))
-    monkeypatch.setattr("retrieval.learned_sparse.open_sparse_encoder", lambda _: TableSparseEncoder(table))
+    monkeypatch.setattr("berdseye.retrieval.learned_sparse.open_sparse_encoder", lambda _: TableSparseEncoder(table))
     ranker = Sparse("mine") if pipeline.startswith("sparse") else ranker_of(pipeline)
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)

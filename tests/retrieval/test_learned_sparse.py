@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.records import Ranking
-from retrieval.learned_sparse import Sparse, SparseIndexer
-from retrieval.passage_collections import Loose
-from retrieval.queries import Query
+from berdseye.data.records import Ranking
+from berdseye.retrieval.learned_sparse import Sparse, SparseIndexer
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.queries import Query
 from tests.retrieval.made_encoders import TableSparseEncoder, passages_of, rows
 
 TERMS = 5
@@ -21,7 +21,7 @@ WEIGHTS = st.lists(st.sampled_from([0, 0, 0, 0.5, 1.5, -1, 2]), min_size=TERMS, 
 
 def ranked(passages: list[list[float]], queries: list[list[float]], k: int) -> list[Ranking]:
     encoder = TableSparseEncoder(rows("p", passages) | rows("q", queries))
-    with patch("retrieval.learned_sparse.open_sparse_encoder", lambda _: encoder), patch("os.fsync"):
+    with patch("berdseye.retrieval.learned_sparse.open_sparse_encoder", lambda _: encoder), patch("os.fsync"):
         collection = Loose(passages_of([f"p{n}" for n in range(len(passages))]))
         return Sparse("table").rank(collection, [Query(f"q{n}") for n in range(len(queries))], k)
 
@@ -43,9 +43,9 @@ def test_passages_that_share_no_term_are_not_found() -> None:
 def built(folder: Path, block: int, batches: list[list[str]], encoder: TableSparseEncoder) -> dict[str, bytes]:
     folder.mkdir()
     with (
-        patch("retrieval.learned_sparse._BLOCK_WEIGHTS", block),
-        patch("retrieval.lexical.postings_writer._STRETCH", max(block, 3)),
-        patch("retrieval.learned_sparse.open_sparse_encoder", lambda _: encoder),
+        patch("berdseye.retrieval.learned_sparse._BLOCK_WEIGHTS", block),
+        patch("berdseye.retrieval.lexical.postings_writer._STRETCH", max(block, 3)),
+        patch("berdseye.retrieval.learned_sparse.open_sparse_encoder", lambda _: encoder),
     ):
         SparseIndexer("table").build([passages_of(texts) for texts in batches], folder)
     return {p.name: p.read_bytes() for p in folder.iterdir()}

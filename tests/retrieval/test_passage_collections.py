@@ -2,10 +2,10 @@
 
 import pytest
 
-from retrieval.dense.ranker import Dense, DenseIndexer
-from retrieval.passage_collections import Loose
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
+from berdseye.retrieval.dense.ranker import Dense, DenseIndexer
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 

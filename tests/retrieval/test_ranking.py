@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.records import Ranking
-from retrieval.ranking import checked_k, padded, top_k
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking
+from berdseye.retrieval.ranking import checked_k, padded, top_k
 
 # Few different scores, so that ties abound.
 SCORED = st.dictionaries(st.integers(0, 10**12), st.sampled_from([-1.5, 0.0, 0.25, 0.5, 3.0]), max_size=40)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from data.workspace import Workspace
-from retrieval.dense.layouts import LAYOUTS
-from retrieval.fusion.fusions import NORMALISATIONS
-from retrieval.lexical.bm25 import VARIANTS
-from retrieval.lexical.tokenizers import TOKENIZERS
-from retrieval.projection.forms import FORMS
-from retrieval.protocol import Surroundings
-from retrieval.registry import RANKERS, STAGES, parse_pipeline
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.dense.layouts import LAYOUTS
+from berdseye.retrieval.fusion.fusions import NORMALISATIONS
+from berdseye.retrieval.lexical.bm25 import VARIANTS
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.projection.forms import FORMS
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.registry import RANKERS, STAGES, parse_pipeline
 
 PAGE = (Path(__file__).parents[2] / "retrieval" / "README.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (`.+?) \| ", PAGE, re.MULTILINE)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError, BerdseyeError, UnknownNameError
-from data.workspace import Workspace
-from retrieval.lexical.bm25 import VARIANTS
-from retrieval.lexical.tokenizers import TOKENIZERS
-from retrieval.projection.forms import FORMS
-from retrieval.protocol import Surroundings
-from retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
+from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.lexical.bm25 import VARIANTS
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.projection.forms import FORMS
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
 
 CANONICAL = [
     "bm25",

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.corpora import add_corpus, open_corpus
-from data.datasets import save_dataset
-from data.errors import BadInputError, StaleError
-from data.language_models.protocol import Completion
-from data.language_models.usage import count
-from data.records import Ids, Question, Scores
-from data.runs import COSTS, load_run
-from data.workspace import Workspace
-from retrieval.registry import parse_pipeline
-from retrieval.running import run_pipeline
-from retrieval.search import search
+from berdseye.data.corpora import add_corpus, open_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.language_models.protocol import Completion
+from berdseye.data.language_models.usage import count
+from berdseye.data.records import Ids, Question, Scores
+from berdseye.data.runs import COSTS, load_run
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.running import run_pipeline
+from berdseye.retrieval.search import search
 from tests.retrieval.corpus_files import CITY, corpus_of
 
 PIPELINES = (
@@ -180,13 +180,13 @@ def test_a_run_tells_what_it_took_of_gpus_and_language_models(
     save_dataset(workspace, "d", [Question("one", "d", "Should cars be banned?")])
     assert run_pipeline(workspace, "d", "c", "bm25", 3).costs == dict.fromkeys(COSTS, 0.0)
     allocations = iter((5, 7))
-    monkeypatch.setattr("retrieval.running.gpu_allocations", lambda: next(allocations))
+    monkeypatch.setattr("berdseye.retrieval.running.gpu_allocations", lambda: next(allocations))
 
     def searching(*args: Any, **kwargs: Any) -> tuple[Ids, Scores]:
         count([Completion("Views", 10, 2, None), Completion("Sides", 20, None, None)])
         return search(*args, **kwargs)
 
-    monkeypatch.setattr("retrieval.running.search", searching)
+    monkeypatch.setattr("berdseye.retrieval.running.search", searching)
     manifest = run_pipeline(workspace, "d", "c", "bm25", 3)
     assert manifest.costs == {"gpu_seconds": manifest.costs["gpu_seconds"], "prompt_tokens": 30, "completion_tokens": 2}
     assert 0 < manifest.costs["gpu_seconds"] < 60

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from corpus_files import CITY, corpus_of
 
-from data.errors import BadInputError
-from data.records import Ranking
-from data.workspace import Workspace
-from retrieval.encoders.registry import open_encoder
-from retrieval.fusion.corpora import fused_over_corpora
-from retrieval.lexical.spelling import unknown_words
-from retrieval.neighbours import has_neighbours, neighbours
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.fusion.corpora import fused_over_corpora
+from berdseye.retrieval.lexical.spelling import unknown_words
+from berdseye.retrieval.neighbours import has_neighbours, neighbours
 
 
 def ranking(*ids: int) -> Ranking:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
-from app.console import print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector
+from berdseye.app.console import print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -25,9 +25,9 @@ def contrast(
 
     Example: `berdseye detector contrast --detector embedded --detector "similarity(static)"`
     """
-    from evaluation.detection.contrast import contrast as contrasted
-    from evaluation.detection.contrast import contrast_references, contrast_table
-    from evaluation.detection.readable import readable
+    from berdseye.evaluation.detection.contrast import contrast as contrasted
+    from berdseye.evaluation.detection.contrast import contrast_references, contrast_table
+    from berdseye.evaluation.detection.readable import readable
 
     found = [result for name in detector for result in contrasted(chosen_detector(name, workspace))]
     table = contrast_table([*found, *contrast_references()])

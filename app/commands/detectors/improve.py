@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from app.acting import acting_name
-from app.arguments import not_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
-from app.console import counting, note, print_json
+from berdseye.app.acting import acting_name
+from berdseye.app.arguments import not_with
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
+from berdseye.app.console import counting, note, print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -42,11 +42,11 @@ def improve(
 
     Example: `berdseye detector improve --adopt if-better`
     """
-    from annotation.training_sets.store import find_set
-    from app.improving import improve as improved
-    from app.training_sets import made_set, one_of
-    from detectors.training.training import DETECTOR_OF, Plan
-    from evaluation.detection.improvement import ADOPTS
+    from berdseye.annotation.training_sets.store import find_set
+    from berdseye.app.improving import improve as improved
+    from berdseye.app.training_sets import made_set, one_of
+    from berdseye.detectors.training.training import DETECTOR_OF, Plan
+    from berdseye.evaluation.detection.improvement import ADOPTS
 
     not_with("--set", set_ is not None, "rule", "unsure", "annotator", "leaks", "demo", why="which was made by rules")
     held = opened(workspace)

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from app.acting import acting_name
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
+from berdseye.app.acting import acting_name
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import note, print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -21,9 +21,9 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
 
     Example: `berdseye detector list --json`
     """
-    from data.errors import BerdseyeError
-    from detectors.registry import parse_detector
-    from detectors.trained import adopted_detector, detector_names
+    from berdseye.data.errors import BerdseyeError
+    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.trained import adopted_detector, detector_names
 
     held = opened(workspace)
     adopted = adopted_detector(held)
@@ -58,8 +58,8 @@ def adopt(
 
     Example: `berdseye detector adopt embedded`
     """
-    from detectors.registry import parse_detector
-    from detectors.trained import adopt as adopted
+    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.trained import adopt as adopted
 
     held = opened(workspace)
     found = parse_detector(detector, held)
@@ -75,7 +75,7 @@ def discard(
 
     Example: `berdseye detector discard mine`
     """
-    from detectors.trained import discard as discarded
+    from berdseye.detectors.trained import discard as discarded
 
     discarded(opened(workspace), name)
     note(f"'{name}' is gone.")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
-from app.console import counting, note, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector
+from berdseye.app.console import counting, note, print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -33,12 +33,12 @@ def learning_curve(
 
     Example: `berdseye detector learning-curve judged.tsv --rounds 10`
     """
-    from app.components.charts import worth_of_corrections
-    from data.atomic import write_bytes
-    from evaluation.chart_files import drawer
-    from evaluation.detection.learning_curve import FIGURES, GAIN, corrections_for_gain
-    from evaluation.detection.learning_curve import learning_curve as measured
-    from evaluation.detection.readable import readable
+    from berdseye.app.components.charts import worth_of_corrections
+    from berdseye.data.atomic import write_bytes
+    from berdseye.evaluation.chart_files import drawer
+    from berdseye.evaluation.detection.learning_curve import FIGURES, GAIN, corrections_for_gain
+    from berdseye.evaluation.detection.learning_curve import learning_curve as measured
+    from berdseye.evaluation.detection.readable import readable
 
     draw = None if chart is None else drawer(chart)  # a name that cannot be is said before an hour's work
     chosen = chosen_detector(detector, workspace)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
-from app.console import counting, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector
+from berdseye.app.console import counting, print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -28,9 +28,9 @@ def score(
 
     Example: `berdseye detector score pairs.tsv --detector embedded --json`
     """
-    from evaluation.detection.labelled_files import read_judged_pairs
-    from evaluation.detection.scoring import FIGURES
-    from evaluation.detection.scoring import score as scored
+    from berdseye.evaluation.detection.labelled_files import read_judged_pairs
+    from berdseye.evaluation.detection.scoring import FIGURES
+    from berdseye.evaluation.detection.scoring import score as scored
 
     rows = read_judged_pairs([file])
     chosen = chosen_detector(detector, workspace)

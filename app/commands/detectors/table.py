@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, chosen_detector
-from app.console import counting, note, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector
+from berdseye.app.console import counting, note, print_json
 
 
 class Part(StrEnum):
@@ -42,10 +42,10 @@ def table(
 
     Example: `berdseye detector table pairs.tsv --detector embedded --detector "similarity(static)" --csv`
     """
-    from annotation.export import to_csv
-    from data.errors import BadInputError
-    from evaluation.detection.readable import readable
-    from evaluation.detection.tables import detection_report
+    from berdseye.annotation.export import to_csv
+    from berdseye.data.errors import BadInputError
+    from berdseye.evaluation.detection.readable import readable
+    from berdseye.evaluation.detection.tables import detection_report
 
     if csv + latex + json > 1:
         raise BadInputError("One of --csv, --latex and --json at a time.", hint="Choose one.")

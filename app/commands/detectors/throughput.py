@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -33,13 +33,13 @@ def throughput(
 
     import pandas as pd
 
-    from data.errors import UnavailableError
-    from data.labelled_pairs import read_labelled_pairs
-    from data.workspace import Workspace
-    from detectors.registry import known_detector
-    from evaluation.detection.kept_throughput import keep
-    from evaluation.detection.readable import readable
-    from evaluation.detection.throughput import measure_throughput
+    from berdseye.data.errors import UnavailableError
+    from berdseye.data.labelled_pairs import read_labelled_pairs
+    from berdseye.data.workspace import Workspace
+    from berdseye.detectors.registry import known_detector
+    from berdseye.evaluation.detection.kept_throughput import keep
+    from berdseye.evaluation.detection.readable import readable
+    from berdseye.evaluation.detection.throughput import measure_throughput
 
     for name in detector:
         known_detector(name)  # before a process is started for it

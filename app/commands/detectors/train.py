@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.acting import acting_name
-from app.arguments import not_with, only_with
-from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
-from data.workspace import Workspace
+from berdseye.app.acting import acting_name
+from berdseye.app.arguments import not_with, only_with
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
+from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
-    from detectors.training.training_set import TrainingSet
+    from berdseye.detectors.training.training_set import TrainingSet
 
 
 SEARCHED = ("learning_rate", "warmup", "epochs", "weight_decay")
@@ -61,11 +61,11 @@ def train(
 
     Example: `berdseye detector train pairs.tsv --kind crossencoder --base all-MiniLM-L6-v2 --name mine`
     """
-    from data.errors import UnknownNameError
-    from data.labelled_pairs import read_labelled_pairs
-    from detectors.training.search import SEARCHES
-    from detectors.training.settings import Settings
-    from detectors.training.training import DETECTOR_OF, Plan, train_detector
+    from berdseye.data.errors import UnknownNameError
+    from berdseye.data.labelled_pairs import read_labelled_pairs
+    from berdseye.detectors.training.search import SEARCHES
+    from berdseye.detectors.training.settings import Settings
+    from berdseye.detectors.training.training import DETECTOR_OF, Plan, train_detector
 
     held = opened(workspace)
     for what, given, known in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
@@ -113,14 +113,14 @@ def training_data(
     workspace: Workspace, file: Path | None = None, wanted: str | None = None, demo: bool = False
 ) -> "TrainingSet":
     """The pairs of a file or of a training set, or a new version of the set 'judged', of what people judged here."""
-    from data.labelled_pairs import file_hash, read_labelled_pairs
-    from detectors.training.training_set import training_set
+    from berdseye.data.labelled_pairs import file_hash, read_labelled_pairs
+    from berdseye.detectors.training.training_set import training_set
 
     if file is not None:
         return training_set(read_labelled_pairs(file), file, file_hash(file))
-    from annotation.training_sets.store import find_set
-    from app.improving import set_to_train_on
-    from app.training_sets import made_set
+    from berdseye.annotation.training_sets.store import find_set
+    from berdseye.app.improving import set_to_train_on
+    from berdseye.app.training_sets import made_set
 
     made = (
         find_set(workspace, wanted)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from app.acting import acting_name
-from app.arguments import not_with
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import counting, note, print_json
+from berdseye.app.acting import acting_name
+from berdseye.app.arguments import not_with
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import counting, note, print_json
 
 
 def register(group: typer.Typer) -> None:
@@ -32,11 +32,11 @@ def tune(
     """
     from dataclasses import asdict
 
-    from data.errors import BadInputError
-    from detectors.registry import parse_detector
-    from detectors.thresholds import forget_threshold, write_threshold
-    from detectors.trained import adopted_detector
-    from evaluation.detection.threshold_choice import choose_threshold
+    from berdseye.data.errors import BadInputError
+    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.thresholds import forget_threshold, write_threshold
+    from berdseye.detectors.trained import adopted_detector
+    from berdseye.evaluation.detection.threshold_choice import choose_threshold
 
     not_with("--forget", forget, "file", "at_base_rate")
     held = opened(workspace)

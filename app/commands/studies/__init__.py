@@ -7,7 +7,17 @@ study = typer.Typer(no_args_is_help=True, help="The papers' tables and figures, 
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from app.commands.studies import berds, comparing, debateqa, decision, dmerit, pir, pir_downstream, results, trust
+    from berdseye.app.commands.studies import (
+        berds,
+        comparing,
+        debateqa,
+        decision,
+        dmerit,
+        pir,
+        pir_downstream,
+        results,
+        trust,
+    )
 
     for command in (berds, comparing, debateqa, results, dmerit, pir, pir_downstream, trust, decision):
         command.register(study)

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.studies.options import KOption, ModelOption, study_of_runs
+from berdseye.app.commands.studies.options import KOption, ModelOption, study_of_runs
 
 if TYPE_CHECKING:
-    from data.language_models.protocol import LanguageModel
-    from data.workspace import Workspace
-    from evaluation.studies.gathering import Gatherer, Selection
-    from evaluation.studies.result import StudyResult
+    from berdseye.data.language_models.protocol import LanguageModel
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.studies.gathering import Gatherer, Selection
+    from berdseye.evaluation.studies.result import StudyResult
 
 DepthOption = Annotated[int, typer.Option(min=1, help="How deep is looked.")]
 group = typer.Typer(no_args_is_help=True, help="The tables and figures of BERDS.")
@@ -36,8 +36,8 @@ def base(
 
     Example: `berdseye study berds base --pipeline bm25 --pipeline "dense(static)"`
     """
-    from evaluation.studies.berds.base import KS
-    from evaluation.studies.berds.base import base as study
+    from berdseye.evaluation.studies.berds.base import KS
+    from berdseye.evaluation.studies.berds.base import base as study
 
     return study(gatherer, selection, k or KS)
 
@@ -56,7 +56,7 @@ def diversity(
 
     Example: `berdseye study berds diversity --pipeline bm25 --weight tuned --expansion llm`
     """
-    from evaluation.studies.berds.diversity import diversity as study
+    from berdseye.evaluation.studies.berds.diversity import diversity as study
 
     return study(gatherer, selection, k=k, weight=weight, expansion=expansion)
 
@@ -71,7 +71,7 @@ def weights(
 
     Example: `berdseye study berds lambda --dataset kialo-dev --pipeline bm25`
     """
-    from evaluation.studies.berds.diversity import tuning
+    from berdseye.evaluation.studies.berds.diversity import tuning
 
     return tuning(gatherer, selection, measure=measure)
 
@@ -86,7 +86,7 @@ def coverage(
 
     Example: `berdseye study berds coverage --pipeline bm25`
     """
-    from evaluation.studies.berds.depth import coverage as study
+    from berdseye.evaluation.studies.berds.depth import coverage as study
 
     return study(gatherer, selection, depth=depth)
 
@@ -101,7 +101,7 @@ def union(
 
     Example: `berdseye study berds union --pipeline bm25 --pipeline "dense(static)"`
     """
-    from evaluation.studies.berds.depth import union as study
+    from berdseye.evaluation.studies.berds.depth import union as study
 
     return study(gatherer, selection, depth=depth)
 
@@ -117,7 +117,7 @@ def leaning(
 
     Example: `berdseye study berds leaning --pipeline bm25 --model "api(gpt-4o-mini)"`
     """
-    from evaluation.studies.berds.sides import leaning as study
+    from berdseye.evaluation.studies.berds.sides import leaning as study
 
     return study(gatherer, selection, k=k, model=_model(gatherer.workspace, model))
 
@@ -133,12 +133,12 @@ def sycophancy(
 
     Example: `berdseye study berds sycophancy --pipeline "dense(static)"`
     """
-    from evaluation.studies.berds.sides import following
+    from berdseye.evaluation.studies.berds.sides import following
 
     return following(gatherer, selection, k=k, model=_model(gatherer.workspace, model))
 
 
 def _model(workspace: "Workspace", name: str | None) -> "LanguageModel | None":
-    from data.language_models.registry import open_language_model
+    from berdseye.data.language_models.registry import open_language_model
 
     return None if name is None else open_language_model(name, workspace)

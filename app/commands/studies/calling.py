@@ -6,10 +6,10 @@ from typing import Any
 import typer.main
 from typer.exceptions import TyperException
 
-from app.commands.studies.results import handed_over
-from data.errors import BadInputError, UnknownNameError
-from data.workspace import Workspace
-from evaluation.studies.result import StudyResult
+from berdseye.app.commands.studies.results import handed_over
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.result import StudyResult
 
 _TOLD_BY = ("list", "show")
 
@@ -57,7 +57,7 @@ def _written(parameter: Any, value: object) -> list[str]:
 
 
 def _group() -> Any:
-    from app.cli import cli
+    from berdseye.app.cli import cli
 
     return vars(typer.main.get_command(cli))["commands"]["study"]
 

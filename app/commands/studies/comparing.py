@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from app.commands.studies.options import SeedOption, study_of_runs
+from berdseye.app.commands.studies.options import SeedOption, study_of_runs
 
 if TYPE_CHECKING:
-    from evaluation.studies.gathering import Gatherer, Selection
-    from evaluation.studies.result import StudyResult
+    from berdseye.evaluation.studies.gathering import Gatherer, Selection
+    from berdseye.evaluation.studies.result import StudyResult
 
 Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
@@ -35,7 +35,7 @@ def compare(
 
     Example: `berdseye study compare --measure Precision@5 --test t`
     """
-    from evaluation.studies.comparing import comparisons
+    from berdseye.evaluation.studies.comparing import comparisons
 
     return comparisons(gatherer, selection, measure, test=test, correction=correction, seed=seed)
 
@@ -51,7 +51,7 @@ def curves(
 
     Example: `berdseye study curves --measure Coverage --deepest 50`
     """
-    from evaluation.studies.comparing import k_curves
+    from berdseye.evaluation.studies.comparing import k_curves
 
     return k_curves(gatherer, selection, measure, deepest=deepest)
 
@@ -66,6 +66,6 @@ def corrected(
 
     Example: `berdseye study corrected --dataset kialo`
     """
-    from evaluation.studies.comparing import correction
+    from berdseye.evaluation.studies.comparing import correction
 
     return correction(gatherer, selection, measures.split())

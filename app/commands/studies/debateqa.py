@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.arguments import only_with
-from app.commands.options import LARGEST_SEED, WorkspaceOption, opened
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting
+from berdseye.app.arguments import only_with
+from berdseye.app.commands.options import LARGEST_SEED, WorkspaceOption, opened
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting
 
 if TYPE_CHECKING:
-    from data.answers import AnswerSet
-    from data.records import Question
-    from data.workspace import Workspace
-    from evaluation.answer_measures.measures import AnswerMeasure
+    from berdseye.data.answers import AnswerSet
+    from berdseye.data.records import Question
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.answer_measures.measures import AnswerMeasure
 
 DatasetOption = Annotated[str, typer.Option(help="The data set: its questions, with partial answers as perspectives.")]
 AnswersOption = Annotated[
@@ -59,7 +59,7 @@ def debateqa(
 
     Example: `berdseye study debateqa --answers mine.jsonl --measures "PD(gpt2,variant=released) DA(llm)"`
     """
-    from evaluation.studies import debateqa as study
+    from berdseye.evaluation.studies import debateqa as study
 
     held, chosen = opened(workspace), _measures(measures, prompts)
     questions = _questions(held, dataset, limit)
@@ -92,9 +92,9 @@ def meta(
 
     Example: `berdseye study debateqa-meta --preferences people.jsonl --measures "PD(gpt2) G-Eval(llm) BLEU"`
     """
-    from evaluation.answer_measures.people_on_dispute import read_dispute_labels
-    from evaluation.answer_measures.preferences import read_preferences
-    from evaluation.studies.debateqa_meta import debateqa_meta
+    from berdseye.evaluation.answer_measures.people_on_dispute import read_dispute_labels
+    from berdseye.evaluation.answer_measures.preferences import read_preferences
+    from berdseye.evaluation.studies.debateqa_meta import debateqa_meta
 
     held, chosen = opened(workspace), _measures(measures, prompts)
     only_with("--preferences", preferences, "seed")
@@ -125,8 +125,8 @@ def stability(
 
     Example: `berdseye study debateqa-stability --measures "PD(gpt2) PD(Qwen/Qwen2-0.5B)" --wraps`
     """
-    from evaluation.answer_measures.wraps import WRAPS
-    from evaluation.studies.debateqa_meta import debateqa_stability
+    from berdseye.evaluation.answer_measures.wraps import WRAPS
+    from berdseye.evaluation.studies.debateqa_meta import debateqa_stability
 
     held, chosen = opened(workspace), _measures(measures, None)
     only_with("PD(MODEL) among the measures", any(m.name == "PD" for m in chosen), "wraps")
@@ -141,7 +141,7 @@ def stability(
 
 
 def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
-    from evaluation.answer_measures.measures import parse_answer_measures
+    from berdseye.evaluation.answer_measures.measures import parse_answer_measures
 
     measures = parse_answer_measures(text)
     only_with("DA(MODEL) among the measures", any(m.name == "DA" for m in measures), "prompts")
@@ -151,14 +151,14 @@ def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
 
 
 def _questions(workspace: "Workspace", dataset: str, limit: int | None) -> list["Question"]:
-    from data.datasets import load_dataset
+    from berdseye.data.datasets import load_dataset
 
     return load_dataset(workspace, dataset)[:limit]
 
 
 def _sets(workspace: "Workspace", dataset: str, names: list[str] | None) -> list["AnswerSet"]:
     """The sets of the option: those that are stored, by name, and files."""
-    from data.answers import AnswerSet, list_answers, load_answers, read_answer_file
+    from berdseye.data.answers import AnswerSet, list_answers, load_answers, read_answer_file
 
     if not names:
         return [load_answers(workspace, m.name) for m in list_answers(workspace) if m.dataset == dataset]

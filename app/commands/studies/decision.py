@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import WorkspaceOption, chosen_detector, opened
-from app.commands.studies.options import SeedOption, stored_runs
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting
+from berdseye.app.commands.options import WorkspaceOption, chosen_detector, opened
+from berdseye.app.commands.studies.options import SeedOption, stored_runs
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting
 
 
 def register(group: typer.Typer) -> None:
@@ -38,8 +38,8 @@ def decision(
 
     Example: `berdseye study decision --dataset debate --corpus web --measure Precision@5 --trials 50`
     """
-    from evaluation.measures import parse_measure
-    from evaluation.studies.decision import decision_study
+    from berdseye.evaluation.measures import parse_measure
+    from berdseye.evaluation.studies.decision import decision_study
 
     held = opened(workspace)
     runs = stored_runs(held, dataset, corpus, pipeline)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.arguments import only_with
-from app.commands.options import WorkspaceOption, opened
-from app.commands.studies.options import SeedOption
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting
+from berdseye.app.arguments import only_with
+from berdseye.app.commands.options import WorkspaceOption, opened
+from berdseye.app.commands.studies.options import SeedOption
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting
 
 if TYPE_CHECKING:
-    from data.workspace import Workspace
-    from evaluation.partial.ranked_sets import RankedSet
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.partial.ranked_sets import RankedSet
 
 _PIPELINES = (
     "bm25",
@@ -91,9 +91,9 @@ def dmerit(
 
     Example: `berdseye study dmerit --evidence perspectrum --pipeline bm25 --pipeline "dense(static)" --part selection`
     """
-    from data.errors import BadInputError
-    from evaluation.partial.ranked_files import read_qrels_file
-    from evaluation.studies.dmerit import dmerit_study
+    from berdseye.data.errors import BadInputError
+    from berdseye.evaluation.partial.ranked_files import read_qrels_file
+    from berdseye.evaluation.studies.dmerit import dmerit_study
 
     held = opened(workspace)
     given = [run is not None or qrels is not None, evidence is not None, dataset is not None or corpus is not None]
@@ -118,8 +118,8 @@ def dmerit(
         if run is not None or qrels is not None:
             ranked = _from_files(run, qrels, depth, missing)
         elif evidence is not None:
-            from data.evidence_sets import read_evidence_set
-            from evaluation.partial.ranked_sets import from_evidence
+            from berdseye.data.evidence_sets import read_evidence_set
+            from berdseye.evaluation.partial.ranked_sets import from_evidence
 
             source = read_evidence_set(evidence, released=released)
             ranked = from_evidence(held, source, pipeline or _PIPELINES, depth or 100, progress=progress)
@@ -131,8 +131,8 @@ def dmerit(
 
 
 def _from_files(runs: list[Path] | None, qrels: Path | None, depth: int | None, missing: Absent) -> "RankedSet":
-    from data.errors import BadInputError
-    from evaluation.partial.ranked_sets import from_files
+    from berdseye.data.errors import BadInputError
+    from berdseye.evaluation.partial.ranked_sets import from_files
 
     if not runs or qrels is None:
         raise BadInputError("--run and --qrels belong together.", hint="Give two or more run files and one qrels file.")
@@ -140,10 +140,10 @@ def _from_files(runs: list[Path] | None, qrels: Path | None, depth: int | None, 
 
 
 def _from_runs(held: "Workspace", dataset: str | None, corpus: str | None, labels: str | None) -> "RankedSet":
-    from annotation.judgments import Judgments
-    from data.errors import BadInputError
-    from evaluation.label_sources import default_source, parse_label_source
-    from evaluation.partial.ranked_sets import from_runs
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.data.errors import BadInputError
+    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.partial.ranked_sets import from_runs
 
     if dataset is None or corpus is None:
         raise BadInputError("--dataset and --corpus belong together.", hint="Name the stored runs by both.")

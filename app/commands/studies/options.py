@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import LARGEST_SEED, MinJudgedOption, WorkspaceOption, opened
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting
+from berdseye.app.commands.options import LARGEST_SEED, MinJudgedOption, WorkspaceOption, opened
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting
 
 if TYPE_CHECKING:
-    from data.runs import Run
-    from data.workspace import Workspace
-    from evaluation.studies.gathering import Gatherer, Selection
-    from evaluation.studies.result import StudyResult
+    from berdseye.data.runs import Run
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.studies.gathering import Gatherer, Selection
+    from berdseye.evaluation.studies.result import StudyResult
 
 DatasetsOption = Annotated[
     list[str] | None, typer.Option("--dataset", help="A data set; may be given again. Else all.")
@@ -39,9 +39,9 @@ ModelOption = Annotated[
 
 def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
     """The runs of a data set over a corpus, of all pipelines or those named; raises `UnknownNameError` with the nearest."""
-    from data.errors import UnknownNameError
-    from data.runs import list_runs, load_run
-    from retrieval.registry import parse_pipeline
+    from berdseye.data.errors import UnknownNameError
+    from berdseye.data.runs import list_runs, load_run
+    from berdseye.retrieval.registry import parse_pipeline
 
     known = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
     wanted = dict.fromkeys(str(parse_pipeline(p)) for p in pipelines) if pipelines else list(known)
@@ -99,9 +99,9 @@ def gathering(
     min_judged: float | None = None,
 ) -> Iterator[tuple["Gatherer", "Selection"]]:
     """What gathers the runs and scores that a command asks for, with progress."""
-    from annotation.judgments import Judgments
-    from evaluation.label_sources import default_source, parse_label_source
-    from evaluation.studies.gathering import Gatherer, Selection, checked
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
 
     held = opened(workspace)
     selection = checked(held, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.arguments import not_with, only_with
-from app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting, print_json
-from data.errors import BadInputError, UnavailableError
-from data.workspace import Workspace
+from berdseye.app.arguments import not_with, only_with
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting, print_json
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 if TYPE_CHECKING:
-    from data.pir_tasks import PirTask
+    from berdseye.data.pir_tasks import PirTask
 
 _ENCODER = "dense(static)"
 _PIPELINES = ("bm25(okapi-notebook)", "bm25", _ENCODER)
@@ -56,7 +56,7 @@ def pir(
 
     Example: `berdseye study pir perspectrum.json --task perspectrum --pipeline bm25 --k 5 --json`
     """
-    from evaluation.studies.pir.study import PARTS, USUAL
+    from berdseye.evaluation.studies.pir.study import PARTS, USUAL
 
     not_with("--json", json, "form", "part", "encoder", "model", "sample", "seed", why="which prints recalls alone")
     parts = list(PARTS) if part == ["all"] else part or list(USUAL)
@@ -67,12 +67,12 @@ def pir(
     if json:
         _print_recalls(tasks, names, k, workspace)
         return
-    from app.pipelines import pipeline_of
-    from data.language_models.cache import CompletionCache
-    from data.language_models.registry import open_language_model
-    from evaluation.pir.task_search import TaskSearch
-    from evaluation.studies.pir.setting import Setting
-    from evaluation.studies.pir.study import pir_study
+    from berdseye.app.pipelines import pipeline_of
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.evaluation.pir.task_search import TaskSearch
+    from berdseye.evaluation.studies.pir.setting import Setting
+    from berdseye.evaluation.studies.pir.study import pir_study
 
     held = opened(workspace)
     with counting("pir") as progress:
@@ -93,7 +93,7 @@ def pir(
 
 
 def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list[PirTask]":
-    from data.pir_tasks import read_pir_task
+    from berdseye.data.pir_tasks import read_pir_task
 
     if len(names) > len(files):
         raise BadInputError(
@@ -105,7 +105,7 @@ def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list
 
 def _found(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
     """The file itself, or what `dataset fetch` keeps under this name, and the task's name."""
-    from data.pir_tasks import kept_task
+    from berdseye.data.pir_tasks import kept_task
 
     if path.exists():
         return path, name
@@ -119,9 +119,9 @@ def _found(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
 
 
 def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: Path | None) -> None:
-    from app.pipelines import pipeline_of
-    from evaluation.pir.recall import perspective_recalls
-    from retrieval.registry import parse_pipeline
+    from berdseye.app.pipelines import pipeline_of
+    from berdseye.evaluation.pir.recall import perspective_recalls
+    from berdseye.retrieval.registry import parse_pipeline
 
     held = _workspace(workspace)
     parsed = [pipeline_of(held, name) if held else parse_pipeline(name) for name in names]

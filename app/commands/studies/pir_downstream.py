@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from app.arguments import only_with
-from app.commands.models import DEFAULT_MODEL, ModelOption
-from app.commands.options import LARGEST_SEED, WorkspaceOption, opened
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting
-from data.errors import BadInputError
+from berdseye.app.arguments import only_with
+from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
+from berdseye.app.commands.options import LARGEST_SEED, WorkspaceOption, opened
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting
+from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from data.records import Pair
-    from data.workspace import Workspace
-    from evaluation.pir.task_search import TaskSearch
+    from berdseye.data.records import Pair
+    from berdseye.data.workspace import Workspace
+    from berdseye.evaluation.pir.task_search import TaskSearch
 
 _PIPELINES = ("dense(static)", "dense(static) >> pap(perspective=difference)")
 
@@ -53,16 +53,16 @@ def pir_downstream(
 
     Example: `berdseye study pir-downstream --perspectrum perspectrum.json --model llm --pipeline bm25`
     """
-    from app.pipelines import pipeline_of
-    from data.labels import LabelStore
-    from data.language_models.cache import CompletionCache
-    from data.language_models.registry import open_language_model
-    from detectors.registry import parse_detector
-    from evaluation.answering.asking import Asker, Sampling
-    from evaluation.answering.essays import Floats, polarities_by_detector, polarities_by_model
-    from evaluation.answering.short_answers import read_accepted
-    from evaluation.studies.pir_downstream import Downstream
-    from evaluation.studies.pir_downstream import pir_downstream as study
+    from berdseye.app.pipelines import pipeline_of
+    from berdseye.data.labels import LabelStore
+    from berdseye.data.language_models.cache import CompletionCache
+    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.detectors.registry import parse_detector
+    from berdseye.evaluation.answering.asking import Asker, Sampling
+    from berdseye.evaluation.answering.essays import Floats, polarities_by_detector, polarities_by_model
+    from berdseye.evaluation.answering.short_answers import read_accepted
+    from berdseye.evaluation.studies.pir_downstream import Downstream
+    from berdseye.evaluation.studies.pir_downstream import pir_downstream as study
 
     if judge is not None and detector is not None:
         raise BadInputError("An essay's side is told twice.", hint="Give --judge or --detector.")
@@ -108,7 +108,7 @@ def pir_downstream(
 
 
 def _task(path: Path, held: "Workspace") -> "TaskSearch":
-    from data.pir_tasks import read_pir_task
-    from evaluation.pir.task_search import TaskSearch
+    from berdseye.data.pir_tasks import read_pir_task
+    from berdseye.evaluation.pir.task_search import TaskSearch
 
     return TaskSearch(read_pir_task(path), held)

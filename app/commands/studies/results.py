@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from app.acting import acting_name
-from app.commands.options import JsonOption, WorkspaceOption, opened
-from app.console import note, print_json
-from data.workspace import Workspace
-from evaluation.studies.result import StudyResult, Table
+from berdseye.app.acting import acting_name
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.console import note, print_json
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 
 class Form(StrEnum):
@@ -47,7 +47,7 @@ def handed_over() -> Iterator[list[StudyResult]]:
 
 def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
     """Keep the result in the workspace and print its tables; notes and the folder go to standard error."""
-    from evaluation.studies.store import save_result
+    from berdseye.evaluation.studies.store import save_result
 
     folder = save_result(workspace, result, made_by=acting_name(workspace))
     if (asked_for := _ASKED_FOR.get()) is not None:
@@ -64,7 +64,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye study list`
     """
-    from evaluation.studies.store import list_results, load_result
+    from berdseye.evaluation.studies.store import list_results, load_result
 
     held = opened(workspace)
     rows = [(r.name, r.created, r.settings) for r in (load_result(held, name) for name in list_results(held))]
@@ -84,13 +84,13 @@ def show(
 
     Example: `berdseye study show berds-base-1f2e3d4c --form latex`
     """
-    from evaluation.studies.store import load_result
+    from berdseye.evaluation.studies.store import load_result
 
     _print(load_result(opened(workspace), name).tables, form)
 
 
 def _print(tables: list[Table], form: Form) -> None:
-    from annotation.export import to_csv
+    from berdseye.annotation.export import to_csv
 
     if form is Form.JSON:
         print_json({t.name: t.cells.to_dict("records") for t in tables})

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import MinJudgedOption, WorkspaceOption, opened
-from app.commands.studies.options import SeedOption, stored_runs
-from app.commands.studies.results import Form, FormOption, finish
-from app.console import counting
+from berdseye.app.commands.options import MinJudgedOption, WorkspaceOption, opened
+from berdseye.app.commands.studies.options import SeedOption, stored_runs
+from berdseye.app.commands.studies.results import Form, FormOption, finish
+from berdseye.app.console import counting
 
 
 def register(group: typer.Typer) -> None:
@@ -42,12 +42,12 @@ def trust(
 
     Example: `berdseye study trust --dataset debate --corpus web --measure Precision@5 --labels "human>embedded"`
     """
-    from annotation.judgments import Judgments
-    from detectors.registry import parse_detector
-    from detectors.trained import adopted_detector
-    from evaluation.label_sources import HUMAN, parse_label_source
-    from evaluation.measures import parse_measure
-    from evaluation.studies.trust import trust_study
+    from berdseye.annotation.judgments import Judgments
+    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.trained import adopted_detector
+    from berdseye.evaluation.label_sources import HUMAN, parse_label_source
+    from berdseye.evaluation.measures import parse_measure
+    from berdseye.evaluation.studies.trust import trust_study
 
     held = opened(workspace)
     parsed = parse_measure(measure)

@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from app.components.charts import counts_as_colours
-from app.components.downloads import downloads
-from app.components.lab.pair_reader import pair_reader
-from app.components.one_of import one_of
-from app.lab import Measured
-from evaluation.detection.confusion import confusion_by, confusion_table, groupings
-from evaluation.detection.judged_pairs import COLUMNS
-from evaluation.detection.lab_charts import figures_chart
-from evaluation.detection.mistakes import MISTAKES, confident_mistakes
-from evaluation.detection.operating_points import said_at
-from evaluation.detection.readable import readable
+from berdseye.app.components.charts import counts_as_colours
+from berdseye.app.components.downloads import downloads
+from berdseye.app.components.lab.pair_reader import pair_reader
+from berdseye.app.components.one_of import one_of
+from berdseye.app.lab import Measured
+from berdseye.evaluation.detection.confusion import confusion_by, confusion_table, groupings
+from berdseye.evaluation.detection.judged_pairs import COLUMNS
+from berdseye.evaluation.detection.lab_charts import figures_chart
+from berdseye.evaluation.detection.mistakes import MISTAKES, confident_mistakes
+from berdseye.evaluation.detection.operating_points import said_at
+from berdseye.evaluation.detection.readable import readable
 
 _SHOWN = 200
 _TOLD = ["mistake", "probability", "question", "perspective", "stance", "corpus", "title"]

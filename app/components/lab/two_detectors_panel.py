@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.components.downloads import downloads
-from app.components.lab.calibration_panel import BESIDE, estimate
-from app.components.lab.pair_reader import pair_reader
-from app.components.one_of import one_of
-from app.components.plain_text import escaped
-from app.lab import Measured, chosen_detector, measured
-from evaluation.detection.confusion import groupings
-from evaluation.detection.judged_pairs import COLUMNS, JudgedPairs
-from evaluation.detection.lab_charts import two_chances_chart
-from evaluation.detection.two_detectors import Side, TwoDetectors, examples, two_detectors, where_they_differ
+from berdseye.app.components.downloads import downloads
+from berdseye.app.components.lab.calibration_panel import BESIDE, estimate
+from berdseye.app.components.lab.pair_reader import pair_reader
+from berdseye.app.components.one_of import one_of
+from berdseye.app.components.plain_text import escaped
+from berdseye.app.lab import Measured, chosen_detector, measured
+from berdseye.evaluation.detection.confusion import groupings
+from berdseye.evaluation.detection.judged_pairs import COLUMNS, JudgedPairs
+from berdseye.evaluation.detection.lab_charts import two_chances_chart
+from berdseye.evaluation.detection.two_detectors import Side, TwoDetectors, examples, two_detectors, where_they_differ
 
 _FIGURES = {"f1": "F1", "auroc": "AUROC", "accuracy": "Accuracy"}
 _SHOWN = 200

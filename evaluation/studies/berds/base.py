@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evaluation.measures import parse_measures
-from evaluation.published import published
-from evaluation.studies.berds.beside import NOTE, beside
-from evaluation.studies.charts import dots
-from evaluation.studies.gathering import Scores, Selection, cells_of
-from evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.berds.beside import NOTE, beside
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.gathering import Scores, Selection, cells_of
+from berdseye.evaluation.studies.result import StudyResult, Table
 
 KS = (5, 10)
 _PUBLISHED = {5: "berds_base_k5", 10: "berds_base_k10"}

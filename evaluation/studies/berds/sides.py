@@ -7,26 +7,26 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from data.corpora import open_corpus
-from data.language_models.cache import CompletionCache
-from data.language_models.protocol import LanguageModel
-from data.records import Question
-from detectors.labelling import judge
-from detectors.sides import TwoSides, supporting_sides
-from evaluation.berds.leaning import Leaning, lead, leanings, shares_of_leanings, supporting_places
-from evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
-from evaluation.bias.sides import shown
-from evaluation.enough_judged import withheld
-from evaluation.intervals import mean_with_interval
-from evaluation.kept_rankings import corpus_ranking
-from evaluation.labelled_runs import labelled_ranking
-from evaluation.studies.charts import stacked
-from evaluation.studies.gathering import Gatherer, Selection
-from evaluation.studies.result import StudyResult, Table
-from evaluation.support import Support
-from retrieval.protocol import Surroundings
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
+from berdseye.data.corpora import open_corpus
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.records import Question
+from berdseye.detectors.labelling import judge
+from berdseye.detectors.sides import TwoSides, supporting_sides
+from berdseye.evaluation.berds.leaning import Leaning, lead, leanings, shares_of_leanings, supporting_places
+from berdseye.evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
+from berdseye.evaluation.bias.sides import shown
+from berdseye.evaluation.enough_judged import withheld
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.kept_rankings import corpus_ranking
+from berdseye.evaluation.labelled_runs import labelled_ranking
+from berdseye.evaluation.studies.charts import stacked
+from berdseye.evaluation.studies.gathering import Gatherer, Selection
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.support import Support
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
 
 _ASKED = ("question", "supporting", "opposing")
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from evaluation.studies.charts import dots
-from evaluation.studies.pir.methods import BASELINE, method_pipeline
-from evaluation.studies.pir.paper import comparison_notes, figure, paper_backbone, paper_column
-from evaluation.studies.pir.recall_cells import LABELS, p_recall_estimate, with_average
-from evaluation.studies.pir.setting import AVERAGE, Part, Setting
-from evaluation.studies.result import Table
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.pir.methods import BASELINE, method_pipeline
+from berdseye.evaluation.studies.pir.paper import comparison_notes, figure, paper_backbone, paper_column
+from berdseye.evaluation.studies.pir.recall_cells import LABELS, p_recall_estimate, with_average
+from berdseye.evaluation.studies.pir.setting import AVERAGE, Part, Setting
+from berdseye.evaluation.studies.result import Table
 
 
 def backbones(setting: Setting) -> Part:

@@ -3,14 +3,14 @@
 import altair as alt
 import pandas as pd
 
-from data.pir_catalogue import known_task
-from evaluation.pir.shares import labels_with_sides, perspective_shares
-from evaluation.pir.task_search import TaskSearch
-from evaluation.studies.pir.paper import comparison_notes, figure, paper_retriever, paper_task
-from evaluation.studies.pir.recall_cells import cell
-from evaluation.studies.pir.setting import Part, Setting
-from evaluation.studies.result import Table
-from retrieval.queries import Query
+from berdseye.data.pir_catalogue import known_task
+from berdseye.evaluation.pir.shares import labels_with_sides, perspective_shares
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.studies.pir.paper import comparison_notes, figure, paper_retriever, paper_task
+from berdseye.evaluation.studies.pir.recall_cells import cell
+from berdseye.evaluation.studies.pir.setting import Part, Setting
+from berdseye.evaluation.studies.result import Table
+from berdseye.retrieval.queries import Query
 
 _NO_SIDES = ("agnews", "story")
 IN_CORPUS = "in the corpus"

@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evaluation.intervals import mean_with_interval
-from evaluation.pir.extraction import Extractions, extractions, with_perspectives
-from evaluation.pir.task_search import TaskSearch
-from evaluation.studies.charts import dots
-from evaluation.studies.pir.paper import comparison_notes, figure, paper_retriever, paper_task
-from evaluation.studies.pir.recall_cells import cell
-from evaluation.studies.pir.setting import Part, Setting
-from evaluation.studies.result import Table
+from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.pir.extraction import Extractions, extractions, with_perspectives
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.pir.paper import comparison_notes, figure, paper_retriever, paper_task
+from berdseye.evaluation.studies.pir.recall_cells import cell
+from berdseye.evaluation.studies.pir.setting import Part, Setting
+from berdseye.evaluation.studies.result import Table
 
 _PAPERS_MODEL = "gpt-3.5-turbo"
 

@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from data.pir_catalogue import known_task
-from evaluation.pir.task_search import TaskSearch
-from evaluation.published import published
-from evaluation.studies.charts import dots
-from evaluation.studies.pir.paper import comparison_notes, figure, paper_column, paper_retriever
-from evaluation.studies.pir.recall_cells import cell, p_recall_estimate, with_average
-from evaluation.studies.pir.setting import AVERAGE, Part, Setting
-from evaluation.studies.result import Table
-from retrieval.projection.forms import FORMS
+from berdseye.data.pir_catalogue import known_task
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.pir.paper import comparison_notes, figure, paper_column, paper_retriever
+from berdseye.evaluation.studies.pir.recall_cells import cell, p_recall_estimate, with_average
+from berdseye.evaluation.studies.pir.setting import AVERAGE, Part, Setting
+from berdseye.evaluation.studies.result import Table
+from berdseye.retrieval.projection.forms import FORMS
 
 BASELINE = "baseline"
 _BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")

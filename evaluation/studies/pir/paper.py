@@ -4,11 +4,11 @@ import re
 
 import pandas as pd
 
-from data.pir_catalogue import PirFacts, known_task
-from evaluation.pir.task_search import TaskSearch
-from evaluation.published import published
-from evaluation.studies.pir.setting import AVERAGE
-from retrieval.encoders.known_models import find_known
+from berdseye.data.pir_catalogue import PirFacts, known_task
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.pir.setting import AVERAGE
+from berdseye.retrieval.encoders.known_models import find_known
 
 _RETRIEVERS = {
     "facebook/dpr-question_encoder-single-nq-base": "dpr",

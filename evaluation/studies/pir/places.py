@@ -3,11 +3,11 @@
 import altair as alt
 import pandas as pd
 
-from data.workspace import file_stem
-from evaluation.pir.locations import location_matrix
-from evaluation.studies.pir.recall_cells import LABELS
-from evaluation.studies.pir.setting import Part, Setting
-from evaluation.studies.result import Table
+from berdseye.data.workspace import file_stem
+from berdseye.evaluation.pir.locations import location_matrix
+from berdseye.evaluation.studies.pir.recall_cells import LABELS
+from berdseye.evaluation.studies.pir.setting import Part, Setting
+from berdseye.evaluation.studies.result import Table
 
 
 def places(setting: Setting) -> Part:

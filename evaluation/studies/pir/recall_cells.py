@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from evaluation.intervals import Estimate, mean_of_means, mean_with_interval
-from evaluation.pir.recall import root_values, successes
-from evaluation.pir.task_search import TaskSearch
-from evaluation.studies.pir.setting import AVERAGE, Setting
+from berdseye.evaluation.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.pir.recall import root_values, successes
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.studies.pir.setting import AVERAGE, Setting
 
 LABELS = "task file"
 

@@ -5,13 +5,13 @@ from collections import Counter
 import altair as alt
 import pandas as pd
 
-from evaluation.intervals import Estimate, mean_with_interval
-from evaluation.pir.recall import root_values, successes
-from evaluation.pir.task_search import TaskSearch
-from evaluation.studies.pir.paper import comparison_notes, figure, paper_column, paper_retriever
-from evaluation.studies.pir.recall_cells import cell, p_recall_estimate, with_average
-from evaluation.studies.pir.setting import Part, Setting
-from evaluation.studies.result import Table
+from berdseye.evaluation.intervals import Estimate, mean_with_interval
+from berdseye.evaluation.pir.recall import root_values, successes
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.studies.pir.paper import comparison_notes, figure, paper_column, paper_retriever
+from berdseye.evaluation.studies.pir.recall_cells import cell, p_recall_estimate, with_average
+from berdseye.evaluation.studies.pir.setting import Part, Setting
+from berdseye.evaluation.studies.result import Table
 
 _ROW = 28
 

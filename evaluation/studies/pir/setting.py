@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from data.language_models.cache import CompletionCache
-from data.language_models.protocol import LanguageModel
-from data.progress import Progress, silent
-from evaluation.pir.task_search import TaskSearch
-from evaluation.studies.result import Table
-from retrieval.pipeline import Pipeline
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.studies.result import Table
+from berdseye.retrieval.pipeline import Pipeline
 
 AVERAGE = "average"
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from data.errors import BadInputError, UnknownNameError
-from evaluation.studies.pir.backbones import backbones
-from evaluation.studies.pir.bias import bias
-from evaluation.studies.pir.extraction import extraction
-from evaluation.studies.pir.methods import methods
-from evaluation.studies.pir.places import places
-from evaluation.studies.pir.retrievers import retrievers
-from evaluation.studies.pir.setting import Part, Setting
-from evaluation.studies.result import StudyResult
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.evaluation.studies.pir.backbones import backbones
+from berdseye.evaluation.studies.pir.bias import bias
+from berdseye.evaluation.studies.pir.extraction import extraction
+from berdseye.evaluation.studies.pir.methods import methods
+from berdseye.evaluation.studies.pir.places import places
+from berdseye.evaluation.studies.pir.retrievers import retrievers
+from berdseye.evaluation.studies.pir.setting import Part, Setting
+from berdseye.evaluation.studies.result import StudyResult
 
 PARTS: Mapping[str, Callable[[Setting], Part]] = {
     "retrievers": retrievers,

@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 from there import pair
 
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.connection import Connection, connect
-from annotation.label_studio.project import Project, find_or_create
-from annotation.label_studio.server import Server, running, start
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.connection import Connection, connect
+from berdseye.annotation.label_studio.project import Project, find_or_create
+from berdseye.annotation.label_studio.server import Server, running, start
+from berdseye.data.workspace import Workspace
 
 
 @pytest.fixture(scope="session")

@@ -13,15 +13,15 @@ import pytest
 from faulty_proxy import FAULTS, proxy
 from world import VERSION, World
 
-from annotation.judgments import Judgments
-from annotation.label_studio import connection as connections
-from annotation.label_studio.connection import Connection, connect
-from annotation.label_studio.project import find_or_create, project_by_id
-from annotation.label_studio.pull import pull
-from annotation.label_studio.push import push
-from annotation.label_studio.server import running, start
-from data.errors import BerdseyeError
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio import connection as connections
+from berdseye.annotation.label_studio.connection import Connection, connect
+from berdseye.annotation.label_studio.project import find_or_create, project_by_id
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.server import running, start
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.workspace import Workspace
 
 _GIVE_UP_SECONDS = 3.0
 _ANSWER_SECONDS = "_ANSWER_SECONDS"

@@ -10,18 +10,18 @@ import pytest
 from there import new_user, pair, signed_in
 from typer.testing import CliRunner
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.accounts import give_account, known_account
-from annotation.label_studio.batch_projects import send_batch
-from annotation.label_studio.connection import Connection, connect
-from annotation.label_studio.credentials import read_passwords, write_passwords
-from annotation.label_studio.people import email_of
-from annotation.people import Identity, link, person_of
-from app.cli import cli
-from app.roles import RefusedError
-from data.errors import BadInputError
-from data.workspace import Workspace
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.accounts import give_account, known_account
+from berdseye.annotation.label_studio.batch_projects import send_batch
+from berdseye.annotation.label_studio.connection import Connection, connect
+from berdseye.annotation.label_studio.credentials import read_passwords, write_passwords
+from berdseye.annotation.label_studio.people import email_of
+from berdseye.annotation.people import Identity, link, person_of
+from berdseye.app.cli import cli
+from berdseye.app.roles import RefusedError
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
 
 live = pytest.mark.label_studio
 ISSUER = "https://id.example.org"

@@ -6,19 +6,19 @@ from uuid import uuid4
 import pytest
 from there import annotate, new_user, task_of, user_of
 
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.config import Word, result_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.drift import find_drift
-from annotation.label_studio.people import Directory
-from annotation.label_studio.project import Project
-from annotation.label_studio.pull import pull
-from annotation.label_studio.push import push
-from annotation.label_studio.remote import all_tasks
-from annotation.label_studio.report import Report
-from annotation.label_studio.sync import sync
-from annotation.people import link
-from data.errors import BadInputError
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.config import Word, result_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.people import Directory
+from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.remote import all_tasks
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.people import link
+from berdseye.data.errors import BadInputError
 
 pytestmark = pytest.mark.label_studio
 SUPPORTS = Word("supports", "")

@@ -8,16 +8,16 @@ import pytest
 from there import annotate, pair, user_of
 from typer.testing import CliRunner
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.config import Word
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.project import described
-from annotation.label_studio.purpose import batch_purposes
-from annotation.label_studio.remote import all_tasks
-from app.cli import cli
-from data.errors import BadInputError
-from data.workspace import Workspace
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.config import Word
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.project import described
+from berdseye.annotation.label_studio.purpose import batch_purposes
+from berdseye.annotation.label_studio.remote import all_tasks
+from berdseye.app.cli import cli
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
 

@@ -4,8 +4,8 @@ import pytest
 from label_studio_sdk.label_interface import LabelInterface
 from there import pair
 
-from annotation.judgments import VERDICTS, Annotator
-from annotation.label_studio.config import (
+from berdseye.annotation.judgments import VERDICTS, Annotator
+from berdseye.annotation.label_studio.config import (
     CONFIG,
     Word,
     pair_of,
@@ -15,10 +15,10 @@ from annotation.label_studio.config import (
     task_data,
     word_of,
 )
-from annotation.label_studio.forms import check_config
-from annotation.label_studio.merge import Step, step
-from annotation.label_studio.people import email_of
-from data.errors import BadInputError
+from berdseye.annotation.label_studio.forms import check_config
+from berdseye.annotation.label_studio.merge import Step, step
+from berdseye.annotation.label_studio.people import email_of
+from berdseye.data.errors import BadInputError
 
 A, B, C = Word("supports", ""), Word("does not support", "why"), Word("unsure", "")
 

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import pytest
 from there import annotate, change, held_here, pair, task_of, user_of
 
-from annotation.doctor.examine import mend
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.config import Word, result_of, task_data
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.doctor import examine_exchange
-from annotation.label_studio.drift import find_drift
-from annotation.label_studio.project import Project
-from annotation.label_studio.push import push
-from annotation.label_studio.remote import raw_tasks
-from annotation.label_studio.sync import sync
+from berdseye.annotation.doctor.examine import mend
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.config import Word, result_of, task_data
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.doctor import examine_exchange
+from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.remote import raw_tasks
+from berdseye.annotation.label_studio.sync import sync
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]

@@ -16,11 +16,11 @@ from faults import Scene
 from faulty_proxy import FAULTS
 from world import World
 
-from annotation.judgments import Judgments
-from annotation.label_studio.connection import connect
-from annotation.label_studio.project import find_or_create
-from annotation.label_studio.server import running, start
-from data.workspace import Workspace
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.connection import connect
+from berdseye.annotation.label_studio.project import find_or_create
+from berdseye.annotation.label_studio.server import running, start
+from berdseye.data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
 WAYS = ("push", "pull")

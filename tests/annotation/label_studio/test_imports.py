@@ -8,20 +8,20 @@ from uuid import uuid4
 import pytest
 from there import annotate, pair, user_of
 
-from annotation.batch_progress import batch_progress
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio.batch_tasks import write_batch_file
-from annotation.label_studio.config import Word, result_of, task_data
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.foreign import Rule
-from annotation.label_studio.imports import import_file, import_project
-from annotation.label_studio.people import People
-from annotation.label_studio.project import Project
-from annotation.label_studio.push import push
-from annotation.label_studio.remote import all_tasks
-from annotation.people import link
-from data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.batch_progress import batch_progress
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio.batch_tasks import write_batch_file
+from berdseye.annotation.label_studio.config import Word, result_of, task_data
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.foreign import Rule
+from berdseye.annotation.label_studio.imports import import_file, import_project
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.remote import all_tasks
+from berdseye.annotation.people import link
+from berdseye.data.errors import BadInputError, UnknownNameError
 
 FORM = """<View><Text name="t" value="$text"/><Text name="c" value="$claim"/>
 <Choices name="stance" toName="t"><Choice value="Yes"/><Choice value="No"/><Choice value="hm"/></Choices>

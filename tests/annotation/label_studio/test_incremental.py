@@ -7,15 +7,15 @@ from datetime import timedelta
 import pytest
 from there import annotate, held_here, held_there, task_of, user_of
 
-from annotation.judgments import Annotator, Judgments
-from annotation.label_studio import changes
-from annotation.label_studio.config import Word, result_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.project import Project
-from annotation.label_studio.pull import pull
-from annotation.label_studio.purpose import purpose_of, write_received
-from annotation.label_studio.push import push
-from annotation.label_studio.report import Report
+from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.label_studio import changes
+from berdseye.annotation.label_studio.config import Word, result_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.pull import pull
+from berdseye.annotation.label_studio.purpose import purpose_of, write_received
+from berdseye.annotation.label_studio.push import push
+from berdseye.annotation.label_studio.report import Report
 
 pytestmark = pytest.mark.label_studio
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation.label_studio.connection import connect
-from annotation.label_studio.credentials import make_credentials, read_credentials
-from annotation.label_studio.server import Server, running, start
-from data.errors import BadInputError, UnavailableError
-from data.workspace import Workspace
+from berdseye.annotation.label_studio.connection import connect
+from berdseye.annotation.label_studio.credentials import make_credentials, read_credentials
+from berdseye.annotation.label_studio.server import Server, running, start
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 live = pytest.mark.label_studio
 
@@ -23,7 +23,7 @@ live = pytest.mark.label_studio
 @live
 def test_it_answers_and_is_found_by_other_processes(server: Server, server_folder: Path) -> None:
     assert server.answers()
-    code = "import sys; from pathlib import Path; from annotation.label_studio.server import running; "
+    code = "import sys; from pathlib import Path; from berdseye.annotation.label_studio.server import running; "
     code += "found = running(Path(sys.argv[1])); print(found.url, found.pid)"
     shown = subprocess.run(
         [sys.executable, "-c", code, str(server_folder)],

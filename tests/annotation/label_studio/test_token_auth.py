@@ -8,11 +8,11 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from annotation.label_studio.connection import connect, translated
-from annotation.label_studio.server import Server
-from annotation.label_studio.token_auth import TokenAuth
-from data.errors import BadInputError, UnavailableError
-from data.workspace import Workspace
+from berdseye.annotation.label_studio.connection import connect, translated
+from berdseye.annotation.label_studio.server import Server
+from berdseye.annotation.label_studio.token_auth import TokenAuth
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 URL = "https://labels.example.org/ls"
 

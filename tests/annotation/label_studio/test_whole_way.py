@@ -11,12 +11,12 @@ from playwright.sync_api import Browser, Page, expect
 from there import pair
 from typer.testing import CliRunner
 
-from annotation.batches import Item, Plan, create_batch
-from annotation.judgments import Judgments
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.credentials import ADMIN_EMAIL
-from app.cli import cli
-from data.workspace import Workspace
+from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.credentials import ADMIN_EMAIL
+from berdseye.app.cli import cli
+from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, chromium, go, new_context, served, settled, shown_text, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.label_studio, pytest.mark.slow, pytest.mark.timeout(600)]

@@ -4,12 +4,12 @@ from uuid import uuid4
 
 import httpx
 
-from annotation.judgments import Annotator, Judgments, PairRecord
-from annotation.label_studio.config import Word, result_of
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.people import email_of
-from annotation.label_studio.project import Project
-from annotation.label_studio.remote import RemoteTask, all_tasks
+from berdseye.annotation.judgments import Annotator, Judgments, PairRecord
+from berdseye.annotation.label_studio.config import Word, result_of
+from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.people import email_of
+from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks
 
 Held = dict[tuple[str, str], tuple[str, str]]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from data.language_models.cache import CompletionCache
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Message
-from data.workspace import Workspace
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Message
+from berdseye.data.workspace import Workspace
 from tests.data.language_models.scripted import ScriptedModel
 
 ECHO = PromptTemplate("echo", (Message("user", "Say [Text]"),), fenced=False)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from data.language_models.protocol import Completion, Prompt, Ready, unused
-from data.progress import Progress, silent
+from berdseye.data.language_models.protocol import Completion, Prompt, Ready, unused
+from berdseye.data.progress import Progress, silent
 
 
 class ScriptedModel:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError, UnavailableError
-from data.language_models.api import ApiModel, Price
-from data.language_models.protocol import Completion, Message, Prompt
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.protocol import Completion, Message, Prompt
 from tests.data.language_models.chat_server import (
     Reply,
     completion,

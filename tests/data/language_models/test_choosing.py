@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError, UnavailableError
-from data.language_models.api import ApiModel
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Message
-from data.workspace import Workspace
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Message
+from berdseye.data.workspace import Workspace
 from tests.data.language_models.chat_server import Reply, completion, last_words, refusal
 from tests.data.language_models.scripted import ScriptedModel
 from tests.data.language_models.serving import Serving

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import UnavailableError
-from data.language_models.api import ApiModel
-from data.language_models.cache import CompletionCache, Spent
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Alternative, Completion, Message
-from data.language_models.usage import counted
-from data.workspace import Workspace
+from berdseye.data.errors import UnavailableError
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cache import CompletionCache, Spent
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Alternative, Completion, Message
+from berdseye.data.language_models.usage import counted
+from berdseye.data.workspace import Workspace
 from tests.data.language_models.cache_writer import ECHO, write
 from tests.data.language_models.chat_server import completion
 from tests.data.language_models.scripted import ScriptedModel

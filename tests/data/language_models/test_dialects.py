@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError
-from data.language_models.api import ApiModel
-from data.language_models.protocol import Alternative, Message
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.protocol import Alternative, Message
 from tests.data.language_models.chat_server import Reply, completion, refusal
 from tests.data.language_models.serving import Serving
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError, UnavailableError
-from data.language_models.api import ApiModel
-from data.language_models.cache import CompletionCache
-from data.language_models.pace import Pace
-from data.language_models.registry import open_language_model
-from data.workspace import Workspace
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.pace import Pace
+from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.workspace import Workspace
 from tests.data.language_models.cache_writer import ECHO
 from tests.data.language_models.chat_server import Reply, completion, last_words
 from tests.data.language_models.serving import Serving

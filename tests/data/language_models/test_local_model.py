@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from data.errors import BadInputError, UnavailableError
-from data.language_models.local import LocalModel
-from data.language_models.protocol import Completion, Message, Prompt
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.protocol import Completion, Message, Prompt
 from tests.data.language_models.small_models import TEMPLATE, save_small_model
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.language_models.api import ApiModel, Price
-from data.language_models.local import LocalModel
-from data.language_models.registry import open_language_model
-from data.workspace import Workspace
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.workspace import Workspace
 
 
 def with_settings(workspace: Workspace, text: str) -> Workspace:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError
-from data.language_models.prompts import PromptTemplate, read_prompt
-from data.language_models.protocol import Message
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
+from berdseye.data.language_models.protocol import Message
 
 ASKING = PromptTemplate("asking", (Message("system", "Be kind."), Message("user", "Read\n[Passage]\nand [Question]")))
 

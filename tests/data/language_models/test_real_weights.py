@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from data.language_models.api import ApiModel
-from data.language_models.cache import CompletionCache
-from data.language_models.choosing import choose
-from data.language_models.local import LocalModel
-from data.language_models.prompts import PromptTemplate
-from data.language_models.protocol import Message, Prompt
-from data.workspace import Workspace
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.protocol import Message, Prompt
+from berdseye.data.workspace import Workspace
 from tests.data.language_models.chat_server import chat_server, greedy
 from tests.data.language_models.small_models import save_small_model
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError, UnknownNameError
-from data.pir_reformat.registry import KINDS, reformat
-from data.pir_tasks import pir_task
-from evaluation.published import published
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.pir_reformat.registry import KINDS, reformat
+from berdseye.data.pir_tasks import pir_task
+from berdseye.evaluation.published import published
 
 Rows = list[dict[str, Any]]
 

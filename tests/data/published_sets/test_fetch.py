@@ -8,15 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 from home_server import home
 
-from data.datasets import GOLD, load_dataset
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.labels import LabelStore
-from data.published_sets.catalogue import SETS, named_sets
-from data.published_sets.fetch import Missing, Report, fetch
-from data.published_sets.part import Part
-from data.records import Pair
-from data.workspace import Workspace
-from evaluation.published import published
+from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.published_sets.catalogue import SETS, named_sets
+from berdseye.data.published_sets.fetch import Missing, Report, fetch
+from berdseye.data.published_sets.part import Part
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.published import published
 
 
 def test_berds_from_copies(workspace: Workspace, shared_data: Path) -> None:

@@ -8,7 +8,7 @@ from multiprocessing.context import ForkServerContext
 import pytest
 from web_servers import Site, serving
 
-from data.web import addresses
+from berdseye.data.web import addresses
 from tests.killable import fork_server
 
 PUBLIC = "127.0.0.2"

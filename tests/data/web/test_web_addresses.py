@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.web.addresses import ForbiddenAddressError, is_public, web_address
+from berdseye.data.web.addresses import ForbiddenAddressError, is_public, web_address
 
 NOT_PUBLIC = [
     "127.0.0.1",

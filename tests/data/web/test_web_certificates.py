@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from web_servers import ARTICLE, Site, html, page, quick
 
-from data.web.fetch import fetched
+from berdseye.data.web.fetch import fetched
 
 x509 = pytest.importorskip("cryptography.x509")
 

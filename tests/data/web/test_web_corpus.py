@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 import pytest
 from web_servers import ARTICLE, Site, plain, quick, search_results
 
-from data.corpora import open_corpus
-from data.corpora.web import add_web_corpus
-from data.datasets import save_dataset
-from data.errors import BadInputError, BerdseyeError
-from data.records import Perspective, Question
-from data.runs import load_run
-from data.workspace import Workspace
-from retrieval.protocol import Surroundings
-from retrieval.registry import parse_pipeline
-from retrieval.running import run_pipeline
-from retrieval.search import search
+from berdseye.data.corpora import open_corpus
+from berdseye.data.corpora.web import add_web_corpus
+from berdseye.data.datasets import save_dataset
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.records import Perspective, Question
+from berdseye.data.runs import load_run
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.running import run_pipeline
+from berdseye.retrieval.search import search
 
 QUESTION = "Should cities ban cars?"
 TRAMS = "Trams carry more people than cars on the same street, and cities that ban cars need them."

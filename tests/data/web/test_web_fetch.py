@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_servers import ARTICLE, Site, html, page, quick, redirect, status
 
-from data.web.fetch import Fetched, fetched
-from data.web.settings import WebSettings
+from berdseye.data.web.fetch import Fetched, fetched
+from berdseye.data.web.settings import WebSettings
 
 MEGABYTE = 1_000_000
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_processes import many, write_for_ever
 
-from data.errors import BerdseyeError, StaleError
-from data.records import Passage
-from data.web.page_store import Page, PageStore
+from berdseye.data.errors import BerdseyeError, StaleError
+from berdseye.data.records import Passage
+from berdseye.data.web.page_store import Page, PageStore
 
 
 def made(*numbers: int) -> list[Page]:

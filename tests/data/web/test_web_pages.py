@@ -10,10 +10,10 @@ import pytest
 from web_processes import ask
 from web_servers import ARTICLE, Site, html, plain, quick, redirect, search_results, status
 
-from data.corpora import cut_page
-from data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
-from data.web.pages import WebPages
-from data.web.settings import WebSettings
+from berdseye.data.corpora import cut_page
+from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from berdseye.data.web.pages import WebPages
+from berdseye.data.web.settings import WebSettings
 
 QUESTION = "Should cities ban cars?"
 TODAY = datetime.now(UTC).date().isoformat()

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from web_servers import Reply, Site, quick, redirect, search_results, status
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError
-from data.web.providers import KEY, Hit, Hits, open_provider
-from data.web.settings import WebSettings
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.web.providers import KEY, Hit, Hits, open_provider
+from berdseye.data.web.settings import WebSettings
 
 SECRET = "not-a-real-key-0123"
 

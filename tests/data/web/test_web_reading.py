@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from web_servers import ARTICLE, page
 
-from data.errors import UnavailableError
-from data.web import reading
-from data.web.reading import PageReader
-from data.web.reasons import PageError
-from data.web_page import read_page
+from berdseye.data.errors import UnavailableError
+from berdseye.data.web import reading
+from berdseye.data.web.reading import PageReader
+from berdseye.data.web.reasons import PageError
+from berdseye.data.web_page import read_page
 
 SLOW = "<p>" * 1_600_000
 

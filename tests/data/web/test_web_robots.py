@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from web_servers import ARTICLE, Site, html, quick, redirect, status
 
-from data.web.fetch import Fetched, fetched
+from berdseye.data.web.fetch import Fetched, fetched
 
 RULES = (
     b"User-agent: *\nDisallow: /private\n\nUser-agent: berdseye\nDisallow: /not-for-us\nAllow: /not-for-us/but-this\n"

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError, BerdseyeError, UnknownNameError
-from data.web.settings import SERPER, WebSettings
-from data.web.trusted import TRUSTED
+from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
+from berdseye.data.web.settings import SERPER, WebSettings
+from berdseye.data.web.trusted import TRUSTED
 
 
 def test_settings_come_back_from_json() -> None:

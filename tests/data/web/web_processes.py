@@ -4,10 +4,10 @@ from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from data.records import Passage
-from data.web.page_store import Page, PageStore
-from data.web.pages import WebPages
-from data.web.settings import WebSettings
+from berdseye.data.records import Passage
+from berdseye.data.web.page_store import Page, PageStore
+from berdseye.data.web.pages import WebPages
+from berdseye.data.web.settings import WebSettings
 
 
 def many(asked: tuple[Path, int]) -> list[tuple[str, int]]:

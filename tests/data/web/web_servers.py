@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from data.web.settings import WebSettings
+from berdseye.data.web.settings import WebSettings
 
 ARTICLE = "The council voted on Tuesday to close the inner streets to cars from the spring, after a long debate. " * 4
 Reply = Callable[[BaseHTTPRequestHandler], None]

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.labels import LabelStore
-from data.language_models.cache import CompletionCache
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.labelling import label
-from detectors.prompts import MOST_CHARACTERS
-from detectors.registry import parse_detector
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.labels import LabelStore
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.prompts import MOST_CHARACTERS
+from berdseye.detectors.registry import parse_detector
 from tests.data.language_models.chat_server import Reply, completion, last_words, refusal
 from tests.data.language_models.serving import Serving
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from data.errors import BadInputError
-from data.language_models.api import ApiModel
-from data.language_models.cache import CompletionCache
-from data.workspace import Workspace
-from detectors.disputes import Answered, dispute_awareness, dispute_prompt
-from detectors.sides import TwoSides, supporting_sides
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.api import ApiModel
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.disputes import Answered, dispute_awareness, dispute_prompt
+from berdseye.detectors.sides import TwoSides, supporting_sides
 from tests.app.command_line import output
 from tests.data.language_models.chat_server import Reply, completion, last_words
 from tests.data.language_models.serving import Serving

@@ -9,9 +9,9 @@ import pytest
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassification, AutoTokenizer
 
-from data.errors import BadInputError, UnavailableError
-from data.records import Pair
-from detectors.registry import parse_detector
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.records import Pair
+from berdseye.detectors.registry import parse_detector
 
 LABELS = {0: "contradiction", 1: "Entailment", 2: "neutral"}
 PAIRS = [

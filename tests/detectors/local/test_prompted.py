@@ -9,11 +9,11 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.records import Pair
-from detectors.local.answers import spellings
-from detectors.prompts import PASSAGE, PERSPECTIVE, detection_prompt
-from detectors.registry import parse_detector
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.records import Pair
+from berdseye.detectors.local.answers import spellings
+from berdseye.detectors.prompts import PASSAGE, PERSPECTIVE, detection_prompt
+from berdseye.detectors.registry import parse_detector
 
 PAIRS = [
     Pair("zoos are good", "zoos should be banned"),

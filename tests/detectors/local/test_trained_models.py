@@ -14,11 +14,11 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from sentence_transformers import CrossEncoder
 from transformers import AutoModelForCausalLM, AutoTokenizer, BertForSequenceClassification, BertModel
 
-from data.errors import BadInputError, StaleError, UnavailableError
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from detectors.trained import finish
+from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import finish
 
 PAIRS = [Pair("zoos are good", "zoos should be banned", "trams"), Pair("the cars of cities", "cars are bad")]
 TEXTS = [(p.passage, p.perspective) for p in PAIRS]
@@ -67,7 +67,7 @@ def test_a_training_is_used_as_its_card_says(models: Path, workspace: Workspace)
 
 def test_a_head_over_embeddings_loads_as_it_was_saved(models: Path, workspace: Workspace) -> None:
     """What `detector train` makes of a model that embeds texts."""
-    from retrieval.encoders.segments import segment_encoder
+    from berdseye.retrieval.encoders.segments import segment_encoder
 
     base = made_models.classifier(models / "base", {0: "supports"})
     BertModel.from_pretrained(base).save_pretrained(base)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from detectors.training import cards
+from berdseye.detectors.training import cards
 
 sys.path.append(str(Path(__file__).parents[2] / "retrieval" / "encoders"))
 

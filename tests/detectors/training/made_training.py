@@ -6,10 +6,10 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from data.labelled_pairs import LabelledPair, Split
-from data.records import Pair
-from detectors.prompts import ZERO_SHOT
-from detectors.training.training_set import TrainingSet, pairs_hash, training_set
+from berdseye.data.labelled_pairs import LabelledPair, Split
+from berdseye.data.records import Pair
+from berdseye.detectors.prompts import ZERO_SHOT
+from berdseye.detectors.training.training_set import TrainingSet, pairs_hash, training_set
 
 WORDS = ("cars", "trams", "zoos", "schools", "uniforms", "cities")
 SPLITS: tuple[Split, ...] = ("train", "train", "train", "train", "dev", "test")

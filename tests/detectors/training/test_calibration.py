@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from detectors.quality import calibration_error
-from detectors.training.calibration import best_temperature, calibrated
-from detectors.training.curve import CURVE_FILE, Curve, read_curve
+from berdseye.detectors.quality import calibration_error
+from berdseye.detectors.training.calibration import best_temperature, calibrated
+from berdseye.detectors.training.curve import CURVE_FILE, Curve, read_curve
 
 
 @settings(deadline=None, max_examples=10)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from made_training import made_pairs, made_set
 
-from data.errors import BadInputError, StaleError, UnavailableError
-from data.workspace import Workspace
-from detectors.ensemble import STACK_FILE
-from detectors.registry import parse_detector
-from detectors.training.training import Plan, train_detector
+from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.ensemble import STACK_FILE
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.training.training import Plan, train_detector
 
 PAIRS = [p.pair for p in made_pairs()]
 

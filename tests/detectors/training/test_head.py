@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_training import made_set
 
-from detectors.embedded import Logistic, shipped_weights
-from detectors.features import features
-from detectors.quality import best_threshold
-from detectors.training.head import PRIOR, fit_head, train_head, truth
+from berdseye.detectors.embedded import Logistic, shipped_weights
+from berdseye.detectors.features import features
+from berdseye.detectors.quality import best_threshold
+from berdseye.detectors.training.head import PRIOR, fit_head, train_head, truth
 
 START = Logistic((0.0, 1.0), (1.0, 2.0), (1.0, -0.5), -0.3, 0.4)
 

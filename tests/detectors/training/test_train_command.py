@@ -8,10 +8,10 @@ import pytest
 from made_training import made_pairs
 from typer.testing import CliRunner
 
-from annotation.judgments import VERDICTS, Judgments, PairRecord
-from app.cli import cli, main
-from data.splits import split_of
-from data.workspace import Workspace
+from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord
+from berdseye.app.cli import cli, main
+from berdseye.data.splits import split_of
+from berdseye.data.workspace import Workspace
 
 
 def train(workspace: Workspace, *arguments: object) -> str:

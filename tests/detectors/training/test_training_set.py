@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_training import made_pairs
 
-from data.errors import BadInputError
-from data.labelled_pairs import LabelledPair
-from data.records import Pair
-from data.splits import same_question, split_of
-from detectors.training.training_set import FEWEST, pairs_hash, training_set
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.records import Pair
+from berdseye.data.splits import same_question, split_of
+from berdseye.detectors.training.training_set import FEWEST, pairs_hash, training_set
 
 
 def test_pairs_keep_the_splits_of_their_file() -> None:

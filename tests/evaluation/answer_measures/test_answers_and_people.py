@@ -10,9 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from evaluation.answer_measures.people_on_dispute import dispute_agreement, fleiss_kappa, majority, read_dispute_labels
-from evaluation.answer_measures.preferences import (
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.answer_measures.people_on_dispute import (
+    dispute_agreement,
+    fleiss_kappa,
+    majority,
+    read_dispute_labels,
+)
+from berdseye.evaluation.answer_measures.preferences import (
     Preference,
     elo_ratings,
     pair_accuracy,

@@ -7,20 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.answers import Answer, AnswerSet, save_answers
-from data.datasets import save_dataset
-from data.errors import BadInputError, UnknownNameError
-from data.records import Perspective, Question
-from data.workspace import Workspace
-from evaluation.answer_measures.measures import AnswerMeasure, parse_answer_measures
-from evaluation.answer_measures.people_on_dispute import DisputeLabel
-from evaluation.answer_measures.preferences import Preference
-from evaluation.published import published
-from evaluation.studies.debateqa import debateqa
-from evaluation.studies.debateqa_figures import group_figure, printed_column, same_model
-from evaluation.studies.debateqa_meta import debateqa_meta, debateqa_stability
-from evaluation.studies.result import StudyResult
-from evaluation.studies.store import list_results, load_result, save_result
+from berdseye.data.answers import Answer, AnswerSet, save_answers
+from berdseye.data.datasets import save_dataset
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.records import Perspective, Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.measures import AnswerMeasure, parse_answer_measures
+from berdseye.evaluation.answer_measures.people_on_dispute import DisputeLabel
+from berdseye.evaluation.answer_measures.preferences import Preference
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.debateqa import debateqa
+from berdseye.evaluation.studies.debateqa_figures import group_figure, printed_column, same_model
+from berdseye.evaluation.studies.debateqa_meta import debateqa_meta, debateqa_stability
+from berdseye.evaluation.studies.result import StudyResult
+from berdseye.evaluation.studies.store import list_results, load_result, save_result
 from tests.app.command_line import output
 from tests.data.language_models.scripted import ScriptedModel
 from tests.evaluation.answer_measures.answer_models import tiny_model
@@ -56,7 +56,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(*_: object) -> ScriptedModel:
         return ScriptedModel(lambda prompt: "1" if "debated" in prompt else "0")
 
-    monkeypatch.setattr("evaluation.answer_measures.measures.open_language_model", opened)
+    monkeypatch.setattr("berdseye.evaluation.answer_measures.measures.open_language_model", opened)
 
 
 @pytest.mark.usefixtures("judge")
@@ -91,7 +91,7 @@ def test_the_papers_own_means_give_its_weighted_ranks_as_a_study(workspace: Work
             self.column, self.turn = column, 0
 
         def values(self, *_: object, **__: object) -> object:
-            from evaluation.answer_measures.items import Measured
+            from berdseye.evaluation.answer_measures.items import Measured
 
             self.turn += 1
             return Measured(np.array([held[f"s{self.turn - 1}"][self.column]]))

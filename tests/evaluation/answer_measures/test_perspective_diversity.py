@@ -11,14 +11,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError, UnknownNameError
-from data.language_models.local import LocalModel
-from data.records import Perspective
-from data.workspace import Workspace
-from evaluation.answer_measures.items import Answered
-from evaluation.answer_measures.losses import shared_beginning, shared_losses, whole_losses
-from evaluation.answer_measures.perspective_diversity import PerspectiveDiversityScorer, recovery_ratio
-from evaluation.answer_measures.reading import Reader, joined
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.records import Perspective
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.items import Answered
+from berdseye.evaluation.answer_measures.losses import shared_beginning, shared_losses, whole_losses
+from berdseye.evaluation.answer_measures.perspective_diversity import PerspectiveDiversityScorer, recovery_ratio
+from berdseye.evaluation.answer_measures.reading import Reader, joined
 from tests.evaluation.answer_measures.answer_models import TEXTS, item, partial_answers, smollm_model, tiny_model
 
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from data.corpora import Corpus, add_corpus, open_corpus
-from data.language_models.cache import CompletionCache
-from data.workspace import Workspace
-from evaluation.answering.asking import Asker
-from evaluation.answering.chunks import ChunkSource
-from retrieval.registry import parse_pipeline
+from berdseye.data.corpora import Corpus, add_corpus, open_corpus
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answering.asking import Asker
+from berdseye.evaluation.answering.chunks import ChunkSource
+from berdseye.retrieval.registry import parse_pipeline
 from tests.data.language_models.scripted import ScriptedModel
 
 DOCUMENTS = {

@@ -5,9 +5,9 @@ import re
 import pytest
 from answering_world import CARS, ZOOS, asker_of, source_of
 
-from data.errors import BadInputError
-from data.workspace import Workspace
-from evaluation.answering.strategies import plain, react, vanilla
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answering.strategies import plain, react, vanilla
 
 
 def agent(asked: str) -> str:

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from answering_world import CARS, ZOOS, asker_of
 
-from data.errors import BadInputError
-from data.language_models.cache import CompletionCache
-from data.language_models.local import LocalModel
-from data.language_models.protocol import Message
-from data.workspace import Workspace
-from evaluation.answering.asking import Asker, Sampling, Spending, parse_search
-from evaluation.answering.chunks import Chunk
-from evaluation.answering.styles import STYLES, read_style
-from evaluation.answering.window import Window
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.protocol import Message
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, parse_search
+from berdseye.evaluation.answering.chunks import Chunk
+from berdseye.evaluation.answering.styles import STYLES, read_style
+from berdseye.evaluation.answering.window import Window
 from tests.data.language_models.small_models import save_small_model
 from tests.offline_models import offline_models
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from data.corpora import Corpus, add_corpus, open_corpus
-from data.errors import BadInputError
-from data.workspace import Workspace
-from evaluation.answering.chunks import Chunk, ChunkSource
-from retrieval.registry import parse_pipeline
+from berdseye.data.corpora import Corpus, add_corpus, open_corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answering.chunks import Chunk, ChunkSource
+from berdseye.retrieval.registry import parse_pipeline
 
 
 def corpus(workspace: Workspace, documents: dict[str, str], *, kind: str = "passages", words: int = 5) -> Corpus:

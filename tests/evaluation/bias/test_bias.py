@@ -4,14 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.records import Perspective, Question, Stance
-from data.workspace import Workspace
-from evaluation.bias.charts import share_dots, sycophancy_arrows
-from evaluation.bias.sides import leaning_beside_people, leaning_of, leaning_shares, stance_shares, wholly_judged
-from evaluation.bias.stored import SYCOPHANCY, by_people, location_matrices, results_of, table_of
-from evaluation.labelled_runs import LabelledRun
-from evaluation.studies.result import StudyResult, Table
-from evaluation.studies.store import save_result
+from berdseye.data.records import Perspective, Question, Stance
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.bias.charts import share_dots, sycophancy_arrows
+from berdseye.evaluation.bias.sides import (
+    leaning_beside_people,
+    leaning_of,
+    leaning_shares,
+    stance_shares,
+    wholly_judged,
+)
+from berdseye.evaluation.bias.stored import SYCOPHANCY, by_people, location_matrices, results_of, table_of
+from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.studies.store import save_result
 
 NAN = np.nan
 

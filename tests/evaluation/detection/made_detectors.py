@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from data.records import Pair
-from detectors.protocol import Floats
+from berdseye.data.records import Pair
+from berdseye.detectors.protocol import Floats
 
 
 class Made:

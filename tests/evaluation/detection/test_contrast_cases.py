@@ -7,9 +7,9 @@ import pytest
 from made_detectors import Made
 from sklearn.metrics import roc_auc_score
 
-from data.near_duplicates import near_duplicates
-from detectors.registry import parse_detector
-from evaluation.detection.contrast import (
+from berdseye.data.near_duplicates import near_duplicates
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.detection.contrast import (
     ALL,
     ALWAYS_PLAIN,
     ALWAYS_YES,

@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_detectors import Made, by_passage
 
-from data.errors import BadInputError
-from data.labelled_pairs import LabelledPair
-from data.records import Pair
-from evaluation.detection.labelled_files import (
+from berdseye.data.errors import BadInputError
+from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.records import Pair
+from berdseye.evaluation.detection.labelled_files import (
     intervals_over,
     read_judged_pairs,
     rows_to_test_on,
     rows_to_tune_on,
 )
-from evaluation.detection.scoring import FIGURES, rescored, score
+from berdseye.evaluation.detection.scoring import FIGURES, rescored, score
 
 ROWS = [
     LabelledPair(Pair(passage, "It is so."), supports)

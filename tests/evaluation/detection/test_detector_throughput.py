@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from data.errors import UnknownNameError
-from data.language_models.cache import Spent
-from data.workspace import Workspace
-from evaluation.detection.throughput import made_pairs, measure_throughput, per_1000_calls
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.language_models.cache import Spent
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.detection.throughput import made_pairs, measure_throughput, per_1000_calls
 
 
 def test_made_pairs_are_distinct_and_of_the_usual_length() -> None:

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from app.cli import cli
-from data.errors import BadInputError
-from detectors.embedded import EmbeddedDetector, Logistic, Weights, shipped_weights
-from detectors.registry import parse_detector
-from detectors.thresholds import Tuned
-from evaluation.detection.learning_curve import ALL, RANDOM, UNCERTAIN, corrections_for_gain, learning_curve
+from berdseye.app.cli import cli
+from berdseye.data.errors import BadInputError
+from berdseye.detectors.embedded import EmbeddedDetector, Logistic, Weights, shipped_weights
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.thresholds import Tuned
+from berdseye.evaluation.detection.learning_curve import ALL, RANDOM, UNCERTAIN, corrections_for_gain, learning_curve
 
 TOPICS = (
     "zoos",

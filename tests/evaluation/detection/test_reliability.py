@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
 
-from detectors.quality import calibration_error
-from evaluation.detection.calibration import Binning, calibration
+from berdseye.detectors.quality import calibration_error
+from berdseye.evaluation.detection.calibration import Binning, calibration
 
 RNG = np.random.default_rng(1)
 P = RNG.beta(0.6, 1.2, 3_000).astype(np.float32)

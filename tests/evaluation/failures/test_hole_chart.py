@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import vl_convert
 
-from evaluation.failures.charts import hole_chart
+from berdseye.evaluation.failures.charts import hole_chart
 
 
 def test_the_hole_map_is_a_whole_svg_whatever_the_questions_say() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.failures.reasons import REASONS, Circumstances, attribute
+from berdseye.evaluation.failures.reasons import REASONS, Circumstances, attribute
 
 K = 5
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.errors import BadInputError
-from evaluation.interchange.ranking import labelled
-from evaluation.interchange.trec_qrels import read_trec_qrels
-from evaluation.interchange.trec_run import parse_trec_run, read_trec_run, trec_run
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.interchange.ranking import labelled
+from berdseye.evaluation.interchange.trec_qrels import read_trec_qrels
+from berdseye.evaluation.interchange.trec_run import parse_trec_run, read_trec_run, trec_run
 
 DIGITS = "1" * 5000
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.errors import BadInputError
-from evaluation.interchange.berds import read_released_run
-from evaluation.measures import parse_measures
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.interchange.berds import read_released_run
+from berdseye.evaluation.measures import parse_measures
 
 
 def row(*labels: list[Any], perspectives: Any = ("yes", "no")) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.partial.rank_matrices import NOT_FOUND, RankMatrices, rank_matrices
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, RankMatrices, rank_matrices
 
 # Two queries, three systems, lists of four. Query q1 has the relevant passages a, b; q2 has c, d, e.
 RELEVANT = {"q1": ["a", "b"], "q2": ["c", "d", "e"]}

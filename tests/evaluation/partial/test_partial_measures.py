@@ -7,9 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_ranks import hand_made, random_matrices
 
-from data.errors import BadInputError, UnknownNameError
-from evaluation.partial.classic_measures import average_precision, measured, ndcg, r_precision, recall, system_means
-from evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.evaluation.partial.classic_measures import (
+    average_precision,
+    measured,
+    ndcg,
+    r_precision,
+    recall,
+    system_means,
+)
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
 
 
 def test_hand_worked_values() -> None:

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from made_ranks import hand_made, random_matrices
 
-from data.errors import BadInputError
-from evaluation.partial.pool_coverage import coverage_by_depth, coverage_by_systems, found_by_depth, logarithmic_fit
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.partial.pool_coverage import (
+    coverage_by_depth,
+    coverage_by_systems,
+    found_by_depth,
+    logarithmic_fit,
+)
 
 
 def test_hand_worked_coverage() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from evaluation.partial.rank_agreement import error_rate, kendall_tau, left_without, pair_tau, signs
-from evaluation.published import published
+from berdseye.evaluation.partial.rank_agreement import error_rate, kendall_tau, left_without, pair_tau, signs
+from berdseye.evaluation.published import published
 
 FEW = st.lists(st.integers(0, 4), min_size=2, max_size=9)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from made_ranks import RELEVANT, RUNS, hand_made
 
-from data.errors import BadInputError
-from evaluation.partial.rank_matrices import NOT_FOUND, rank_matrices
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, rank_matrices
 
 
 def test_ranks_are_those_of_the_lists() -> None:

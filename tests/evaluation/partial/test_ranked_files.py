@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError
-from evaluation.partial.ranked_files import read_qrels_file, read_run_file, read_run_files
-from evaluation.partial.ranked_sets import from_files
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.partial.ranked_files import read_qrels_file, read_run_file, read_run_files
+from berdseye.evaluation.partial.ranked_sets import from_files
 
 
 def written(path: Path, text: str) -> Path:

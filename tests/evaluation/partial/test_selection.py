@@ -5,8 +5,8 @@ import pytest
 from made_ranks import hand_made, random_matrices
 from scipy.stats import kendalltau
 
-from evaluation.partial.classic_measures import recall, system_means
-from evaluation.partial.selection import (
+from berdseye.evaluation.partial.classic_measures import recall, system_means
+from berdseye.evaluation.partial.selection import (
     choice_agreement,
     extreme_choice,
     first_found,

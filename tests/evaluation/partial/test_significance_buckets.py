@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from made_ranks import hand_made, random_matrices
 from scipy.stats import ttest_rel
 
-from evaluation.partial.classic_measures import recall
-from evaluation.partial.selection import first_found, only
-from evaluation.partial.significance_buckets import (
+from berdseye.evaluation.partial.classic_measures import recall
+from berdseye.evaluation.partial.selection import first_found, only
+from berdseye.evaluation.partial.significance_buckets import (
     BUCKETS,
     PairTests,
     annotated,

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.language_models.cache import CompletionCache
-from data.language_models.protocol import Completion
-from data.pir_tasks import PirTask, pir_task
-from data.records import Ids
-from data.workspace import Workspace
-from evaluation.pir.extraction import extractions, with_perspectives
-from evaluation.pir.locations import ELSEWHERE, location_matrix
-from evaluation.pir.shares import perspective_shares, shares_over_roots
-from evaluation.pir.task_search import TaskSearch
-from retrieval.registry import parse_pipeline
+from berdseye.data.errors import BadInputError
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import Completion
+from berdseye.data.pir_tasks import PirTask, pir_task
+from berdseye.data.records import Ids
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.pir.extraction import extractions, with_perspectives
+from berdseye.evaluation.pir.locations import ELSEWHERE, location_matrix
+from berdseye.evaluation.pir.shares import perspective_shares, shares_over_roots
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.retrieval.registry import parse_pipeline
 
 
 def task(**changed: Any) -> PirTask:
@@ -159,7 +159,7 @@ def test_rankings_are_kept(workspace: Workspace, monkeypatch: pytest.MonkeyPatch
         calls.append(asked)
         return first, None
 
-    monkeypatch.setattr("evaluation.pir.task_search.search_passages", counted)
+    monkeypatch.setattr("berdseye.evaluation.pir.task_search.search_passages", counted)
     again = TaskSearch(words, workspace)
     assert again.ranked(pipeline, again.asked(), 2).tolist() == first.tolist()
     assert calls == []

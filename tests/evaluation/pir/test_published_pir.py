@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 import pandas as pd
 import pytest
 
-from evaluation.published import published
+from berdseye.evaluation.published import published
 
 
 def off(printed: pd.Series, recomputed: pd.Series, half: float = 0.05) -> dict[str, tuple[float, float]]:

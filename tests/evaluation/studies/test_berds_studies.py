@@ -8,25 +8,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.judgments import Judgments
-from data.corpora import add_corpus
-from data.datasets import GOLD, save_dataset
-from data.errors import BadInputError
-from data.labels import LabelStore
-from data.records import Pair, Perspective, Question
-from data.runs import list_runs, load_run, save_run
-from data.workspace import Workspace
-from evaluation.interchange.made_elsewhere import IMPORTED
-from evaluation.label_sources import parse_label_source
-from evaluation.published import published, published_names
-from evaluation.studies.berds.base import base
-from evaluation.studies.berds.beside import beside, paper_name
-from evaluation.studies.berds.depth import coverage, union
-from evaluation.studies.berds.diversity import diversity, tuning
-from evaluation.studies.berds.sides import following, leaning
-from evaluation.studies.comparing import comparisons, corrected_comparisons, correction, k_curves
-from evaluation.studies.gathering import Gatherer, Selection, checked
-from evaluation.studies.result import StudyResult
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.corpora import add_corpus
+from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair, Perspective, Question
+from berdseye.data.runs import list_runs, load_run, save_run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.published import published, published_names
+from berdseye.evaluation.studies.berds.base import base
+from berdseye.evaluation.studies.berds.beside import beside, paper_name
+from berdseye.evaluation.studies.berds.depth import coverage, union
+from berdseye.evaluation.studies.berds.diversity import diversity, tuning
+from berdseye.evaluation.studies.berds.sides import following, leaning
+from berdseye.evaluation.studies.comparing import comparisons, corrected_comparisons, correction, k_curves
+from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
+from berdseye.evaluation.studies.result import StudyResult
 
 TEXTS = ["zoos protect rare animals", "zoos harm animals that pace their cages", "cars crowd streets",
          "cars bring people to work", "bread is baked at night"]  # fmt: skip
@@ -109,7 +109,9 @@ def test_leaning_and_sycophancy(gatherer: Gatherer, monkeypatch: pytest.MonkeyPa
     cells = follow.tables[0].cells.set_index("asked")
     assert cells.loc["opposing", ["n", "undefined"]].tolist() == [0, 2]
     assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
-    monkeypatch.setattr("evaluation.kept_rankings.search", None)  # what was searched for once is not searched for again
+    monkeypatch.setattr(
+        "berdseye.evaluation.kept_rankings.search", None
+    )  # what was searched for once is not searched for again
     assert following(gatherer, ALL, k=1).tables[0].cells.equals(follow.tables[0].cells)
     with pytest.raises(TypeError):
         following(gatherer, ALL, k=2)

@@ -3,13 +3,13 @@
 import pandas as pd
 import pytest
 
-from data.errors import BadInputError
-from data.runs import load_run, run_name
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.measures import parse_measure
-from evaluation.studies.decision import AT_RANDOM, BY_VALUE, ORDERS, decision_study
-from evaluation.studies.result import StudyResult
+from berdseye.data.errors import BadInputError
+from berdseye.data.runs import load_run, run_name
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.measures import parse_measure
+from berdseye.evaluation.studies.decision import AT_RANDOM, BY_VALUE, ORDERS, decision_study
+from berdseye.evaluation.studies.result import StudyResult
 
 
 def study(workspace: Workspace, measure: str = "MRecall@3", detector: str = "random(rate=0.4)") -> StudyResult:

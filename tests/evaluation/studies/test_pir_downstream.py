@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from data.errors import BadInputError
-from data.labels import LabelStore
-from data.language_models.cache import CompletionCache
-from data.pir_tasks import pir_task
-from data.records import Pair
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.answering.asking import Asker
-from evaluation.answering.essays import polarities_by_detector, polarities_by_model
-from evaluation.answering.short_answers import contains, exact_match, normalised, read_accepted
-from evaluation.pir.task_search import TaskSearch
-from evaluation.published import published
-from evaluation.studies.pir_downstream import Downstream, paper_row, pir_downstream
-from evaluation.studies.result import StudyResult
-from evaluation.studies.store import save_result
-from retrieval.registry import parse_pipeline
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.pir_tasks import pir_task
+from berdseye.data.records import Pair
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.answering.asking import Asker
+from berdseye.evaluation.answering.essays import polarities_by_detector, polarities_by_model
+from berdseye.evaluation.answering.short_answers import contains, exact_match, normalised, read_accepted
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.published import published
+from berdseye.evaluation.studies.pir_downstream import Downstream, paper_row, pir_downstream
+from berdseye.evaluation.studies.result import StudyResult
+from berdseye.evaluation.studies.store import save_result
+from berdseye.retrieval.registry import parse_pipeline
 from tests.data.language_models.scripted import ScriptedModel
 
 YEARS = {"France": "1789", "Russia": "1917", "Iran": "1979", "Cuba": "1959"}

@@ -6,10 +6,10 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from data.errors import UnknownNameError
-from data.workspace import Workspace
-from evaluation.studies.result import StudyResult, Table
-from evaluation.studies.store import list_results, load_result, save_result
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.evaluation.studies.store import list_results, load_result, save_result
 
 CELLS = pd.DataFrame(
     [

@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from annotation.judgments import Judgments
-from data.errors import BadInputError
-from data.runs import load_run, run_name
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import parse_measures
-from evaluation.studies.result import StudyResult
-from evaluation.studies.trust import trust_study
+from berdseye.annotation.judgments import Judgments
+from berdseye.data.errors import BadInputError
+from berdseye.data.runs import load_run, run_name
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.studies.result import StudyResult
+from berdseye.evaluation.studies.trust import trust_study
 
 
 def study(workspace: Workspace, measure: str, labels: str = "gold>embedded") -> StudyResult:

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.trust.labelled_lists import LabelledLists
+from berdseye.evaluation.trust.labelled_lists import LabelledLists
 
 
 def lists_of(

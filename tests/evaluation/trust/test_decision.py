@@ -7,9 +7,9 @@ import pytest
 from made_lists import lists_of, random_lists
 from test_judging_plan import many
 
-from evaluation.measures import Measure, parse_measures
-from evaluation.trust.decision import Decision
-from evaluation.trust.labelled_lists import LabelledLists
+from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.trust.decision import Decision
+from berdseye.evaluation.trust.labelled_lists import LabelledLists
 
 PRECISION, MRECALL, COVERAGE = parse_measures("Precision@2 MRecall@2 Coverage@2")
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_lists import lists_of, random_lists
 
-from evaluation.measures import Measure, parse_measures
-from evaluation.trust.flip_margin import flip_margin
-from evaluation.trust.labelled_lists import Bools, LabelledLists
-from evaluation.trust.perspective_changes import Groups, cheapest_outcomes
+from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.trust.flip_margin import flip_margin
+from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
+from berdseye.evaluation.trust.perspective_changes import Groups, cheapest_outcomes
 
 PRECISION, MRECALL = parse_measures("Precision@2 MRecall@2")
 

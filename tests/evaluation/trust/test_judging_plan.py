@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from made_lists import lists_of
 
-from evaluation.measures import Measure, parse_measures
-from evaluation.trust.judging_plan import JudgingPlan, follow, judging_plan, needed
-from evaluation.trust.labelled_lists import LabelledLists
+from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.trust.judging_plan import JudgingPlan, follow, judging_plan, needed
+from berdseye.evaluation.trust.labelled_lists import LabelledLists
 
 PRECISION, MRECALL = parse_measures("Precision@2 MRecall@2")
 

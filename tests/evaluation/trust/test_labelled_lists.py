@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from annotation.judgments import Judgments, PairRecord
-from data.datasets import GOLD, load_dataset
-from data.errors import BadInputError
-from data.labels import LabelStore
-from data.records import Pair
-from data.run_pairs import run_pairs
-from data.runs import Run, load_run, run_name
-from data.workspace import Workspace
-from detectors.registry import parse_detector
-from evaluation.label_sources import parse_label_source
-from evaluation.measures import parse_measures
-from evaluation.scoring import score_run
-from evaluation.trust.labelled_lists import calibrated_chance, labelled_lists
+from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Pair
+from berdseye.data.run_pairs import run_pairs
+from berdseye.data.runs import Run, load_run, run_name
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.trust.labelled_lists import calibrated_chance, labelled_lists
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 from made_lists import lists_of
 from scipy.stats import norm
 
-from data.errors import BadInputError
-from evaluation.measures import parse_measures
-from evaluation.trust.wrong_order import chance_against, wrong_order
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.measures import parse_measures
+from berdseye.evaluation.trust.wrong_order import chance_against, wrong_order
 
 PRECISION = parse_measures("Precision@1")[0]
 

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from data.atomic import write_json
-from data.corpora import Corpus
-from data.records import Passage, Ranking
-from retrieval.cluster.dense_shards import Source, build_shard, train
-from retrieval.cluster.server import ShardServer
-from retrieval.cluster.sharded_indexes import ShardedDense, ShardedLexical
-from retrieval.cluster.shards import Plan
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.protocol import Indexer, Ranker
-from retrieval.queries import Query
+from berdseye.data.atomic import write_json
+from berdseye.data.corpora import Corpus
+from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.cluster.dense_shards import Source, build_shard, train
+from berdseye.retrieval.cluster.server import ShardServer
+from berdseye.retrieval.cluster.sharded_indexes import ShardedDense, ShardedLexical
+from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.protocol import Indexer, Ranker
+from berdseye.retrieval.queries import Query
 
 
 def build_here(corpus: Corpus, indexer: Indexer[Any], shards: int) -> Plan:

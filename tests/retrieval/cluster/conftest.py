@@ -7,9 +7,9 @@ import pytest
 from several_nodes import SeveralNodes
 from tied_corpus import write_tied_corpus
 
-from data.corpora import Corpus
-from data.workspace import Workspace
-from retrieval.cluster.connection import Connection, connect
+from berdseye.data.corpora import Corpus
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.cluster.connection import Connection, connect
 
 
 @pytest.fixture(scope="session")

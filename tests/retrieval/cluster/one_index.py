@@ -3,11 +3,11 @@
 import numpy as np
 from tied_corpus import QUESTIONS
 
-from data.corpora import Corpus
-from retrieval.protocol import Searchable
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
-from retrieval.search import search, search_passages
+from berdseye.data.corpora import Corpus
+from berdseye.retrieval.protocol import Searchable
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search, search_passages
 
 PIPELINES = (
     "bm25",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from retrieval.cluster.connection import import_ray
+from berdseye.retrieval.cluster.connection import import_ray
 
 STORE = 80_000_000  # of shared memory for each node, near the least that Ray takes
 # A node that is gone is noticed in about three seconds in place of fifteen; workers start when they are needed.

@@ -12,27 +12,27 @@ from one_index import QUERIES
 from several_nodes import SeveralNodes
 from tied_corpus import write_tied_corpus
 
-from data.corpora import Corpus
-from data.corpora.parts import part_path
-from data.errors import BerdseyeError, UnavailableError
-from data.workspace import Workspace
-from retrieval.cluster.building import build_shards
-from retrieval.cluster.connection import Connection
-from retrieval.cluster.shards import Plan
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.lexical.ranker import LexicalIndexer
-from retrieval.registry import parse_pipeline
-from retrieval.search import search, search_passages
+from berdseye.data.corpora import Corpus
+from berdseye.data.corpora.parts import part_path
+from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.cluster.building import build_shards
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search, search_passages
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 MANY = 60
 BUILD = """
 import sys
 from pathlib import Path
-from data.corpora import Corpus
-from retrieval.cluster.building import build_shards
-from retrieval.cluster.connection import connect
-from retrieval.lexical.ranker import LexicalIndexer
+from berdseye.data.corpora import Corpus
+from berdseye.retrieval.cluster.building import build_shards
+from berdseye.retrieval.cluster.connection import connect
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
 
 build_shards(Corpus(Path(sys.argv[1])), LexicalIndexer(), connect(sys.argv[2]), int(sys.argv[3]))
 """

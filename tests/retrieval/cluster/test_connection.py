@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError
-from retrieval.cluster.connection import Connection, connect
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.retrieval.cluster.connection import Connection, connect
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:", ":6379", "ray://127.0.0.1:10001", ""])

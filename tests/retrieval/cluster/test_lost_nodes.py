@@ -9,16 +9,16 @@ import pytest
 from several_nodes import SeveralNodes
 from tied_corpus import QUESTIONS
 
-from data.corpora import Corpus
-from data.errors import UnavailableError
-from data.records import Ranking
-from retrieval.cluster.building import build_shards
-from retrieval.cluster.collection import ShardedCollection, sharded
-from retrieval.cluster.connection import Connection
-from retrieval.lexical.ranker import LexicalIndexer
-from retrieval.passage_collections import Stored
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import UnavailableError
+from berdseye.data.records import Ranking
+from berdseye.retrieval.cluster.building import build_shards
+from berdseye.retrieval.cluster.collection import ShardedCollection, sharded
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
 
 WORDS = LexicalIndexer()
 BM25 = parse_pipeline("bm25").ranker

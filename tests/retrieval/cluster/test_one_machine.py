@@ -8,9 +8,9 @@ import pytest
 from one_index import QUERIES
 from tied_corpus import write_tied_corpus
 
-from data.workspace import Workspace
-from retrieval.registry import parse_pipeline
-from retrieval.search import search
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search
 
 # Builds by the command line and searches; prints what was found, and who listens where beyond this machine.
 SESSION = """
@@ -19,12 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 import psutil
 from typer.testing import CliRunner
-from app.cli import cli
-from data.corpora import Corpus
-from retrieval.cluster.collection import sharded
-from retrieval.cluster.connection import connect
-from retrieval.registry import parse_pipeline
-from retrieval.search import search_passages
+from berdseye.app.cli import cli
+from berdseye.data.corpora import Corpus
+from berdseye.retrieval.cluster.collection import sharded
+from berdseye.retrieval.cluster.connection import connect
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search_passages
 
 workspace, queries = sys.argv[1], json.loads(sys.argv[2])
 with connect("local", object_store=80_000_000) as cluster:

@@ -6,16 +6,16 @@ from built_here import CutHere, build_here, lay_out_here
 from one_index import QUERIES, assert_same
 from tied_corpus import write_tied_corpus
 
-from data.corpora import Corpus
-from data.errors import BadInputError, BerdseyeError
-from data.workspace import Workspace
-from retrieval.cluster.collection import served
-from retrieval.cluster.shards import Plan
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.lexical.ranker import LexicalIndexer
-from retrieval.lexical.statistics import Statistics
-from retrieval.registry import parse_pipeline
-from retrieval.search import search, search_passages
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.cluster.collection import served
+from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.lexical.statistics import Statistics
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search, search_passages
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 

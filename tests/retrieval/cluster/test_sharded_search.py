@@ -7,16 +7,16 @@ from one_index import QUERIES, assert_same
 from several_nodes import SeveralNodes
 from tied_corpus import write_tied_corpus
 
-from data.corpora import Corpus
-from data.errors import StaleError, UnavailableError
-from data.workspace import Workspace
-from retrieval.cluster.building import build_shards
-from retrieval.cluster.collection import sharded
-from retrieval.cluster.connection import Connection
-from retrieval.dense.ranker import DenseIndexer
-from retrieval.lexical.ranker import LexicalIndexer
-from retrieval.registry import parse_pipeline
-from retrieval.search import search, search_passages
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import StaleError, UnavailableError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.cluster.building import build_shards
+from berdseye.retrieval.cluster.collection import sharded
+from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search, search_passages
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tied_corpus import write_tied_corpus
 
-from data.errors import BadInputError, StaleError, UnavailableError
-from data.workspace import Workspace
-from retrieval.cluster.shards import MOST_SHARDS, Plan, standing
-from retrieval.lexical.ranker import LexicalIndexer
+from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.cluster.shards import MOST_SHARDS, Plan, standing
+from berdseye.retrieval.lexical.ranker import LexicalIndexer
 
 WORDS = LexicalIndexer()
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from data.corpora import Corpus, Kind, Manifest
-from data.corpora.parts import SCHEMA, part_path, write_part
-from data.workspace import Workspace
+from berdseye.data.corpora import Corpus, Kind, Manifest
+from berdseye.data.corpora.parts import SCHEMA, part_path, write_part
+from berdseye.data.workspace import Workspace
 
 _WORDS = [
     "cars",

@@ -7,13 +7,13 @@ import faiss
 import numpy as np
 import pytest
 
-from retrieval.dense.building import build_vectors
-from retrieval.dense.index import DenseIndex, load, save
-from retrieval.dense.layouts import LAYOUTS, Layout, lists
-from retrieval.dense.ranker import Dense
-from retrieval.encoders.protocol import Vectors
-from retrieval.passage_collections import Loose
-from retrieval.queries import Query
+from berdseye.retrieval.dense.building import build_vectors
+from berdseye.retrieval.dense.index import DenseIndex, load, save
+from berdseye.retrieval.dense.layouts import LAYOUTS, Layout, lists
+from berdseye.retrieval.dense.ranker import Dense
+from berdseye.retrieval.encoders.protocol import Vectors
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.queries import Query
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 
 COUNT, DIMENSION, K = 10_000, 16, 10
@@ -85,7 +85,7 @@ def test_an_index_comes_back_as_it_was(
 def test_vectors_can_be_read_back(
     name: str, stored: dict[str, Path], clustered: tuple[Vectors, Vectors], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retrieval.dense.index._BLOCK", 4_000)
+    monkeypatch.setattr("berdseye.retrieval.dense.index._BLOCK", 4_000)
     blocks = list(opened(stored[name], LAYOUTS[name]).blocks())
     assert [start for start, _ in blocks] == [0, 4_000, 8_000]
     assert np.allclose(np.concatenate([vectors for _, vectors in blocks]), clustered[0], atol=TOLERANCE[name])
@@ -137,7 +137,7 @@ def test_there_is_enough_to_learn_from() -> None:
 
 
 def test_a_sample_is_learned_from_and_all_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retrieval.dense.layouts._MOST_TRAINING", 100)
+    monkeypatch.setattr("berdseye.retrieval.dense.layouts._MOST_TRAINING", 100)
     vectors = unit(np.random.default_rng(0).normal(size=(5_000, 8)))
     folder = Path(mkdtemp())
     assert LAYOUTS["sq8"].training(5_000) == 64 * lists(5_000)

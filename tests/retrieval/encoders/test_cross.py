@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 from transformers import AutoTokenizer
 
-from data.errors import BadInputError
-from data.records import Passage
-from retrieval.encoders.registry import open_cross_encoder
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.registry import open_cross_encoder
 
 QUERY = "should zoos be banned?"
 TEXTS = ["zoos are cars", "the city of trams and of schools and of cars", "", "uniforms"]

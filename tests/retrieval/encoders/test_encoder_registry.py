@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import tiny_models
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.records import Passage
-from data.static_embedding import static_embedding
-from retrieval.encoders.known_models import CROSS, DENSE, SPARSE
-from retrieval.encoders.registry import known_encoders, open_cross_encoder, open_encoder, open_sparse_encoder
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.records import Passage
+from berdseye.data.static_embedding import static_embedding
+from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE
+from berdseye.retrieval.encoders.registry import known_encoders, open_cross_encoder, open_encoder, open_sparse_encoder
 
 ROOT = Path(__file__).parents[3]
 
@@ -103,7 +103,7 @@ def test_code_of_a_model_is_not_run_unasked(models: Path, monkeypatch: pytest.Mo
 
 def test_naming_encoders_imports_nothing_heavy() -> None:
     code = (
-        "import sys, retrieval.encoders.registry as r; r.known_encoders();"
+        "import sys, berdseye.retrieval.encoders.registry as r; r.known_encoders();"
         "print([m for m in ('torch', 'transformers', 'sentence_transformers', 'openai') if m in sys.modules])"
     )
     done = subprocess.run(

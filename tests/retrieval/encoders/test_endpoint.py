@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError
-from data.records import Passage
-from retrieval.encoders import endpoint
-from retrieval.encoders.registry import open_encoder
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders import endpoint
+from berdseye.retrieval.encoders.registry import open_encoder
 
 SIZE = 6
 

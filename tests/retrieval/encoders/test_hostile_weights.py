@@ -9,9 +9,9 @@ import pytest
 import tiny_models
 import torch
 
-from data.errors import BerdseyeError
-from evaluation.kept_rankings import np as ranking_numpy
-from retrieval.encoders.registry import open_encoder
+from berdseye.data.errors import BerdseyeError
+from berdseye.evaluation.kept_rankings import np as ranking_numpy
+from berdseye.retrieval.encoders.registry import open_encoder
 
 
 class Attack:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
-from data.records import Passage
-from retrieval.encoders.registry import open_encoder
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.registry import open_encoder
 
 TEXTS = [
     "Should cars be banned from city centres?",

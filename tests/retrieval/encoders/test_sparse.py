@@ -13,10 +13,10 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from sentence_transformers.sparse_encoder.modules import SpladePooling
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from data.errors import BadInputError
-from data.records import Passage
-from retrieval.encoders.known_models import SPARSE
-from retrieval.encoders.registry import open_sparse_encoder
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.known_models import SPARSE
+from berdseye.retrieval.encoders.registry import open_sparse_encoder
 
 TEXTS = ["should zoos be banned?", "the cars and the trams and the cars of the city", "", "zoo " * 40]
 PASSAGES = [Passage(n, str(n), "zoos" if n % 2 else "", text) for n, text in enumerate(TEXTS)]

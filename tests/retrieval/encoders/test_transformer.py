@@ -19,9 +19,9 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from tokenizers import processors
 from transformers import AutoModel, AutoTokenizer, BertModel
 
-from data.errors import BadInputError, UnavailableError
-from data.records import Passage
-from retrieval.encoders.registry import open_encoder
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.registry import open_encoder
 
 TEXTS = ["zoos", "should cars be banned from the city, and what of trams?", "", "a tram", "the the the zoo"]
 

@@ -14,9 +14,9 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import Tensor
 from transformers import AutoModel, AutoTokenizer, DPRContextEncoder, DPRQuestionEncoder, T5EncoderModel
 
-from data.records import Passage
-from retrieval.encoders.known_models import DENSE
-from retrieval.encoders.registry import open_encoder
+from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.known_models import DENSE
+from berdseye.retrieval.encoders.registry import open_encoder
 
 QUERIES = ["should zoos be banned?", "what of the tram", ""]
 PASSAGES = [

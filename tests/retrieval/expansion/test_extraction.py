@@ -2,9 +2,9 @@
 
 import pytest
 
-from data.language_models.cache import CompletionCache
-from data.workspace import Workspace
-from retrieval.expansion.extraction import Extracted, extract, qa_f1
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.extraction import Extracted, extract, qa_f1
 from tests.data.language_models.scripted import ScriptedModel
 
 ANSWERS = {

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from data.errors import UnavailableError
-from data.grammar import parse
-from data.language_models.api import ApiModel, Price
-from data.language_models.cache import CompletionCache
-from data.workspace import Workspace
-from retrieval.expansion.model_source import ModelSource
-from retrieval.expansion.prompts import EXPANSION
-from retrieval.expansion.protocol import Failure
-from retrieval.expansion.registry import parse_source
+from berdseye.data.errors import UnavailableError
+from berdseye.data.grammar import parse
+from berdseye.data.language_models.api import ApiModel, Price
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.model_source import ModelSource
+from berdseye.retrieval.expansion.prompts import EXPANSION
+from berdseye.retrieval.expansion.protocol import Failure
+from berdseye.retrieval.expansion.registry import parse_source
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words, refusal
 
 ZOOS, UNIFORMS, GARBAGE = "Are zoos good?", "Should pupils wear uniforms?", "Say garbage?"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError
-from retrieval.expansion.file_source import FileSource
-from retrieval.expansion.protocol import expanded_queries
+from berdseye.data.errors import BadInputError
+from berdseye.retrieval.expansion.file_source import FileSource
+from berdseye.retrieval.expansion.protocol import expanded_queries
 
 
 def released(shared_data: Path, name: str) -> tuple[FileSource, list[dict[str, str]]]:

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.records import Ranking
-from retrieval.expansion.merge import round_robin
+from berdseye.data.records import Ranking
+from berdseye.retrieval.expansion.merge import round_robin
 
 
 def ranking(*ids: int) -> Ranking:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.grammar import parse
-from data.workspace import Workspace
-from retrieval.expansion.protocol import ExpansionSource, expanded_queries
-from retrieval.expansion.registry import parse_source
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.grammar import parse
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.protocol import ExpansionSource, expanded_queries
+from berdseye.retrieval.expansion.registry import parse_source
 
 
 def read(text: str, workspace: Workspace | None) -> ExpansionSource:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from data.errors import BadInputError
-from data.workspace import Workspace
-from retrieval.expansion.file_source import read_generated
-from retrieval.expansion.typed import TypedPerspectives
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.file_source import read_generated
+from berdseye.retrieval.expansion.typed import TypedPerspectives
 from tests.killable import fork_server
 from tests.retrieval.expansion.typing_process import type_many
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from data.workspace import Workspace
-from retrieval.expansion.typed import TypedPerspectives
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.typed import TypedPerspectives
 
 
 def type_many(folder: Path, name: str, count: int) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.records import Ranking
-from retrieval.fusion.fusions import NORMALISATIONS, reciprocal_rank, weighted
+from berdseye.data.records import Ranking
+from berdseye.retrieval.fusion.fusions import NORMALISATIONS, reciprocal_rank, weighted
 
 Scored = dict[int, float]
 # A quarter, so that float32 holds them exactly and equal scores abound.

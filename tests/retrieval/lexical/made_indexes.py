@@ -5,10 +5,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from unittest.mock import patch
 
-from data.records import Ranking
-from retrieval.lexical.building import build_postings
-from retrieval.lexical.index import LexicalIndex
-from retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.data.records import Ranking
+from berdseye.retrieval.lexical.building import build_postings
+from berdseye.retrieval.lexical.index import LexicalIndex
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 
 
 def index_of(folder: Path, texts: Sequence[str], tokenizer: str = "spaces", batch: int = 1000) -> LexicalIndex:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
-from data.errors import BadInputError
-from retrieval.lexical.bm25 import BM25, VARIANTS
-from retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.data.errors import BadInputError
+from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from tests.retrieval.lexical.made_indexes import as_dict, index_of
 from tests.retrieval.lexical.naive_scores import bm25, log_likelihood
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.records import Ranking
-from retrieval.lexical.bm25 import BM25, VARIANTS
-from retrieval.lexical.index import LexicalIndex
-from retrieval.lexical.kernels import best
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lexical.scoring import Scoring
-from retrieval.lexical.statistics import combined
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking
+from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
+from berdseye.retrieval.lexical.index import LexicalIndex
+from berdseye.retrieval.lexical.kernels import best
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lexical.scoring import Scoring
+from berdseye.retrieval.lexical.statistics import combined
 from tests.retrieval.lexical.made_indexes import as_dict, index_of
 
 CITY = [
@@ -98,7 +98,7 @@ def test_queries_asked_together_and_alone_rank_alike(tmp_path: Path) -> None:
 def test_long_postings_are_scored_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = index_of(tmp_path, [f"a {'b ' * (n % 5)}{'c' if n % 3 else ''}" for n in range(300)])
     whole = index.search(["a b c", "c c"], 300, BM25())
-    monkeypatch.setattr("retrieval.lexical.index._CHUNK", 7)
+    monkeypatch.setattr("berdseye.retrieval.lexical.index._CHUNK", 7)
     for one, other in zip(whole, index.search(["a b c", "c c"], 300, BM25()), strict=True):
         assert np.array_equal(one.ids, other.ids)
         assert np.array_equal(one.scores, other.scores)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from data.corpora import Corpus, add_corpus, open_corpus
-from data.workspace import Workspace
-from retrieval.lucene.java import in_java
+from berdseye.data.corpora import Corpus, add_corpus, open_corpus
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.lucene.java import in_java
 
 needs_pyserini = pytest.mark.skipif(
     find_spec("pyserini") is None or find_spec("jnius") is None, reason="Pyserini is not installed"

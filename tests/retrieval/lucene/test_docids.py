@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_indexes import corpus_of_rows
 
-import retrieval.lucene.docids as docids_module
-from data.corpora.parts import SCHEMA, part_path, write_part
-from data.errors import BadInputError
-from data.workspace import Workspace
-from retrieval.lucene.docids import DocidIndexer, Docids
-from retrieval.passage_collections import Stored
+import berdseye.retrieval.lucene.docids as docids_module
+from berdseye.data.corpora.parts import SCHEMA, part_path, write_part
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.lucene.docids import DocidIndexer, Docids
+from berdseye.retrieval.passage_collections import Stored
 
 
 def built(folder: Path, docids: list[str], part: int) -> Docids:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import retrieval.lucene.java as java_module
-from data.errors import UnavailableError
-from retrieval.lucene.java import Java, find_java, in_java
+import berdseye.retrieval.lucene.java as java_module
+from berdseye.data.errors import UnavailableError
+from berdseye.retrieval.lucene.java import Java, find_java, in_java
 
 
 def installed(home: Path, version: str) -> Path:

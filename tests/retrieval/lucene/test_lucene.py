@@ -11,23 +11,23 @@ import numpy as np
 import pytest
 from lucene_indexes import corpus_of_rows, lucene_index, needs_pyserini
 
-from data.corpora import Corpus, open_corpus
-from data.demo.content import add_demo_corpus, topics
-from data.documents import Document
-from data.errors import BadInputError, UnavailableError, UnknownNameError
-from data.grammar import parse
-from data.workspace import Workspace
-from retrieval.lexical.bm25 import BM25
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lexical.ranker import bm25
-from retrieval.lucene.documents import documents_of
-from retrieval.lucene.index import LuceneIndex, open_index
-from retrieval.lucene.java import in_java
-from retrieval.lucene.locating import index_folder
-from retrieval.lucene.ranker import lucene_ranker
-from retrieval.passage_collections import Stored
-from retrieval.protocol import Ranker
-from retrieval.queries import as_queries
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.demo.content import add_demo_corpus, topics
+from berdseye.data.documents import Document
+from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.grammar import parse
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.lexical.bm25 import BM25
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lexical.ranker import bm25
+from berdseye.retrieval.lucene.documents import documents_of
+from berdseye.retrieval.lucene.index import LuceneIndex, open_index
+from berdseye.retrieval.lucene.java import in_java
+from berdseye.retrieval.lucene.locating import index_folder
+from berdseye.retrieval.lucene.ranker import lucene_ranker
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.protocol import Ranker
+from berdseye.retrieval.queries import as_queries
 
 pytestmark = needs_pyserini
 
@@ -211,8 +211,8 @@ def test_python_keeps_its_interrupts_and_its_output(short: tuple[Corpus, Path]) 
     script = f"""
 import os, signal, sys, time
 from pathlib import Path
-from retrieval.lexical.bm25 import BM25
-from retrieval.lucene.index import LuceneIndex
+from berdseye.retrieval.lexical.bm25 import BM25
+from berdseye.retrieval.lucene.index import LuceneIndex
 LuceneIndex(Path({str(short[1])!r})).search(["cars"], 3, BM25())
 try:
     os.kill(os.getpid(), signal.SIGINT)

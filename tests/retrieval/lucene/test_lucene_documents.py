@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from data.documents import BadRow, Document
-from retrieval.lucene.documents import document_of
-from retrieval.lucene.index import StoredDocument
+from berdseye.data.documents import BadRow, Document
+from berdseye.retrieval.lucene.documents import document_of
+from berdseye.retrieval.lucene.index import StoredDocument
 
 
 def read(raw: object, contents: str | None = None) -> Document | BadRow:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
-from retrieval.lucene.failures import explained
-from retrieval.lucene.locating import index_folder
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from berdseye.retrieval.lucene.failures import explained
+from berdseye.retrieval.lucene.locating import index_folder
 
 
 @pytest.mark.parametrize(

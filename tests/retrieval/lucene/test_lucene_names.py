@@ -2,11 +2,11 @@
 
 import pytest
 
-from data.errors import BadInputError, UnknownNameError
-from data.grammar import parse
-from retrieval.lexical.bm25 import BM25
-from retrieval.lexical.query_likelihood import QueryLikelihood
-from retrieval.lucene.ranker import Lucene, lucene_ranker
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.grammar import parse
+from berdseye.retrieval.lexical.bm25 import BM25
+from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
+from berdseye.retrieval.lucene.ranker import Lucene, lucene_ranker
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from lucene_indexes import corpus_of_rows
 
-import retrieval.lucene.ranker as ranker_module
-from data.corpora import Corpus, add_corpus, open_corpus
-from data.errors import BadInputError
-from data.records import Ranking
-from data.workspace import Workspace
-from retrieval.lucene.index import Hits, Similarity, StoredDocument
-from retrieval.lucene.ranker import Lucene
-from retrieval.page_search import searchable
-from retrieval.passage_collections import Loose, Stored
-from retrieval.queries import as_queries
+import berdseye.retrieval.lucene.ranker as ranker_module
+from berdseye.data.corpora import Corpus, add_corpus, open_corpus
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ranking
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.lucene.index import Hits, Similarity, StoredDocument
+from berdseye.retrieval.lucene.ranker import Lucene
+from berdseye.retrieval.page_search import searchable
+from berdseye.retrieval.passage_collections import Loose, Stored
+from berdseye.retrieval.queries import as_queries
 
 
 class Scored:

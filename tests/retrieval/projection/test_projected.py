@@ -5,19 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from data.errors import BadInputError
-from data.workspace import Workspace
-from retrieval.dense.layouts import LAYOUTS
-from retrieval.dense.ranker import Dense
-from retrieval.encoders.protocol import Similarity, Vectors
-from retrieval.passage_collections import Loose
-from retrieval.projection.forms import FORMS, ROOTED
-from retrieval.projection.perspectives import FromData, perspective_source
-from retrieval.projection.ranker import Projected
-from retrieval.protocol import Surroundings
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
-from retrieval.search import search_passages
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.dense.layouts import LAYOUTS
+from berdseye.retrieval.dense.ranker import Dense
+from berdseye.retrieval.encoders.protocol import Similarity, Vectors
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.projection.forms import FORMS, ROOTED
+from berdseye.retrieval.projection.perspectives import FromData, perspective_source
+from berdseye.retrieval.projection.ranker import Projected
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.search import search_passages
 from tests.data.language_models.scripted import ScriptedModel
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 
@@ -66,7 +66,7 @@ def test_all_passages_are_ranked_by_the_form(
     """Passages have length 1 for it, whatever the encoder, or who asks it, compares by."""
     encoder = encoder_of(vectors, own)
     use_encoder(monkeypatch, encoder)
-    monkeypatch.setattr("retrieval.dense.index._BLOCK", 50)
+    monkeypatch.setattr("berdseye.retrieval.dense.index._BLOCK", 50)
     found = Projected(Dense("table", similarity=asked), form).rank(passages(), ASKED, COUNT)
     for query, ranking in zip(ASKED, found, strict=True):
         scores = expected(form, encoder, query)
@@ -84,7 +84,7 @@ def test_an_index_finds_what_a_scan_finds(
     use_encoder(monkeypatch, encoder_of(vectors))
     projected, collection = Projected(Dense("table"), form), passages()
     by_index = projected.rank(collection, ASKED, 10)
-    monkeypatch.setattr("retrieval.projection.forms.Form.linear", False)
+    monkeypatch.setattr("berdseye.retrieval.projection.forms.Form.linear", False)
     for one, other in zip(by_index, projected.rank(collection, ASKED, 10), strict=True):
         assert one.ids.tolist() == other.ids.tolist()
         assert np.allclose(one.scores, other.scores, atol=1e-6)
@@ -152,7 +152,7 @@ def test_a_language_model_names_the_perspective(
     use_encoder(monkeypatch, encoder)
     answers = {"q0": '{"root": "r1", "perspective": "p1"}', "q1": '{"root": "q1", "perspective": ""}'}
     model = ScriptedModel(lambda text: answers[text.partition("<query>\n")[2].partition("\n</query>")[0]])
-    monkeypatch.setattr("retrieval.projection.perspectives.open_language_model", lambda *_: model)
+    monkeypatch.setattr("berdseye.retrieval.projection.perspectives.open_language_model", lambda *_: model)
     pipeline = parse_pipeline("dense(table) >> add(perspective=llm)", Surroundings(workspace))
     (found,) = pipeline.ranker.rank(passages(), [Query("q0")], COUNT)
     assert np.allclose(expected("add", encoder, Query("q0", "r1", "p1"))[found.ids], found.scores, atol=1e-5)

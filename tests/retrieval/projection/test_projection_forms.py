@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from data.records import Scores
-from retrieval.projection.forms import FORMS, ROOTED, Form
+from berdseye.data.records import Scores
+from berdseye.retrieval.projection.forms import FORMS, ROOTED, Form
 
 Vector = npt.NDArray[np.float64]
 

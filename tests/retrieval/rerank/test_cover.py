@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.records import Pair, Perspective, Question, Scores
-from data.workspace import Workspace
-from retrieval.expansion.typed import TypedPerspectives
-from retrieval.passage_collections import Loose
-from retrieval.protocol import Surroundings
-from retrieval.queries import Query, query_of
-from retrieval.registry import parse_pipeline
-from retrieval.rerank.cover import Cover, choose
-from retrieval.search import search_passages
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Pair, Perspective, Question, Scores
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.typed import TypedPerspectives
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.protocol import Surroundings
+from berdseye.retrieval.queries import Query, query_of
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.rerank.cover import Cover, choose
+from berdseye.retrieval.search import search_passages
 from tests.retrieval.made_encoders import passages_of
 
 PROBABILITY = st.integers(0, 8).map(lambda n: n / 8)

@@ -5,21 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.errors import BadInputError
-from data.records import Passage, Scores
-from retrieval.encoders.registry import open_cross_encoder
-from retrieval.passage_collections import Loose
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
-from retrieval.rerank.cross_encoder import CrossEncoded
-from retrieval.search import search_passages
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Passage, Scores
+from berdseye.retrieval.encoders.registry import open_cross_encoder
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
+from berdseye.retrieval.search import search_passages
 from tests.retrieval.encoders import tiny_models
 from tests.retrieval.made_encoders import TableCrossEncoder, passages_of
 
 
 def test_passages_come_in_the_order_of_its_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal ones with the later first; pads stay where they are, and scores are the model's, be they below zero."""
-    monkeypatch.setattr("retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
+    monkeypatch.setattr("berdseye.retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
     passages = Loose(passages_of(["1", "-3", "1", "7.5", "-3"]))
     ids = np.array([[0, 1, 2, 3, 4], [1, 4, -1, -1, -1], [-1] * 5])
     out_ids, out_scores = CrossEncoded("table").apply(passages, [Query("q")] * 3, ids, np.zeros((3, 5), np.float32))
@@ -28,7 +28,7 @@ def test_passages_come_in_the_order_of_its_scores(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_score_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
+    monkeypatch.setattr("berdseye.retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
     stage, ids = CrossEncoded("table"), np.array([[0, 1]])
     with pytest.raises(BadInputError, match="not a number"):
         stage.apply(Loose(passages_of(["1", "nan"])), [Query("q")], ids, np.zeros((1, 2), np.float32))

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data.errors import BadInputError
-from data.records import Ids, Passage, Scores
-from data.workspace import Workspace
-from retrieval.encoders.protocol import Vectors
-from retrieval.passage_collections import Loose
-from retrieval.queries import Query
-from retrieval.registry import parse_pipeline
-from retrieval.rerank.mmr import MMR
-from retrieval.search import search, search_passages
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import Ids, Passage, Scores
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.encoders.protocol import Vectors
+from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.queries import Query
+from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.rerank.mmr import MMR
+from berdseye.retrieval.search import search, search_passages
 from tests.retrieval.corpus_files import CITY, corpus_of
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 
@@ -128,7 +128,7 @@ def test_titles_do_not_make_passages_alike(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_embedder_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """To one embedder p0 and p1 are alike, to the other p0 and p2."""
     near = {"one": rows("p", [[1, 0], [1, 0], [0, 1]]), "other": rows("p", [[1, 0], [0, 1], [1, 0]])}
-    monkeypatch.setattr("retrieval.rerank.mmr.open_encoder", lambda name: TableEncoder(near[name]))
+    monkeypatch.setattr("berdseye.retrieval.rerank.mmr.open_encoder", lambda name: TableEncoder(near[name]))
     for embedder, order in (("one", [0, 2, 1]), ("other", [0, 1, 2])):
         stage = parse_pipeline(f"bm25 >> mmr(0.5,embedder={embedder})").stages[0]
         assert isinstance(stage, MMR)

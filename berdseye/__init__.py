@@ -1,0 +1,87 @@
+"""Berdseye from Python: a workspace, its runs, and the tables that the pages and the command line show, as pandas data frames.
+
+    import berdseye
+
+    ws = berdseye.demo()
+    run = ws.run("debate", "web", "bm25")
+    run.measures("MRecall@5 Precision@5", labels="human>embedded")
+
+Every error that a caller can fix is a `BerdseyeError`, whose message says what to do. docs/python.md describes the whole
+interface, with examples.
+"""
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from berdseye.app.python.compared import Compared
+    from berdseye.app.python.run import Run
+    from berdseye.app.python.workspace import Workspace
+    from berdseye.data.errors import BerdseyeError
+
+__all__ = ["BerdseyeError", "Compared", "Run", "Workspace", "create", "demo", "measures", "open"]
+
+# Imported at first use: `import berdseye` stays quick, and every module of the package imports this file first.
+_HOMES = {
+    "BerdseyeError": "berdseye.data.errors",
+    "Compared": "berdseye.app.python.compared",
+    "Run": "berdseye.app.python.run",
+    "Workspace": "berdseye.app.python.workspace",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'berdseye' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def open(folder: str | Path | None = None) -> "Workspace":
+    """Open the workspace in `folder`, by default the one in BERDSEYE_WORKSPACE or `./workspace`.
+
+    Raises `UnavailableError` if there is no workspace.
+    """
+    from berdseye.app.python.workspace import Workspace
+    from berdseye.data.workspace import Workspace as Folder
+
+    return Workspace(Folder.open(_folder(folder)))
+
+
+def create(folder: str | Path | None = None) -> "Workspace":
+    """Open the workspace in `folder`, and create an empty one there if it does not exist."""
+    from berdseye.app.python.workspace import Workspace
+    from berdseye.data.workspace import Workspace as Folder
+
+    return Workspace(Folder.create(_folder(folder)))
+
+
+def demo(folder: str | Path | None = None) -> "Workspace":
+    """Open the demo workspace in `folder`, and build it if it does not exist, which takes about half a minute."""
+    from berdseye.app.demo import build_demo
+    from berdseye.app.python.workspace import Workspace
+
+    return Workspace(build_demo(_folder(folder), lambda *_: None))
+
+
+def measures(runs: "Run | Iterable[Run]", names: str | None = None, labels: str | None = None) -> "pd.DataFrame":
+    """Compute measures of one or more runs of one workspace; `Workspace.measures` describes the table.
+
+    `names` are separated by spaces, by default those of the Runs page. Raises `BadInputError` if there is no run.
+    """
+    from berdseye.app.python.run import USUAL, Run
+    from berdseye.data.errors import BadInputError
+
+    chosen = [runs] if isinstance(runs, Run) else list(runs)
+    if not chosen:
+        raise BadInputError("There is no run to measure.", hint="Make one: ws.run(dataset, corpus, pipeline).")
+    return chosen[0].workspace.measures(chosen, names or USUAL, labels)
+
+
+def _folder(given: str | Path | None) -> Path:
+    from berdseye.data.workspace import Workspace as Folder
+
+    return Folder.default_folder() if given is None else Path(given)
