@@ -71,4 +71,4 @@ def passages_of(texts: Sequence[str]) -> list[Passage]:
 def use_encoder(monkeypatch: pytest.MonkeyPatch, encoder: TableEncoder) -> None:
     """Every name of an encoder stands for this one."""
     for place in ("dense.ranker", "rerank.mmr"):
-        monkeypatch.setattr(f"retrieval.{place}.open_encoder", lambda _: encoder)
+        monkeypatch.setattr(f"berdseye.retrieval.{place}.open_encoder", lambda _: encoder)
