@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select, text, update
 
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Annotator, Judgments, folded_name, now
-from berdseye.annotation.schema import annotators
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Annotator, Judgments, folded_name, now
+from berdseye.annotation.judgments.schema import annotators
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.people import folded_email
 

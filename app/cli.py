@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from berdseye.app.acting import act_as, guard
-from berdseye.app.arguments import check_arguments
+from berdseye.app.access.acting import act_as, guard
 from berdseye.app.commands import (
     agreement,
     answer,
@@ -16,7 +15,6 @@ from berdseye.app.commands import (
     bundles,
     corpora,
     datasets,
-    detect,
     detectors,
     doctor,
     evaluate,
@@ -34,8 +32,9 @@ from berdseye.app.commands import (
     training_sets,
     tuning,
 )
-from berdseye.app.console import note
-from berdseye.app.job_reports import reporting
+from berdseye.app.commands.arguments import check_arguments
+from berdseye.app.commands.console import note
+from berdseye.app.jobs.reports import reporting
 from berdseye.data.errors import BerdseyeError
 
 cli = typer.Typer(
@@ -61,7 +60,6 @@ corpora.register(cli)
 indexes.register(cli)
 datasets.register(cli)
 search.register(cli)
-detect.register(cli)
 answer.register(cli)
 detectors.register(cli)
 evaluate.register(cli)

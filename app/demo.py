@@ -4,16 +4,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from berdseye.annotation.demo_judgments import add_demo_judgments
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_demo_dataset, add_demo_gold
-from berdseye.data.demo.marker import mark_demo
+from berdseye.annotation.judgments.demo import add_demo_judgments
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.demo.content import CORPORA, DATASETS, add_demo_corpus, add_demo_dataset, add_demo_gold, mark_demo
 from berdseye.data.labels import LabelStore
-from berdseye.data.runs import list_runs, load_run, run_name
+from berdseye.data.runs.stored import list_runs, load_run, run_name
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.label_sources import default_source, parse_label_source
+from berdseye.evaluation.labels.sources import default_source, parse_label_source
 from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
-from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.scores.scoring import score_run
 from berdseye.retrieval.registry import DEFAULT_PIPELINES
 from berdseye.retrieval.running import run_pipeline
 

@@ -5,19 +5,19 @@ from typing import NamedTuple
 
 from sqlalchemy import func, select
 
-from berdseye.annotation.batches import Batch, list_batches
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import batch_items, sync_tasks
 from berdseye.annotation.label_studio import batch_projects
 from berdseye.annotation.label_studio.batch_projects import Sent
 from berdseye.annotation.label_studio.connection import Connection, connect
-from berdseye.annotation.label_studio.outbox import waiting, waiting_pairs
+from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
 from berdseye.annotation.label_studio.project import workspace_project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import batch_purposes
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.report import Report
-from berdseye.annotation.queue import pairs_of_runs
-from berdseye.annotation.schema import batch_items, sync_tasks
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair

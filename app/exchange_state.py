@@ -2,12 +2,11 @@
 
 from berdseye.annotation.doctor.examine import examine
 from berdseye.annotation.doctor.finding import Finding
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.connection import connect
 from berdseye.annotation.label_studio.doctor import examine_exchange
-from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.drift_report import Drift
-from berdseye.annotation.label_studio.exchanged import exchanged_projects
+from berdseye.annotation.label_studio.drift import Drift, find_drift
+from berdseye.annotation.label_studio.purpose import exchanged_projects
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from berdseye.app.gate import middleware
+from berdseye.app.serving.gate import middleware
 from berdseye.data.workspace import Workspace
 
 app = st.App("main.py", middleware=middleware(Workspace.open(Workspace.default_folder())))

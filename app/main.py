@@ -4,13 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from berdseye.app.components.job_line import job_line
+from berdseye.app.access.roles import may, right_of_page
+from berdseye.app.access.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
+from berdseye.app.components.browser_state import redraw_when_reconnected
+from berdseye.app.components.job_box import job_line
 from berdseye.app.components.looks import SIDEBAR, looks
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.reconnected import redraw_when_reconnected
-from berdseye.app.components.tour_card import tour
-from berdseye.app.roles import may, right_of_page
-from berdseye.app.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
+from berdseye.app.components.tour import tour
 from berdseye.data.errors import BerdseyeError
 
 # A file of ours: Streamlit would fetch an icon it names from another machine.

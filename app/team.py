@@ -6,9 +6,9 @@ import sys
 
 import streamlit as st
 
+from berdseye.app.access.oidc import COOKIE_SECRET, auth_secrets
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.gate import check_settings, middleware
-from berdseye.app.oidc import COOKIE_SECRET, auth_secrets
+from berdseye.app.serving.gate import check_settings, middleware
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 

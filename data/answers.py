@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.data.atomic import write_json, write_parquet
-from berdseye.data.checksums import RECORD, FileSet
-from berdseye.data.documents.lines import Lines
+from berdseye.data.documents.jsonl import Lines
 from berdseye.data.documents.records import BadRow
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
-from berdseye.data.json_files import json_fault, parse_json
-from berdseye.data.passages import clean
+from berdseye.data.files.atomic import write_json, write_parquet
+from berdseye.data.files.checksums import RECORD, FileSet
+from berdseye.data.files.json_files import json_fault, parse_json
+from berdseye.data.texts.passages import clean
 from berdseye.data.workspace import Workspace, checked_name
 
 _TEXTS = ("answer", "generation")

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from berdseye.data.atomic import write_parquet
-from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.files.atomic import write_parquet
+from berdseye.data.files.checksums import RECORD, FileSet
 from berdseye.data.workspace import Workspace, file_stem
 
 _GOLD = "gold"

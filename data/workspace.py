@@ -12,8 +12,8 @@ from typing import Any
 
 import tomli_w
 
-from berdseye.data.atomic import write_bytes
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
+from berdseye.data.files.atomic import write_bytes
 from berdseye.data.people import DEFAULTS as PEOPLE
 from berdseye.data.people import PeopleSettings, people_settings
 

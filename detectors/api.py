@@ -11,7 +11,7 @@ from berdseye.data.language_models.choosing import choose
 from berdseye.data.language_models.registry import open_language_model
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.local.reading import Title, passage_text, readable
+from berdseye.detectors.local.windows import Title, passage_text, readable
 from berdseye.detectors.prompts import detection_prompt, detection_slots
 from berdseye.detectors.protocol import UNTUNED, Floats
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.choosing import Choice, choose
 from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
 from berdseye.data.language_models.protocol import LanguageModel, Message
-from berdseye.data.language_models.verdicts import Choice
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace, find_file
 from berdseye.detectors.protocol import Floats

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from berdseye.data.errors import StaleError, UnavailableError
 from berdseye.data.grammar import Call
+from berdseye.data.models.static_embedding import WEIGHTS_SHA256
 from berdseye.data.records import Pair
-from berdseye.data.static_embedding import WEIGHTS_SHA256
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.features import FEATURE_NAMES, FEATURES_VERSION, features
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
-from berdseye.data.atomic import write_json
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
+from berdseye.data.files.atomic import write_json
 from berdseye.data.grammar import Call, parse
 from berdseye.data.records import Pair
 from berdseye.detectors.protocol import Detector, Floats

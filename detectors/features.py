@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from berdseye.data.passages import clean
+from berdseye.data.models.static_embedding import StaticEmbedding, static_embedding
 from berdseye.data.records import Pair
-from berdseye.data.static_embedding import StaticEmbedding, static_embedding
+from berdseye.data.texts.passages import clean
 
 FEATURES_VERSION = "2"
 """To be raised with every change below that changes a value."""

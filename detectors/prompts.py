@@ -1,5 +1,13 @@
-"""The one wording in which language models are asked whether a passage supports a perspective, near or behind an address."""
+"""The one wording in which language models are asked whether a passage supports a perspective, near or behind an address.
 
+Labelled pairs as chats, the form in which language models are fine-tuned elsewhere: what a detector would be asked, and
+the answer it ought to give.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
 from berdseye.data.language_models.protocol import Message
@@ -78,3 +86,13 @@ def _ours(message: Message) -> Message:
     for released, slot in _RELEASED.items():
         content = content.replace(f"[{released}]", f"[{slot}]")
     return Message(message.role, content)
+
+
+def chats(pairs: Sequence[LabelledPair]) -> Iterator[dict[str, Any]]:
+    """A chat a pair, in the layout of TRL and of most servers: `messages` of system, user and assistant.
+
+    The passage is fenced as it is when the detector asks, so instructions inside it stay part of what is judged.
+    """
+    for pair in pairs:
+        asked = [message._asdict() for message in ZERO_SHOT.fill(detection_slots(pair.pair))]
+        yield {"messages": [*asked, {"role": "assistant", "content": YES if pair.supports else NO}]}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.data.bootstrap import bootstrap_interval
-from berdseye.detectors.base_rate import BASE_RATE
+from berdseye.data.statistics import bootstrap_interval
+from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Floats
 
 Doubles = npt.NDArray[np.float64]
@@ -79,7 +79,8 @@ def intervals(
 ) -> dict[str, tuple[float, float]]:
     """95% percentile intervals of statistics of row weights, when whole groups are drawn with replacement.
 
-    (nan, nan) over few groups, where all draws are alike, and where most leave a statistic undefined (`berdseye.data.bootstrap`).
+    (nan, nan) over few groups, where all draws are alike, and where most leave a statistic undefined
+    (`berdseye.data.statistics`).
     """
     return _spans(lambda w: {name: of(w) for name, of in statistics.items()}, groups, resamples, seed)
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from berdseye.data.arguments import Arguments
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
-from berdseye.data.grammar import Call, parse
+from berdseye.data.grammar import Arguments, Call, parse
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import with_tuned_threshold
@@ -48,7 +47,7 @@ def _needed(workspace: Workspace | None, name: str) -> Workspace:
 
 
 def _random(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from berdseye.detectors.base_rate import BASE_RATE, RandomDetector
+    from berdseye.detectors.baselines import BASE_RATE, RandomDetector
 
     del workspace
     return RandomDetector(
@@ -57,7 +56,7 @@ def _random(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _similarity(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from berdseye.detectors.similarity import similarity_detector
+    from berdseye.detectors.baselines import similarity_detector
 
     del workspace
     return similarity_detector(arguments.name("model", "static", place=True))
@@ -74,7 +73,7 @@ def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
     from berdseye.detectors.api import ApiDetector
-    from berdseye.detectors.local.reading import title_place
+    from berdseye.detectors.local.windows import title_place
 
     model = arguments.name("model", None, place=True)
     return ApiDetector(
@@ -101,25 +100,25 @@ def _stacked(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from berdseye.detectors.local.openers import open_nli
+    from berdseye.detectors.local.opening import open_nli
 
     return open_nli(arguments, workspace)
 
 
 def _cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from berdseye.detectors.local.openers import open_cross_encoder
+    from berdseye.detectors.local.opening import open_cross_encoder
 
     return open_cross_encoder(arguments, workspace)
 
 
 def _prompted(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from berdseye.detectors.local.openers import open_prompted
+    from berdseye.detectors.local.opening import open_prompted
 
     return open_prompted(arguments, workspace)
 
 
 def _lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    from berdseye.detectors.local.openers import open_lora
+    from berdseye.detectors.local.opening import open_lora
 
     return open_lora(arguments, workspace)
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.choosing import choose
+from berdseye.data.language_models.choosing import Choice, choose
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import LanguageModel, Message
-from berdseye.data.language_models.verdicts import Choice
 from berdseye.data.progress import Progress, silent
 
 _FIRST, _SECOND = "First answer", "Second answer"

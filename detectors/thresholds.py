@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from berdseye.data.atomic import write_json
 from berdseye.data.errors import StaleError
+from berdseye.data.files.atomic import write_json
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.protocol import Detector, Floats

@@ -19,11 +19,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from berdseye.data.errors import BadInputError, BerdseyeError
-from berdseye.detectors.base_rate import BASE_RATE, RandomDetector
+from berdseye.detectors.baselines import BASE_RATE, RandomDetector, clipped_cosines
 from berdseye.detectors.embedded import Logistic, Weights
 from berdseye.detectors.features import features
 from berdseye.detectors.quality import RESAMPLES, best_threshold, intervals, precision_recall_f1, rate_weights
-from berdseye.detectors.similarity import clipped_cosines
 from berdseye.detectors.training_pairs import (
     SOURCES,
     SPLITS,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.atomic import write_json
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.files.atomic import write_json
 from berdseye.data.workspace import Workspace, checked_name
 from berdseye.detectors.registry import DEFAULT_DETECTOR
 

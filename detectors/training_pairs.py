@@ -25,9 +25,9 @@ import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.passages import cut
+from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import STANCES, Pair, Stance
-from berdseye.data.static_embedding import static_embedding
+from berdseye.data.texts.passages import cut
 
 SOURCES = ("debatewise.json", "procon.json")
 SAME_DEBATE = 0.7

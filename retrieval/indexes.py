@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.atomic import sync_folder, write_json
-from berdseye.data.checksums import RECORD, FileSet
 from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError
-from berdseye.data.locks import locked
+from berdseye.data.files.atomic import sync_folder, write_json
+from berdseye.data.files.checksums import RECORD, FileSet
+from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.data.workspace import file_stem

@@ -13,9 +13,8 @@ from berdseye.retrieval.encoders.protocol import SparseEncoder
 from berdseye.retrieval.encoders.registry import open_sparse_encoder
 from berdseye.retrieval.lexical.index import WeightedIndex
 from berdseye.retrieval.lexical.postings import FORMAT
-from berdseye.retrieval.lexical.postings_writer import PostingsWriter
-from berdseye.retrieval.protocol import Collection
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.lexical.writing import PostingsWriter
+from berdseye.retrieval.protocol import Collection, Query
 
 _BLOCK_WEIGHTS = 16_000_000
 

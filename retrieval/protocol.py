@@ -1,13 +1,38 @@
-"""What a pipeline is made of; adding a part is writing one of these and naming it in `berdseye.retrieval.registry`."""
+"""What a pipeline is made of; adding a part is writing one of these and naming it in `berdseye.retrieval.registry`.
+
+What a ranking is asked for.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from berdseye.data.records import Ids, Pair, Passage, Ranking, Scores
+from berdseye.data.records import Ids, Pair, Passage, Question, Ranking, Scores
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.queries import Query
+
+
+class Query(NamedTuple):
+    """A text to search with, and what may be known beside it.
+
+    PIR asks for one `perspective` on a `root` query, and `text` holds both; BERDS asks for all `perspectives`.
+    """
+
+    text: str
+    root: str = ""
+    perspective: str = ""
+    perspectives: tuple[str, ...] = ()
+
+
+def query_of(question: Question) -> Query:
+    """The query of a question whose perspectives are to be covered."""
+    return Query(question.text, root=question.text, perspectives=tuple(p.text for p in question.perspectives))
+
+
+def as_queries(asked: Sequence[Query | str]) -> list[Query]:
+    """Plain texts become queries of which nothing else is known."""
+    return [Query(q) if isinstance(q, str) else q for q in asked]
+
 
 Made = TypeVar("Made")
 Made_co = TypeVar("Made_co", covariant=True)

@@ -7,17 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from berdseye.data.arguments import Arguments
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.grammar import Call, parse
-from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
+from berdseye.data.grammar import Arguments, Call, parse
+from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity
 from berdseye.retrieval.expansion.protocol import ExpansionSource
 from berdseye.retrieval.expansion.ranker import Expanded
 from berdseye.retrieval.expansion.registry import parse_source
-from berdseye.retrieval.fusion.fusions import NORMALISATIONS
-from berdseye.retrieval.fusion.ranker import Hybrid
+from berdseye.retrieval.fusion import NORMALISATIONS, Hybrid
 from berdseye.retrieval.learned_sparse import Sparse
 from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
-from berdseye.data.devices import gpu_allocations
-from berdseye.data.language_models.usage import counted
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.language_models.cost import counted
+from berdseye.data.models.weights import gpu_allocations
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Question
-from berdseye.data.runs import RunManifest, list_runs, run_name, save_run
+from berdseye.data.runs.stored import RunManifest, list_runs, run_name, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.protocol import Judge, Searchable, Surroundings
-from berdseye.retrieval.queries import query_of
+from berdseye.retrieval.pipeline import search
+from berdseye.retrieval.protocol import Judge, Searchable, Surroundings, query_of
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search
 
 
 def run_pipeline(

@@ -11,10 +11,10 @@ from typing import Any
 _IMPORTED = (
     "pytest",
     "berdseye.annotation.backup.restoring",
-    "berdseye.annotation.batch_queue",
+    "berdseye.annotation.batches.queue",
     "berdseye.data.language_models.cache",
     "berdseye.data.web.pages",
-    "berdseye.retrieval.expansion.typed",
+    "berdseye.retrieval.expansion.manual",
 )
 
 

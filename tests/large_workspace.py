@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import insert
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.queue import pairs_of_runs
-from berdseye.annotation.schema import events
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import events
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import STANCES, Perspective, Question
-from berdseye.data.run_keys import run_keys
-from berdseye.data.runs import list_runs, load_run, save_run
+from berdseye.data.runs.pairs import run_keys
+from berdseye.data.runs.stored import list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
+from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
-from berdseye.retrieval.search import search
 
 PIPELINES = ("bm25", "bm25(b=0.4,k1=0.9)", "dense(static)", "dense(static) >> mmr(0.9)")
 PEOPLE = ("Ana", "Bo")

@@ -47,7 +47,11 @@ def test_each_floor_imports_only_floors_below(package: str) -> None:
 
 
 def test_streamlit_is_imported_in_the_app_alone() -> None:
-    users = {path.relative_to(ROOT).parts[0] for path in SOURCES if any(name.partition(".")[0] == "streamlit" for name in imported(path))}
+    users = {
+        path.relative_to(ROOT).parts[0]
+        for path in SOURCES
+        if any(name.partition(".")[0] == "streamlit" for name in imported(path))
+    }
     assert users == {"app"}
 
 

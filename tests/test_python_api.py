@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import berdseye
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.runs import load_run, run_files
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.runs.stored import load_run, run_files
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.studies.result import StudyResult, Table
 
 PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")

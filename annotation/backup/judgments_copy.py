@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 
-from berdseye.annotation.database import open_database, shown_url
+from berdseye.annotation.judgments.database import open_database, shown_url
 from berdseye.data.errors import BadInputError, UnavailableError
 
 _ROWS = 2_000

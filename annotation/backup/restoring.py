@@ -13,12 +13,11 @@ from uuid import uuid4
 import tomli_w
 from sqlalchemy.engine import URL, make_url
 
-from berdseye.annotation.backup.contents import JUDGMENTS, SETTINGS
 from berdseye.annotation.backup.judgments_copy import count_events, load_judgments, settle
-from berdseye.annotation.backup.writing import FORMAT, MANIFEST, BackupManifest, Entry
-from berdseye.annotation.database import open_database
-from berdseye.data.atomic import sync_folder, write_bytes
+from berdseye.annotation.backup.writing import FORMAT, JUDGMENTS, MANIFEST, SETTINGS, BackupManifest, Entry
+from berdseye.annotation.judgments.database import open_database
 from berdseye.data.errors import BadInputError, BerdseyeError
+from berdseye.data.files.atomic import sync_folder, write_bytes
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 

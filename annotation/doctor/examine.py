@@ -5,12 +5,20 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError
 
-from berdseye.annotation.doctor.batch_state import counters, lost_reservations, unknown_batches
-from berdseye.annotation.doctor.exchange_state import agreements, unconfirmed
+from berdseye.annotation.doctor.checks import (
+    agreements,
+    counters,
+    doubled_words,
+    integrity,
+    lost_reservations,
+    references,
+    unconfirmed,
+    undos,
+    unknown_batches,
+    unreadable_words,
+)
 from berdseye.annotation.doctor.finding import Finding
-from berdseye.annotation.doctor.log import doubled_words, undos, unreadable_words
-from berdseye.annotation.doctor.storage import integrity, references
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 
 _LOOKS = 3
 Check = Callable[[Connection], Iterator[Finding]]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Judgments
 
 Mend = Callable[[Judgments], object]
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, false, or_, select
 
-from berdseye.annotation.batches import TASKS, Batch, Task
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Annotator, Judgments, now
-from berdseye.annotation.schema import batches, events, guidelines, guidelines_in_use
+from berdseye.annotation.batches.stored import TASKS, Batch, Task
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Annotator, Judgments, now
+from berdseye.annotation.judgments.schema import batches, events, guidelines, guidelines_in_use
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.passages import clean
+from berdseye.data.texts.passages import clean
 
 PACKAGED = "packaged"
 _LONGEST = 20_000

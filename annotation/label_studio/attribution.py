@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, select
 
-from berdseye.annotation.batches import Batch, list_batches
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Annotator, Judgments, now
-from berdseye.annotation.label_studio.identity import event_uid
+from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Annotator, Judgments, now
+from berdseye.annotation.judgments.schema import annotators, present, sync_annotations, sync_projects
+from berdseye.annotation.label_studio.exchange_state import Local, Place, append_events, read_local
+from berdseye.annotation.label_studio.project import event_uid
 from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes
 from berdseye.annotation.label_studio.report import Report
-from berdseye.annotation.label_studio.sync_state import Local, Place, append_events, read_local
-from berdseye.annotation.schema import annotators, present, sync_annotations, sync_projects
 from berdseye.data.errors import BadInputError
 
 _THERE = "label-studio"

@@ -2,17 +2,15 @@
 
 from functools import partial
 
-from berdseye.annotation.batches import Batch, list_batches
+from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.doctor.finding import Finding, some
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.label_studio.batch_tasks import data_of, detector_of, labels_of
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.label_studio.batch_projects import data_of, detector_of, labels_of
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.drift_report import Drift
-from berdseye.annotation.label_studio.exchanged import exchanged_projects
+from berdseye.annotation.label_studio.drift import Drift, find_drift
+from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.project import Project
-from berdseye.annotation.label_studio.purpose import purpose_of
-from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.label_studio.purpose import exchanged_projects, purpose_of
 
 
 def examine_exchange(judgments: Judgments, connection: Connection) -> list[Finding]:

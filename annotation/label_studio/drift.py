@@ -1,24 +1,164 @@
-"""Comparing what is held here with what a Label Studio project holds; neither side is changed."""
+"""Comparing what is held here with what a Label Studio project holds; neither side is changed.
+
+What a comparison of both sides found.
+
+Words that one person gave differently here and in Label Studio: the log keeps both, and says which one stands.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import select
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.label_studio.config import Word, pair_of, shown_version
+from berdseye.annotation.judgments.log import WORD_KINDS, Judgments, by_keys
+from berdseye.annotation.judgments.schema import annotators, events, present, sync_tasks
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.contested import contested_words
-from berdseye.annotation.label_studio.drift_report import Drift, Held, Side, WordDrift
-from berdseye.annotation.label_studio.merge import Step, step
-from berdseye.annotation.label_studio.outbox import belongs
+from berdseye.annotation.label_studio.exchange_state import (
+    Local,
+    Place,
+    Step,
+    belongs,
+    read_base,
+    read_local,
+    read_pairs,
+    read_sent,
+    step,
+)
+from berdseye.annotation.label_studio.form import Word, pair_of, shown_version
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project, fresh
 from berdseye.annotation.label_studio.purpose import purpose_of
 from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, all_tasks
-from berdseye.annotation.label_studio.sync_state import Local, Place, read_base, read_local, read_pairs, read_sent
-from berdseye.annotation.schema import present, sync_tasks
+
+Side = Literal["only here", "only there", "differing"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What one side holds of a person's word on a pair; no verdict where it was withdrawn, deleted or never given."""
+
+    verdict: str | None = None
+    comment: str = ""
+    at: str = ""
+
+    def __str__(self) -> str:
+        told = repr(self.verdict) if self.verdict else "nothing"
+        comment = f" ({self.comment})" if self.comment else ""
+        return f"{told}{comment}{f' of {self.at[:19]}' if self.at else ''}"
+
+
+@dataclass(frozen=True)
+class WordDrift:
+    """A person's word on a pair that is not the same on both sides; `cure` says what the next exchange does."""
+
+    pair: str
+    person: str
+    side: Side
+    here: Held
+    there: Held
+    cure: str
+
+
+@dataclass(frozen=True)
+class Contested:
+    """A pair that one person judged differently here and there: both words are in the log, the later one stands."""
+
+    pair: str
+    person: str
+    here: Held
+    there: Held
+    stands: Literal["here", "there"]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """All that differs between the judgments here and one project there; true when anything does.
+
+    `unnoted` counts words that are the same on both sides without the exchange having noted it; `doubled_tasks` has the
+    task ids of each pair with several; `doubled_words` (pair, person, how many) where one person has several annotations;
+    `missing_tasks` are pairs that had a task, `unknown_pairs` those of tasks whose pair is not known here,
+    `foreign_tasks` tasks whose texts do not fit their ext_id, `unpredicted` pairs without a prediction of the detector
+    that the project shows. `contested` is settled, and no difference.
+    """
+
+    project: str
+    words: tuple[WordDrift, ...] = ()
+    unnoted: int = 0
+    doubled_tasks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    doubled_words: tuple[tuple[str, str, int], ...] = ()
+    missing_tasks: tuple[str, ...] = ()
+    unknown_pairs: tuple[str, ...] = ()
+    foreign_tasks: tuple[int, ...] = ()
+    unpredicted: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    contested: tuple[Contested, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(self.counts().values())
+
+    def counts(self) -> dict[str, int]:
+        """How much of what differs."""
+        sides = [word.side for word in self.words]
+        return {
+            "words only here": sides.count("only here"),
+            "words only there": sides.count("only there"),
+            "words differing": sides.count("differing"),
+            "words not noted as exchanged": self.unnoted,
+            "pairs with several tasks": len(self.doubled_tasks),
+            "people with several annotations on a pair": len(self.doubled_words),
+            "tasks gone": len(self.missing_tasks),
+            "tasks of pairs not known here": len(self.unknown_pairs),
+            "tasks with texts that are not ours": len(self.foreign_tasks),
+            "predictions missing": len(self.unpredicted),
+            "annotations that cannot be read": len(self.unreadable),
+        }
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
+        settled = f" {len(self.contested)} judged differently in both places: both kept, the later stands."
+        return f"{self.project}: {told or 'both sides hold the same'}.{settled if self.contested else ''}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything in plain lists and dicts, the counts first."""
+        return {"counts": self.counts(), **asdict(self)}
+
+
+_THERE = "label-studio"
+
+
+def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
+    """By pair and person, the last word given here and the last received from there, where the two differ.
+
+    What was taken back by an undo is left out, and so are pairs on which neither word stands any more.
+    """
+    undo = events.alias()
+    undone = select(undo.c.target).where(undo.c.kind == "undo", undo.c.target.is_not(None))
+    query = (
+        select(events, annotators.c.name)
+        .join(annotators, annotators.c.id == events.c.annotator_id)
+        .where(events.c.kind.in_(WORD_KINDS), events.c.id.not_in(undone))
+        .order_by(events.c.id)
+    )
+    last: dict[tuple[str, str], dict[bool, Held]] = {}
+    newest: dict[tuple[str, str], tuple[bool, bool]] = {}
+    with judgments.reading() as connection:
+        for part in by_keys(query, events.c.pair, pairs):
+            for row in connection.execute(part):
+                place, there = (row.pair, row.name), row.source == _THERE
+                newest[place] = (there, row.verdict is not None)
+                if row.verdict is not None:
+                    last.setdefault(place, {})[there] = Held(row.verdict, row.comment.strip(), row.at)
+    found = []
+    for place, sides in last.items():
+        there, stands = newest[place]
+        if len(sides) < 2 or not stands:
+            continue
+        if (sides[False].verdict, sides[False].comment) != (sides[True].verdict, sides[True].comment):
+            found.append(Contested(*place, sides[False], sides[True], "there" if there else "here"))
+    return tuple(found)
+
 
 _CURES = {
     Step.SEND: "the next sending brings what is here",

@@ -1,15 +1,36 @@
-"""Projects of Label Studio: the one that holds the tasks of a workspace, and those made for batches."""
+"""Projects of Label Studio: the one that holds the tasks of a workspace, and those made for batches.
+
+Names for what an exchange makes, so that making it twice makes it once.
+"""
 
 import re
 from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from label_studio_sdk.core.api_error import ApiError
 
-from berdseye.annotation.label_studio.config import GUIDELINE
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.forms import validated
+from berdseye.annotation.label_studio.form import GUIDELINE, validated
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
+
+_ROOT = uuid5(NAMESPACE_URL, "https://berdseye.local/label-studio")
+
+
+def event_uid(project: str, kind: str, *parts: object) -> str:
+    """The uid of an event that something in Label Studio gave rise to."""
+    return str(_name(project, kind, *parts))
+
+
+def annotation_uid(project: str, event: str, task: int) -> str:
+    """The `unique_id` of the annotation that an event of ours becomes; a repeat is answered with 409."""
+    return str(_name(project, "annotation", event, task))
+
+
+def _name(*parts: object) -> UUID:
+    # Parts are fenced: ("a", "bc") and ("ab", "c") are different names.
+    return uuid5(_ROOT, "\x1f".join(str(part) for part in parts))
+
 
 _NOT_FOUND = 404
 _GUIDELINES = re.compile(r"Guidelines: version ([0-9a-f]{1,16})\b")

@@ -1,4 +1,7 @@
-"""What each project is for: the batch and the person whose words belong in it, and how far it was received."""
+"""What each project is for: the batch and the person whose words belong in it, and how far it was received.
+
+The projects that judgments were exchanged with.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,10 +9,25 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, select, update
 
-from berdseye.annotation.batches import Task
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.schema import batches, sync_projects
+from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import batches, sync_projects, sync_tasks
+from berdseye.annotation.label_studio.connection import Connection as ServerConnection
+from berdseye.annotation.label_studio.project import Project, project_by_key
+
+
+def exchanged_projects(judgments: Judgments, connection: ServerConnection) -> list[Project]:
+    """Those that this server still holds, the oldest first; none is made."""
+    with judgments.reading() as database:
+        keys = {
+            key
+            for table in (sync_projects, sync_tasks)
+            for key in database.execute(select(table.c.project).distinct()).scalars()
+        }
+    with connection.exclusively():
+        found = [project_by_key(connection, key) for key in keys]
+    return sorted((project for project in found if project is not None), key=lambda project: project.id)
 
 
 class Purpose(NamedTuple):

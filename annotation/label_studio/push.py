@@ -6,32 +6,31 @@ from typing import Any
 
 from label_studio_sdk.core.api_error import ApiError
 
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Judgments, PairRecord, batched_rows
-from berdseye.annotation.label_studio.config import Word, prediction_of, result_of, shown_version, task_data
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Judgments, PairRecord, batched_rows
+from berdseye.annotation.judgments.recorded import verdicts_of
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.forms import check_config
-from berdseye.annotation.label_studio.identity import annotation_uid
-from berdseye.annotation.label_studio.merge import Step, step
-from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, fresh
-from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
-from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
-from berdseye.annotation.label_studio.report import Report
-from berdseye.annotation.label_studio.sync_state import (
+from berdseye.annotation.label_studio.exchange_state import (
     Agreed,
     Local,
     Place,
+    Step,
     read_base,
     read_local,
     read_pairs,
     read_sent,
+    step,
     write_base,
     write_sent,
     write_tasks,
 )
+from berdseye.annotation.label_studio.form import Word, check_config, prediction_of, result_of, shown_version, task_data
+from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import Project, annotation_uid, fresh
+from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
+from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
+from berdseye.annotation.label_studio.report import Report
 from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
-from berdseye.annotation.words import verdicts_of
 from berdseye.data.errors import BadInputError
 
 Progress = Callable[[int, int], None]

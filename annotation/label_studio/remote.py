@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from berdseye.annotation.judgments import batched_rows
-from berdseye.annotation.label_studio.config import Word, word_of
+from berdseye.annotation.judgments.log import batched_rows
 from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.form import Word, word_of
 from berdseye.annotation.label_studio.people import People
 from berdseye.data.errors import BadInputError, BerdseyeError
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from label_studio_sdk.core.api_error import ApiError
 
-from berdseye.annotation.label_studio.config import Word, result_of
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.identity import annotation_uid
+from berdseye.annotation.label_studio.form import Word, result_of
 from berdseye.annotation.label_studio.people import People
+from berdseye.annotation.label_studio.project import annotation_uid
 from berdseye.annotation.label_studio.remote import RemoteTask, look_up, said
 from berdseye.data.errors import BerdseyeError
 

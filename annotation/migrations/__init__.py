@@ -1,1 +1,1 @@
-"""Alembic migrations of the judgments database; run by `berdseye.annotation.database.open_database`."""
+"""Alembic migrations of the judgments database; run by `berdseye.annotation.judgments.database.open_database`."""

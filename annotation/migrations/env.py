@@ -1,8 +1,8 @@
-"""Runs migrations over the connection that `berdseye.annotation.database` hands in."""
+"""Runs migrations over the connection that `berdseye.annotation.judgments.database` hands in."""
 
 from alembic import context
 
-from berdseye.annotation.schema import metadata
+from berdseye.annotation.judgments.schema import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 with context.begin_transaction():

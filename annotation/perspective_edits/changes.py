@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from berdseye.data.dataset_formats.perspectives import read_perspectives
+from berdseye.data.datasets.layouts.rows import read_perspectives
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.passages import clean
 from berdseye.data.records import Perspective, Stance
+from berdseye.data.texts.passages import clean
 
 Action = Literal["propose", "split", "merge", "reword", "drop"]
 ACTIONS: tuple[Action, ...] = get_args(Action)

@@ -11,15 +11,15 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.judgments.schema import annotators, perspective_edits
 from berdseye.annotation.perspective_edits.changes import Change, chosen_parts
 from berdseye.annotation.perspective_edits.log import KINDS, EditLog, Event, locked_edits
 from berdseye.annotation.perspective_edits.states import History
-from berdseye.annotation.schema import annotators, perspective_edits
-from berdseye.data.atomic import write_bytes
-from berdseye.data.dataset_formats.perspectives import read_perspectives
+from berdseye.data.datasets.layouts.rows import read_perspectives
 from berdseye.data.errors import BadInputError, BerdseyeError
-from berdseye.data.json_files import Row, read_rows
+from berdseye.data.files.atomic import write_bytes
+from berdseye.data.files.json_files import Row, read_rows
 from berdseye.data.records import Perspective
 from berdseye.data.workspace import Workspace
 

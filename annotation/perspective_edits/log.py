@@ -13,16 +13,15 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, func, select
 
-from berdseye.annotation.database import writing
-from berdseye.annotation.judgments import Annotator, Judgments, now
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Annotator, Judgments, now
+from berdseye.annotation.judgments.schema import annotators, perspective_edits
 from berdseye.annotation.perspective_edits.changes import Change, ConflictError
 from berdseye.annotation.perspective_edits.states import Edit, History, Replayed, accepted, replay
-from berdseye.annotation.schema import annotators, perspective_edits
-from berdseye.data.dataset_names import split_version
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.stored import load_dataset, split_version
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.passages import clean
 from berdseye.data.records import Question
+from berdseye.data.texts.passages import clean
 from berdseye.data.workspace import Workspace
 
 KINDS = ("propose", "accept", "reject", "undo")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.judgments.log import Annotator
 from berdseye.annotation.perspective_edits.changes import Change, ConflictError
 from berdseye.data.records import Question
 

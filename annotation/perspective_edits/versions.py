@@ -1,13 +1,46 @@
-"""From accepted edits to a version of the data set."""
+"""From accepted edits to a version of the data set.
 
+What people have said of perspectives: reasons to edit them, and what an edit leaves behind.
+"""
+
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from sqlalchemy import func, select
+
+from berdseye.annotation.batches.progress import flags
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import pairs, present
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.annotation.perspective_edits.states import Edit
-from berdseye.data.dataset_names import version_name, version_numbers
-from berdseye.data.dataset_versions import QuestionChange, VersionManifest, differences, save_version
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.stored import load_dataset, version_name, version_numbers
+from berdseye.data.datasets.versions import QuestionChange, VersionManifest, differences, save_version
 from berdseye.data.errors import BadInputError
+
+
+class Attention(NamedTuple):
+    """Of a perspective, how many present judgments there are, and who flagged its text, with their comments."""
+
+    judgments: int
+    flags: tuple[tuple[str, str], ...]
+
+
+def attention(judgments: Judgments, perspectives: Sequence[str]) -> list[Attention]:
+    """What there is of each perspective, by its text, in their order."""
+    query = (
+        select(pairs.c.perspective, func.count())
+        .join_from(present, pairs, pairs.c.key == present.c.pair)
+        .where(present.c.kind == "judge", pairs.c.perspective.in_(list(perspectives)))
+        .group_by(pairs.c.perspective)
+    )
+    with judgments.reading() as connection:
+        counts = {text: int(count) for text, count in connection.execute(query)}
+    found = flags(judgments)
+    told = list(zip(found["perspective"], found["annotator"], found["comment"], strict=True))
+    return [
+        Attention(counts.get(text, 0), tuple((who, why) for flagged, who, why in told if flagged == text))
+        for text in perspectives
+    ]
 
 
 class Coming(NamedTuple):

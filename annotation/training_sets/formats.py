@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from berdseye.annotation.export import to_jsonl
-from berdseye.annotation.judgments import PairRecord, Verdict
-from berdseye.annotation.label_studio.config import Word, result_of, task_data
+from berdseye.annotation.judgments.log import PairRecord, Verdict
+from berdseye.annotation.label_studio.form import Word, result_of, task_data
 from berdseye.annotation.training_sets.store import SCHEMA, TrainingSetVersion
-from berdseye.data.atomic import write_bytes, write_json, write_parquet
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.atomic import write_bytes, write_json, write_parquet
+from berdseye.data.files.tables import to_jsonl
 
 LABELS: tuple[Verdict, Verdict] = ("does not support", "supports")
 _HUB_SPLITS = {"train": "train", "dev": "validation", "test": "test"}

@@ -13,9 +13,9 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from berdseye.data.datasets.stored import SPLITS, same_question
 from berdseye.data.errors import UnknownNameError
-from berdseye.data.near_duplicates import DEFAULT_THRESHOLD, links_across
-from berdseye.data.splits import SPLITS, same_question
+from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, links_across
 
 Mend = Literal["drop", "move", "keep"]
 MENDS: tuple[Mend, ...] = get_args(Mend)

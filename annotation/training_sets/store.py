@@ -20,16 +20,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.annotation.adjudication import gold_words
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.training_data import Choice, decided
+from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.training_sets.labelling import Choice, decided
 from berdseye.annotation.training_sets.leakage import Mend, mended
-from berdseye.data.atomic import sync_folder, write_json, write_parquet
+from berdseye.data.datasets.labelled_pairs import LabelledPair, read_labelled_pairs
+from berdseye.data.datasets.stored import SPLITS, same_question
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
-from berdseye.data.labelled_pairs import LabelledPair, read_labelled_pairs
-from berdseye.data.locks import locked
-from berdseye.data.near_duplicates import DEFAULT_THRESHOLD
-from berdseye.data.splits import SPLITS, same_question
+from berdseye.data.files.atomic import sync_folder, write_json, write_parquet
+from berdseye.data.files.locks import locked
+from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.workspace import Workspace, checked_name
 
 PAIRS = "pairs.parquet"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.arguments import not_with
+from berdseye.app.commands.arguments import not_with
+from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import note, print_json
-from berdseye.data.atomic import make_folder
 from berdseye.data.errors import BadInputError
-from berdseye.data.given_paths import regular_file
+from berdseye.data.files.atomic import make_folder
+from berdseye.data.files.given_paths import regular_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ def command(
 
     Example: `berdseye agreement labels.csv --json`
     """
-    from berdseye.annotation.agreement.rules import Rule
+    from berdseye.evaluation.agreement.alignment import Rule
     from berdseye.evaluation.agreement.report import Choices, report
 
     if csv + latex + json > 1:
@@ -157,7 +157,7 @@ def _read(file: Path) -> "pd.DataFrame":
 
 
 def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tuple[pd.DataFrame, dict[str, bool]]":
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.detectors.registry import parse_detector
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
@@ -169,7 +169,7 @@ def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tup
 
 
 def _print(found: "Report", part: Part | None, *, csv: bool, latex: bool, json: bool) -> None:
-    from berdseye.annotation.export import to_csv
+    from berdseye.data.files.tables import to_csv
     from berdseye.evaluation.agreement.exports import TITLES, shown, to_latex
 
     one = found.parts[part or Part.TOGETHER]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from berdseye.app.arguments import not_with, only_with, written
+from berdseye.app.commands.arguments import not_with, only_with, written
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 
@@ -158,9 +158,9 @@ def _list(held: Workspace, json: bool) -> None:
 
 def _show(held: Workspace, name: str, question: str | None, json: bool) -> None:
     from berdseye.data.answers import load_answers
-    from berdseye.data.datasets import load_dataset
+    from berdseye.data.datasets.stored import load_dataset
     from berdseye.data.errors import UnknownNameError
-    from berdseye.evaluation.answering.reading import Read, load_read
+    from berdseye.evaluation.answering.running import Read, load_read
 
     answers = load_answers(held, name)
     asked = {q.id: q.text for q in load_dataset(held, answers.dataset)} if answers.dataset in held.datasets() else {}

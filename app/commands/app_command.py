@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from berdseye.app.arguments import not_with
+from berdseye.app.commands.arguments import not_with
+from berdseye.app.commands.console import note, notes
 from berdseye.app.commands.options import WorkspaceOption, opened
-from berdseye.app.console import note, notes
-from berdseye.app.ports import APP_PORT, LABEL_STUDIO_PORT
-from berdseye.data.demo.marker import is_demo
+from berdseye.app.serving.serve import APP_PORT, LABEL_STUDIO_PORT
+from berdseye.data.demo.content import is_demo
 from berdseye.data.workspace import Workspace
 
 
@@ -68,7 +68,7 @@ def app(
 
     Example: `berdseye app --port 8600 --no-label-studio`
     """
-    from berdseye.app.serve import serve
+    from berdseye.app.serving.serve import serve
 
     not_with("--no-label-studio", not label_studio, "label_studio_port")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
 
 

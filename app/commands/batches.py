@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from berdseye.app.acting import acting_name
-from berdseye.app.arguments import not_with, only_with, written
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.arguments import not_with, only_with, written
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, chosen_detector, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from berdseye.annotation.batches import Batch, Item
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.batches.stored import Batch, Item
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.workspace import Workspace
     from berdseye.detectors.protocol import Detector
-    from berdseye.evaluation.batch_decision import Standing
+    from berdseye.evaluation.selection.decision import Standing
 
 batch = typer.Typer(no_args_is_help=True, help="Send pairs out to be judged: choose them, follow them, export them.")
 NameArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
@@ -107,11 +107,11 @@ def create(
 
     Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
     """
-    from berdseye.annotation.batches import Plan, create_batch
+    from berdseye.annotation.batches.stored import Plan, create_batch
     from berdseye.annotation.guidelines.versions import keep
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.commands.guidelines import read_guidelines
-    from berdseye.evaluation.batch_choice import (
+    from berdseye.evaluation.selection.batches import (
         PRESETS,
         STRATA,
         berds_test_set,
@@ -222,8 +222,8 @@ def create(
 def _deciding(
     workspace: "Workspace", judgments: "Judgments", runs: tuple[str, str], measure: str, detector: "Detector", seed: int
 ) -> "tuple[list[Item], dict[str, object]]":
-    from berdseye.evaluation.batch_decision import decision_items
     from berdseye.evaluation.measures import parse_measure
+    from berdseye.evaluation.selection.decision import decision_items
 
     parsed = parse_measure(measure)
     with counting(f"labels by {detector.name}") as progress:
@@ -237,8 +237,8 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     import time
 
-    from berdseye.annotation.batch_progress import batch_progress
-    from berdseye.annotation.batches import list_batches
+    from berdseye.annotation.batches.progress import batch_progress
+    from berdseye.annotation.batches.stored import list_batches
 
     judgments = _judgments(opened(workspace))
     rows = [(found, batch_progress(judgments, found, time=time.time())) for found in list_batches(judgments)]
@@ -259,8 +259,8 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     """
     import time
 
-    from berdseye.annotation.batch_progress import batch_progress, batch_shares, flags
-    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.batches.progress import batch_progress, batch_shares, flags
+    from berdseye.annotation.batches.stored import load_batch
 
     held = opened(workspace)
     judgments = _judgments(held)
@@ -292,7 +292,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
 
 def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") -> "Standing | None":
     """Of a batch that decides between two runs how far it is; what is left of it is put in order anew."""
-    from berdseye.evaluation.batch_decision import decides, deciding_batch, renew_order
+    from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
     if not decides(found):
         return None
@@ -310,7 +310,7 @@ def close(
 
     Example: `berdseye batch close first`
     """
-    from berdseye.annotation.batches import close_batch, load_batch
+    from berdseye.annotation.batches.stored import close_batch, load_batch
 
     held = opened(workspace)
     judgments = _judgments(held)
@@ -338,13 +338,13 @@ def export(
 
     Example: `berdseye batch export first first.csv`
     """
-    from berdseye.annotation.batch_progress import batch_frame
-    from berdseye.annotation.batches import load_batch
-    from berdseye.annotation.export import write_table
+    from berdseye.annotation.batches.progress import batch_frame
+    from berdseye.annotation.batches.stored import load_batch
+    from berdseye.data.files.tables import write_table
 
     judgments = _judgments(opened(workspace))
     if label_studio:
-        from berdseye.annotation.label_studio.batch_tasks import write_batch_file
+        from berdseye.annotation.label_studio.batch_projects import write_batch_file
 
         form = write_batch_file(judgments, load_batch(judgments, name), path)
         note(f"{path}: the tasks; {form.name}: the labeling interface of their project")
@@ -355,7 +355,7 @@ def export(
 
 
 def _judgments(workspace: "Workspace") -> "Judgments":
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
 
     return Judgments.open(workspace.judgments_url)
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from berdseye.app.arguments import only_with
+from berdseye.app.commands.arguments import only_with
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 
@@ -37,13 +37,13 @@ def bundle(
 
     Example: `berdseye bundle debate--web--bm25 "debate--web--dense(static)" bundle.zip --measures "MRecall@5 nDCG@5"`
     """
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.data.atomic import write_bytes
-    from berdseye.data.runs import list_runs, load_run
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.files.atomic import write_bytes
+    from berdseye.data.runs.stored import list_runs, load_run
     from berdseye.evaluation.bundle.writing import bundle_of
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.measures import parse_measures
-    from berdseye.evaluation.studies.store import list_results, load_result
+    from berdseye.evaluation.studies.result import list_results, load_result
 
     held = opened(workspace)
     stored, results = [r.name for r in list_runs(held)], list_results(held)

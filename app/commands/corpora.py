@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from berdseye.app.arguments import only_with
+from berdseye.app.commands.arguments import only_with
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
-from berdseye.data.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.progress import Progress
+from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.workspace import Workspace
 
 corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora.")
@@ -93,7 +93,7 @@ def _source(held: Workspace, name: str, path: Path, lucene: bool, progress: Prog
     if not lucene:
         yield path
         return
-    from berdseye.retrieval.lucene.export import write_documents
+    from berdseye.retrieval.lucene.documents import write_documents
 
     written = held.corpus_folder(name).parent / f".{name}.lucene.jsonl"
     written.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ def duplicates(
     Example: `berdseye corpus duplicates web --threshold 0.8`
     """
     from berdseye.data.corpora import open_corpus
-    from berdseye.data.near_duplicates import NearDuplicates
+    from berdseye.data.texts.near_duplicates import NearDuplicates
 
     opened_corpus = open_corpus(opened(workspace), name)
     with counting(name) as progress:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
 
 dataset = typer.Typer(no_args_is_help=True, help="Add and list data sets.")
@@ -35,7 +35,7 @@ def add(
 
     Example: `berdseye dataset add kialo kialo.jsonl`
     """
-    from berdseye.data.datasets import import_dataset
+    from berdseye.data.datasets.stored import import_dataset
 
     held = opened(workspace)
     if name in held.datasets() and not replace:
@@ -65,8 +65,8 @@ def fetch(
 
     Example: `berdseye dataset fetch berds-kialo`
     """
-    from berdseye.data.published_sets.fetch import Missing
-    from berdseye.data.published_sets.fetch import fetch as fetched
+    from berdseye.data.datasets.fetching import Missing
+    from berdseye.data.datasets.fetching import fetch as fetched
 
     held = opened(workspace)
     with counting(name) as progress:
@@ -94,8 +94,8 @@ def reformat(
 
     Example: `berdseye dataset reformat fact-check claims.jsonl task.json`
     """
-    from berdseye.data.atomic import write_json
-    from berdseye.data.pir_reformat.registry import reformat as reformatted
+    from berdseye.data.datasets.pir_reformat import reformat as reformatted
+    from berdseye.data.files.atomic import write_json
 
     task = reformatted(kind, source, split)
     written = task.layout()
@@ -117,10 +117,10 @@ def version(
 
     Example: `berdseye dataset version debate`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.log import EditLog
     from berdseye.annotation.perspective_edits.versions import coming_version, make_version
-    from berdseye.app.acting import acting_name
+    from berdseye.app.access.acting import acting_name
 
     held = opened(workspace)
     log = EditLog(held, Judgments.open(held.judgments_url), name)
@@ -144,7 +144,7 @@ def versions(
 
     Example: `berdseye dataset versions debate`
     """
-    from berdseye.data.dataset_versions import list_versions, trouble
+    from berdseye.data.datasets.versions import list_versions, trouble
 
     held = opened(workspace)
     rows = [asdict(v) | {"trouble": trouble(held, v)} for v in list_versions(held, name)]
@@ -162,7 +162,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye dataset list`
     """
-    from berdseye.data.datasets import load_dataset
+    from berdseye.data.datasets.stored import load_dataset
 
     held = opened(workspace)
     rows = [(name, load_dataset(held, name)) for name in held.datasets()]

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from berdseye.app.arguments import not_with, only_with
+from berdseye.app.commands.arguments import not_with, only_with
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
-from berdseye.data.given_paths import is_file
+from berdseye.data.files.given_paths import is_file
 from berdseye.evaluation.interchange.made_elsewhere import Missing
 
 if TYPE_CHECKING:
     from berdseye.evaluation.measures import Measure
-    from berdseye.evaluation.scoring import Score
+    from berdseye.evaluation.scores.scoring import Score
 
 _FILES = (".jsonl", ".json", ".run", ".trec", ".txt", ".gz")
 
@@ -121,11 +121,11 @@ def _print_row(row: dict[str, Any]) -> None:
 def _released(
     path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float | None
 ) -> dict[str, dict[str, Any]]:
-    from berdseye.evaluation.counted import Counted
-    from berdseye.evaluation.enough_judged import checked_floor
     from berdseye.evaluation.interchange.berds import read_released_run
     from berdseye.evaluation.interchange.made_elsewhere import RunFormat, run_format
-    from berdseye.evaluation.scoring import scores_of
+    from berdseye.evaluation.scores.counted import Counted
+    from berdseye.evaluation.scores.enough_judged import checked_floor
+    from berdseye.evaluation.scores.scoring import scores_of
 
     if run_format(path) is not RunFormat.BERDS:
         raise BadInputError("The file holds no labels.", where=path, hint="Give --qrels, or --dataset and --corpus.")
@@ -147,10 +147,10 @@ def _against_qrels(
     workspace: Path | None,
     min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
-    from berdseye.data.datasets import load_dataset
-    from berdseye.evaluation.enough_judged import checked_floor
+    from berdseye.data.datasets.stored import load_dataset
     from berdseye.evaluation.interchange.made_elsewhere import judged_by_file, read_labels, read_run
-    from berdseye.evaluation.scoring import scores_of
+    from berdseye.evaluation.scores.enough_judged import checked_floor
+    from berdseye.evaluation.scores.scoring import scores_of
 
     questions = load_dataset(opened(workspace), dataset) if dataset is not None else None
     held = judged_by_file(read_run(path), read_labels(qrels), questions, missing)
@@ -177,10 +177,10 @@ def _against_workspace(
     workspace: Path | None,
     min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.evaluation.interchange.made_elsewhere import as_run, read_run
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
-    from berdseye.evaluation.scoring import score_run, without_questions
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
+    from berdseye.evaluation.scores.scoring import score_run, without_questions
 
     held = opened(workspace)
     source = parse_label_source(labels or default_source(held))
@@ -212,10 +212,10 @@ def _stored(
     workspace: Path | None,
     min_judged: float | None,
 ) -> list[dict[str, Any]]:
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.data.runs import list_runs, load_run
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
-    from berdseye.evaluation.scoring import macro_average, score_runs
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.runs.stored import list_runs, load_run
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
+    from berdseye.evaluation.scores.scoring import macro_average, score_runs
 
     held = opened(workspace)
     source = parse_label_source(labels or default_source(held))
@@ -242,11 +242,11 @@ def _under_versions(
     *,
     json: bool,
 ) -> None:
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.data.runs import load_run
-    from berdseye.evaluation.dataset_versions import compare_versions, question_rows, rows_of, under_version
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
-    from berdseye.evaluation.scoring import score_run
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.runs.stored import load_run
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
+    from berdseye.evaluation.scores.scoring import score_run
+    from berdseye.evaluation.scores.versions import compare_versions, question_rows, rows_of, under_version
 
     held = opened(workspace)
     run, source = load_run(held, name), parse_label_source(labels or default_source(held))

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from berdseye.data.runs import Run, RunManifest
+    from berdseye.data.runs.stored import Run, RunManifest
     from berdseye.data.workspace import Workspace
     from berdseye.evaluation.failures.contrast import Contrast
 
@@ -55,13 +55,12 @@ def failures(
     """
     import pandas as pd
 
-    from berdseye.annotation.export import table_form, write_table
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.data.runs import Run, list_runs, load_run
-    from berdseye.evaluation.failures.attribution import POOL_DEPTH, reasons_of_holes
-    from berdseye.evaluation.failures.reasons import reason_counts
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
-    from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.files.tables import table_form, write_table
+    from berdseye.data.runs.stored import Run, list_runs, load_run
+    from berdseye.evaluation.failures.reasons import POOL_DEPTH, reason_counts, reasons_of_holes
+    from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
 
     if csv is not None:
         table_form(csv)  # an ending that has no format is reported before the work
@@ -115,7 +114,7 @@ def failures(
 
 def others_noted(workspace: "Workspace", run: "RunManifest") -> "list[Run]":
     """The other runs over a run's data set and corpus; those that do not fit them any more are left out, with a note."""
-    from berdseye.evaluation.failures.attribution import others_of
+    from berdseye.evaluation.failures.reasons import others_of
 
     others, stale = others_of(workspace, run)
     if stale:
@@ -146,11 +145,10 @@ def compare(
 
     Example: `berdseye compare debate--web--bm25 "debate--web--dense(static)" --measure MRecall@5 --measure Precision@5`
     """
-    from berdseye.annotation.export import table_form, write_table
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.evaluation.failures.contrast import contrast_table
-    from berdseye.evaluation.failures.sides import contrasts
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.files.tables import table_form, write_table
+    from berdseye.evaluation.failures.contrast import contrast_table, contrasts
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.measures import WHOLE_RUN, parse_measures
 
     if csv is not None:
@@ -188,8 +186,8 @@ def compare(
 
 
 def _side(written: str, workspace: Path | None) -> "Run":
-    from berdseye.data.runs import load_run
-    from berdseye.evaluation.dataset_versions import under_version
+    from berdseye.data.runs.stored import load_run
+    from berdseye.evaluation.scores.versions import under_version
 
     held = opened(workspace)
     name, _, version = written.partition(":")

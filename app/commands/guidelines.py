@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from berdseye.app.acting import acting_name
-from berdseye.app.arguments import not_with
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.arguments import not_with
+from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import note, print_json
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def show(
 
     Example: `berdseye guidelines show --task prefer`
     """
-    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.guidelines.versions import in_use, load
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
 
     not_with("VERSION", version is not None, "batch", "task", why="which is one text")
     not_with("--batch", batch is not None, "task", why="which has a task of its own")
@@ -66,7 +66,7 @@ def set_text(
     Example: `berdseye guidelines set ours.md`
     """
     from berdseye.annotation.guidelines.versions import use
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
 
     held = opened(workspace)
     text = None if path is None else read_guidelines(path)
@@ -80,7 +80,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     Example: `berdseye guidelines list`
     """
     from berdseye.annotation.guidelines.versions import list_guidelines
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
 
     found = list_guidelines(Judgments.open(opened(workspace).judgments_url))
     if json:

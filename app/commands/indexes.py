@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from berdseye.app.commands.console import counting, note
 from berdseye.app.commands.options import WorkspaceOption, opened
-from berdseye.app.console import counting, note
 
 if TYPE_CHECKING:
     from berdseye.data.corpora import Corpus

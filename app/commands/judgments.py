@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from berdseye.app.arguments import only_with
+from berdseye.app.commands.arguments import only_with
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.label_studio import import_file
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 
 judgments = typer.Typer(no_args_is_help=True, help="Exchange judgments with Label Studio, and export them.")
 
@@ -33,7 +33,7 @@ def push(
 
     Example: `berdseye judgments push --run "debate--web--bm25" --k 5`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange import send
 
     only_with("--run", run, "k")
@@ -49,7 +49,7 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     Example: `berdseye judgments pull`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange import receive
 
     held = opened(workspace)
@@ -64,7 +64,7 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     Example: `berdseye judgments drift`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange_state import drifts
 
     held = opened(workspace)
@@ -92,7 +92,7 @@ def doctor(
     """
     from berdseye.annotation.doctor.examine import mend as mended
     from berdseye.annotation.doctor.finding import Finding
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange_state import look
 
     held = opened(workspace)
@@ -134,10 +134,10 @@ def export(
 
     Example: `berdseye judgments export train.jsonl --what training`
     """
-    from berdseye.annotation.adjudication import gold_words
-    from berdseye.annotation.export import write_table
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.annotation.training_data import training_data
+    from berdseye.annotation.judgments.adjudication import gold_words
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.annotation.training_sets.labelling import training_data
+    from berdseye.data.files.tables import write_table
 
     judged = Judgments.open(opened(workspace).judgments_url)
     frame = judged.frame()

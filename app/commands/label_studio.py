@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.arguments import written
+from berdseye.app.commands.arguments import written
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
-from berdseye.app.ports import LABEL_STUDIO_PORT, free_port
+from berdseye.app.serving.serve import LABEL_STUDIO_PORT, free_port
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
     from berdseye.annotation.label_studio.batch_projects import Sent
-    from berdseye.annotation.label_studio.foreign import Rule
+    from berdseye.annotation.label_studio.imports import Rule
 
 label_studio = typer.Typer(
     help="Serve Label Studio on this workspace, and exchange batches with it or with another server."
@@ -85,8 +85,8 @@ def send(
 
     Example: `berdseye label-studio send first`
     """
-    from berdseye.annotation.batches import load_batch
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.batches.stored import load_batch
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange import send_batch
 
     held = opened(workspace)
@@ -114,8 +114,8 @@ def receive(
 
     Example: `berdseye label-studio receive first --full`
     """
-    from berdseye.annotation.batches import load_batch
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.batches.stored import load_batch
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange import receive_all, receive_batch
 
     held = opened(workspace)
@@ -150,11 +150,11 @@ def assign(
 
     Example: `berdseye label-studio assign first --to Ana --from admin@berdseye.local`
     """
-    from berdseye.annotation.batches import load_batch
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.batches.stored import load_batch
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio import attribution
     from berdseye.annotation.people import known_person
-    from berdseye.app.acting import acting_name
+    from berdseye.app.access.acting import acting_name
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -180,9 +180,9 @@ def account(
 
     Example: `berdseye label-studio account Ana`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import known_person
-    from berdseye.app.label_studio_accounts import account_for, told
+    from berdseye.app.access.label_studio_accounts import account_for, told
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -205,7 +205,7 @@ def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye label-studio projects`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.exchange import sent_projects
 
     rows = sent_projects(Judgments.open(opened(workspace).judgments_url))
@@ -248,7 +248,7 @@ def import_(
 
     Example: `berdseye label-studio import 7 --choice yes=supports --choice "no='does not support'" --field passage=text`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.connection import connect
     from berdseye.annotation.label_studio.imports import import_project
 
@@ -275,7 +275,7 @@ def import_file(
 
     Example: `berdseye judgments import export.json --annotator 3=ana@example.org --choice yes=supports`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.imports import import_file as read
 
     people = {}
@@ -291,7 +291,7 @@ def import_file(
 
 def rule_of(control: str, choice: list[str] | None, field: list[str] | None, comment: str, dataset: str) -> "Rule":
     """The options as a rule of reading."""
-    from berdseye.annotation.label_studio.foreign import Rule
+    from berdseye.annotation.label_studio.imports import Rule
     from berdseye.data.workspace import checked_name
 
     means = {name: meaning.strip("'\"") for name, meaning in _pairs(choice, "choice").items()}

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
+from berdseye.app.commands.console import print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import print_json
 
 DEFAULT_MODEL = "llm"
 ModelOption = Annotated[

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import note, print_json
 
 people = typer.Typer(no_args_is_help=True, help="Who is known here, by which e-mail address, and what they may.")
 NameArgument = Annotated[str, typer.Argument(help="The name they judge under.")]
@@ -22,7 +22,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye people list`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import people as known
 
     held = opened(workspace)
@@ -55,7 +55,7 @@ def link(
 
     Example: `berdseye people link Ana ana@example.org`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import link as linked
 
     person = linked(Judgments.open(opened(workspace).judgments_url), name, email)
@@ -68,7 +68,7 @@ def unlink(name: NameArgument, workspace: WorkspaceOption = None) -> None:
 
     Example: `berdseye people unlink Ana`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import unlink as unlinked
 
     person = unlinked(Judgments.open(opened(workspace).judgments_url), name)
@@ -81,7 +81,7 @@ def roles() -> None:
 
     Example: `berdseye people roles`
     """
-    from berdseye.app.roles import MAY, RIGHTS
+    from berdseye.app.access.roles import MAY, RIGHTS
 
     for role, rights in MAY.items():
         print(f"{role}\t{', '.join(right for right in RIGHTS if right in rights)}")

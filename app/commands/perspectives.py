@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import note, print_json
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from berdseye.annotation.judgments import Annotator, Judgments
+    from berdseye.annotation.judgments.log import Annotator, Judgments
     from berdseye.annotation.perspective_edits.log import EditLog
     from berdseye.annotation.perspective_edits.states import Edit
     from berdseye.data.records import Question
@@ -125,7 +125,7 @@ def show(
 
     Example: `berdseye perspective show debate car-free-centres`
     """
-    from berdseye.annotation.perspective_edits.judged import attention
+    from berdseye.annotation.perspective_edits.versions import attention
 
     log, _, judgments = _log(workspace, dataset)
     found = _question(log, question)
@@ -204,8 +204,8 @@ def undo(dataset: DatasetArgument, edit: EditArgument, workspace: WorkspaceOptio
 
     Example: `berdseye perspective undo debate 3`
     """
-    from berdseye.app.acting import acting
-    from berdseye.app.roles import check
+    from berdseye.app.access.acting import acting
+    from berdseye.app.access.roles import check
 
     log, held, judgments = _log(workspace, dataset)
     person = _person(held, judgments)
@@ -227,7 +227,7 @@ def export(
 
     Example: `berdseye perspective export edits.jsonl`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.exchange import export_edits
 
     held = opened(workspace)
@@ -245,7 +245,7 @@ def import_file(
 
     Example: `berdseye perspective import edits.jsonl`
     """
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.exchange import import_edits
 
     held = opened(workspace)
@@ -265,7 +265,7 @@ def _proposed(
 ) -> None:
     from berdseye.annotation.perspective_edits.changes import Change, chosen_parts, explained_as, shared_stance
     from berdseye.annotation.perspective_edits.states import overlaps
-    from berdseye.data.dataset_formats.perspectives import perspective_of_line
+    from berdseye.data.datasets.layouts.rows import perspective_of_line
 
     log, held, judgments = _log(workspace, dataset)
     chosen = chosen_parts(_question(log, question).perspectives, parts)
@@ -278,7 +278,7 @@ def _proposed(
 
 
 def _log(folder: Path | None, dataset: str) -> "tuple[EditLog, Workspace, Judgments]":
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.log import EditLog
 
     held = opened(folder)
@@ -288,7 +288,7 @@ def _log(folder: Path | None, dataset: str) -> "tuple[EditLog, Workspace, Judgme
 
 def _person(workspace: "Workspace", judgments: "Judgments") -> "Annotator":
     from berdseye.annotation.people import known_or_invited
-    from berdseye.app.acting import acting
+    from berdseye.app.access.acting import acting
 
     who = acting(workspace.people)
     if not who:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.acting import acting_name
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 from berdseye.data.errors import BadInputError
 from berdseye.evaluation.interchange.made_elsewhere import Missing, RunFormat
 
 if TYPE_CHECKING:
-    from berdseye.data.runs import Run
+    from berdseye.data.runs.stored import Run
     from berdseye.data.workspace import Workspace
 
 runs = typer.Typer(no_args_is_help=True, help="Stored runs; runs and labels in the formats of other programs.")
@@ -41,7 +41,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
     Example: `berdseye runs list`
     """
-    from berdseye.data.runs import list_runs
+    from berdseye.data.runs.stored import list_runs
 
     held = list_runs(opened(workspace))
     if json:
@@ -69,10 +69,10 @@ def export_run(
 
     Example: `berdseye runs export debate--web--bm25 bm25.run`
     """
-    from berdseye.data.atomic import write_bytes
-    from berdseye.data.runs import load_run
+    from berdseye.data.files.atomic import write_bytes
+    from berdseye.data.runs.stored import load_run
     from berdseye.evaluation.interchange.jsonl import jsonl_run
-    from berdseye.evaluation.interchange.trec_run import trec_run
+    from berdseye.evaluation.interchange.trec import trec_run
 
     if form is not RunFormat.BERDS and (labels is not None or model):
         raise BadInputError("--labels and --model are for --format berds.", hint="See `berdseye runs labels`.")
@@ -102,7 +102,7 @@ def import_run(
 
     Example: `berdseye runs import colbert.run --dataset debate --corpus web --name "imported(colbert)"`
     """
-    from berdseye.data.runs import list_runs, save_run
+    from berdseye.data.runs.stored import list_runs, save_run
     from berdseye.evaluation.interchange.made_elsewhere import IMPORTED, as_run, missing_note, read_run
 
     held = opened(workspace)
@@ -150,12 +150,12 @@ def export_labels(
 
     Example: `berdseye runs labels debate web debate.qrels --labels gold`
     """
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.data.atomic import write_bytes
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.files.atomic import write_bytes
     from berdseye.evaluation.interchange.jsonl import jsonl_labels
-    from berdseye.evaluation.interchange.trec_qrels import diversity_qrels, trec_qrels
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
-    from berdseye.evaluation.qrels import pooled_qrels
+    from berdseye.evaluation.interchange.trec import diversity_qrels, trec_qrels
+    from berdseye.evaluation.labels.qrels import pooled_qrels
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
 
     held = opened(workspace)
     source = parse_label_source(labels or default_source(held))
@@ -174,12 +174,12 @@ def export_labels(
 
 
 def _released(workspace: "Workspace", run: "Run", labels: str | None, model: str) -> bytes:
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.data.datasets import load_dataset
-    from berdseye.data.run_pairs import run_pairs
-    from berdseye.evaluation.counted import counted_questions
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.data.datasets.stored import load_dataset
+    from berdseye.data.runs.pairs import run_pairs
     from berdseye.evaluation.interchange.berds import released_run
-    from berdseye.evaluation.label_sources import labels_of, parse_label_source
+    from berdseye.evaluation.labels.sources import labels_of, parse_label_source
+    from berdseye.evaluation.scores.counted import counted_questions
 
     questions = load_dataset(workspace, run.manifest.dataset)
     found = run_pairs(workspace, run, questions, run.manifest.k)

@@ -1,23 +1,70 @@
-"""`search`, `detect` and `run`."""
+"""`search`, `detect` and `run`.
+
+`detect`: what a detector says of one passage.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.acting import acting_name
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.console import counting, note, print_json
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
 
 if TYPE_CHECKING:
     from berdseye.data.corpora import Corpus
     from berdseye.retrieval.protocol import Searchable
 
 
+def register_detect(cli: typer.Typer) -> None:
+    """Add the command."""
+    cli.command()(detect)
+
+
+def detect(
+    passage: Annotated[str, typer.Argument(help="A passage, or a file of it.")],
+    perspective: Annotated[list[str], typer.Argument(help="One or more perspectives.")],
+    title: Annotated[str, typer.Option(help="The title of the passage's document.")] = "",
+    detector: Annotated[str | None, typer.Option(help="The detector; else the adopted one.")] = None,
+    workspace: WorkspaceOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say of each perspective whether the passage supports it, and with which probability.
+
+    Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
+    """
+    from berdseye.data.records import Pair
+
+    chosen = chosen_detector(detector, workspace)
+    path = Path(passage) if len(passage) < 250 else None
+    text = path.read_text(encoding="utf-8") if path is not None and path.is_file() else passage
+    probabilities = chosen.predict([Pair(text, p, title) for p in perspective]).tolist()
+    rows = [
+        {
+            "perspective": p,
+            "probability": v,
+            "supports": v >= chosen.threshold,
+            "detector": chosen.name,
+            "version": chosen.version,
+        }
+        for p, v in zip(perspective, probabilities, strict=True)
+    ]
+    if json:
+        print_json(rows)
+        return
+    for row in rows:
+        print(
+            f"{'supports' if row['supports'] else 'does not support'}  {row['probability']:.3f}  {row['perspective']}"
+        )
+
+
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
+    register_detect(cli)
     cli.command()(search)
     cli.command()(perspectives)
     cli.command()(run)
@@ -43,8 +90,8 @@ def search(
     """
     from berdseye.app.pipelines import pipeline_of
     from berdseye.data.corpora import open_corpus
-    from berdseye.retrieval.queries import Query
-    from berdseye.retrieval.search import search as ranked
+    from berdseye.retrieval.pipeline import search as ranked
+    from berdseye.retrieval.protocol import Query
 
     held = opened(workspace)
     opened_corpus = open_corpus(held, corpus)
@@ -73,7 +120,7 @@ def perspectives(
 
     Example: `berdseye perspectives "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
     """
-    from berdseye.retrieval.expansion.typed import TypedPerspectives
+    from berdseye.retrieval.expansion.manual import TypedPerspectives
 
     TypedPerspectives(opened(workspace)).put(question, perspective)
     note(f"{len(perspective)} perspectives are kept for '{question}'")
@@ -122,7 +169,7 @@ def _shards(corpus: "Corpus", address: str | None) -> Iterator["Searchable | Non
     if address is None:
         yield None
         return
-    from berdseye.retrieval.cluster.collection import sharded
+    from berdseye.retrieval.cluster.searching import sharded
 
     with sharded(corpus, address) as passages:
         yield passages

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from berdseye.app.acting import acting_name
+from berdseye.app.access.acting import acting_name
+from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import note, print_json
 
 if TYPE_CHECKING:
     from berdseye.annotation.training_sets.store import TrainingSetVersion
@@ -46,7 +46,7 @@ def create(
 
     Example: `berdseye training-set create --rule unanimous --no-demo`
     """
-    from berdseye.app.training_sets import made_set
+    from berdseye.app.jobs.training_sets import made_set
 
     held = opened(workspace)
     _tell(made_set(held, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(held)), json)
@@ -99,7 +99,7 @@ def export(
     Example: `berdseye training-set export judged-1 hub --format huggingface`
     """
     from berdseye.annotation.training_sets.store import find_set
-    from berdseye.app.training_sets import write_set
+    from berdseye.app.jobs.training_sets import write_set
 
     for written in write_set(find_set(opened(workspace), wanted), path, form):
         note(f"{written}: {written.stat().st_size:,} bytes")

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
-from berdseye.app.console import counting, note, print_json
 
 
 def register(cli: typer.Typer) -> None:
@@ -33,10 +33,10 @@ def tune(
     """
     from dataclasses import asdict
 
-    from berdseye.annotation.judgments import Judgments
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.annotation.judgments.log import Judgments
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.measures import parse_measure
-    from berdseye.evaluation.tuning import tune as tuned
+    from berdseye.evaluation.scores.tuning import tune as tuned
 
     held = opened(workspace)
     parsed = parse_measure(measure)

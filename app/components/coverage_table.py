@@ -8,7 +8,7 @@ import streamlit as st
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.records import Question
-from berdseye.evaluation.inspection import Listing
+from berdseye.evaluation.exploration.inspection import Listing
 
 
 def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> None:

@@ -1,28 +1,101 @@
-"""The desk of an annotator: a pair, the keys that judge it, and the guidelines beside it, whatever queue it comes from."""
+"""The desk of an annotator: a pair, the keys that judge it, and the guidelines beside it, whatever queue it comes from.
+
+The guidelines beside the pair, and what changed in them since their reader last judged.
+
+How far a person is in a queue, and at which pace today.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import ndiff
 
 import streamlit as st
 
-from berdseye.annotation.arms import arm
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Batch, Task
-from berdseye.annotation.guidelines.versions import Guidelines, in_use, judged_by_before
-from berdseye.annotation.judgments import Annotator, PairRecord
-from berdseye.annotation.runs_queue import RunsQueue
-from berdseye.annotation.words import Beside, last_undone
-from berdseye.app.components.guidelines_panel import changed_guidelines, guidelines_panel
-from berdseye.app.components.in_sight import put_in_sight, take_answer
-from berdseye.app.components.key_map import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
-from berdseye.app.components.pair_card import answers_card, pair_card
+from berdseye.annotation.batches.dealing import arm
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.runs_queue import RunsQueue
+from berdseye.annotation.batches.stored import Batch, Task
+from berdseye.annotation.guidelines.versions import Guidelines, in_use, judged_by_before, load
+from berdseye.annotation.judgments.log import Annotator, PairRecord
+from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
+from berdseye.annotation.judgments.recorded import Beside, last_undone
+from berdseye.app.access.session import errors_in_place, judgments, workspace
+from berdseye.app.components.card_focus import put_in_sight, take_answer
+from berdseye.app.components.keys import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
+from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices_of, pair_card, verdict_buttons
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
-from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.progress_line import break_reminder, progress_line
-from berdseye.app.components.verdict_buttons import choices_of, verdict_buttons
-from berdseye.app.components.working_time import working_time
-from berdseye.app.deciding import word_given
-from berdseye.app.session import errors_in_place, judgments, workspace
+from berdseye.app.components.plain_text import escaped, without_pictures
+from berdseye.app.components.working_time import WorkingTime, working_time
+from berdseye.app.jobs.deciding import word_given
+
+
+def guidelines_panel(told: Guidelines) -> None:
+    """Draw them; whoever wrote them may use Markdown; HTML in it is shown as text, and no picture is fetched."""
+    with st.container(key="guidelines", height=CARD_HEIGHT, border=False):
+        st.markdown(without_pictures(told.text))
+        st.caption(f"Guidelines {told.version}")
+
+
+def changed_guidelines(before: str, told: Guidelines, read: str) -> None:
+    """Say so, with the changes; `read` is the place in the session that keeps that they were read."""
+    st.warning("The guidelines changed since you last judged.", icon=":material/change_circle:")
+    st.button(
+        "Go on with these",
+        icon=":material/play_arrow:",
+        shortcut=PAUSE,
+        key="guidelines-read",
+        on_click=st.session_state.__setitem__,
+        args=(read, told.version),
+    )
+    changes, whole = st.tabs(["What changed", "As they are now"])
+    changes.markdown(differences(load(judgments(), before).text, told.text))
+    whole.markdown(without_pictures(told.text))
+
+
+def differences(before: str, after: str) -> str:
+    """Paragraph by paragraph: what went is struck through, what came is on a coloured ground."""
+    lines = []
+    old, new = ([line for line in text.splitlines() if line.strip()] for text in (before, after))
+    for line in ndiff(old, new):
+        kind, text = line[:2], escaped(line[2:].strip())
+        if kind == "- ":
+            lines.append(f":red[~~{text}~~]")
+        elif kind == "+ ":
+            lines.append(f":green-background[{text}]")
+        elif kind == "  ":
+            lines.append(text)
+    return "\n\n".join(lines)
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def _first_event(url: str, day: str) -> int:
+    del url
+    return first_event_since(judgments(), day)
+
+
+def progress_line(person: Annotator, done: int, every: int) -> None:
+    """The bar with both."""
+    day = midnight()
+    today = pace(judgments(), person, day, _first_event(workspace().judgments_url, day))
+    st.progress(done / every, text=" · ".join([f"{done} of {every} pairs", *pace_words(today)]))
+
+
+def pace_words(today: Pace) -> list[str]:
+    """What is known of a day, in words."""
+    words = [f"{today.pairs} today"]
+    if today.median_seconds is not None:
+        words.append(f"median {today.median_seconds:.1f} s")
+    if today.an_hour is not None and today.pairs > 1:
+        words.append(f"about {today.an_hour:,.0f} an hour")
+    return words
+
+
+def break_reminder(clock: WorkingTime, after: float) -> None:
+    """A gentle word once someone has judged for `after` minutes; 0: never."""
+    minutes = clock.minutes()
+    if 0 < after <= minutes:
+        st.info(f"You have judged for {minutes:.0f} minutes: time for a break? Press P.", icon=":material/coffee:")
+
 
 LAST_HEIGHT = 72
 # Card, keys and comment are in sight together down to 1024 x 768: what is above and below them takes 23 rem.

@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-from berdseye.annotation.export import to_csv
-from berdseye.app.gate import MADE
-from berdseye.app.session import people, started_by, workspace
+from berdseye.app.access.session import people, started_by, workspace
+from berdseye.app.serving.gate import MADE
+from berdseye.data.files.tables import to_csv
 from berdseye.data.people import folded_email
-from berdseye.evaluation.chart_files import Chart, png, svg
+from berdseye.evaluation.charts import Chart, png, svg
 
 
 def download(

@@ -1,5 +1,12 @@
 """A command that runs beside the app: what it is about, how far it is, what it says, and the buttons that stop it and let it
-go on."""
+go on.
+
+How many jobs run, in the sidebar of every page, with the way to them.
+
+Jobs of one kind that are under way, on the page that shows what comes of them.
+
+Running a pipeline from a page: a form that starts a job, and the runs that are under way.
+"""
 
 import shlex
 import time
@@ -7,13 +14,17 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
+from berdseye.app.access.roles import may, right_of_command
+from berdseye.app.access.session import errors_in_place, people, role, started_by, workspace
 from berdseye.app.components.downloads import download
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.job_reports import Reached
-from berdseye.app.jobs import Job, dismiss_job, resume_job, stop_job
-from berdseye.app.roles import may, right_of_command
-from berdseye.app.session import errors_in_place, people, role, started_by, workspace
+from berdseye.app.jobs.reports import Reached
+from berdseye.app.jobs.running import Job, dismiss_job, list_jobs, resume_job, start_job, stop_job
+from berdseye.app.pipelines import pipeline_of
+from berdseye.data.errors import BadInputError
+from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 _SILENT_AFTER = 60.0
 STATES = {
@@ -134,3 +145,79 @@ def _moment(when: datetime) -> str:
 
 def _clock(seconds: float) -> str:
     return str(timedelta(seconds=max(0, round(seconds))))
+
+
+_EVERY_SECONDS = 5
+
+
+def job_line(page: StreamlitPage) -> None:
+    """A line that is drawn anew every five seconds while something runs; nothing where nothing does."""
+    running = _running()
+    if running:
+        with st.sidebar:
+            st.fragment(_line, run_every=_EVERY_SECONDS)(page)
+
+
+def _line(page: StreamlitPage) -> None:
+    running = _running()
+    told = f"Jobs: {running} running" if running else "Jobs: all have ended"
+    st.page_link(page, label=told, icon=":material/progress_activity:" if running else ":material/check:")
+
+
+def _running() -> int:
+    return sum(job.runs for job in list_jobs(workspace()))
+
+
+def under_way(kind: str, wanted: Callable[[Job], bool], *, told: bool = False) -> None:
+    """The `wanted` jobs that were started and are not done, drawn anew every two seconds while one runs; the page is drawn anew
+    when one has ended.
+
+    `kind` keeps what was seen of them apart from other kinds. With `told` those that are done stand there too, with what they
+    said, until they are dismissed.
+    """
+    running = any(job.runs for job in list_jobs(workspace()) if wanted(job))
+    st.fragment(_draw, run_every=2 if running else None)(f"{kind}-under-way", wanted, told)
+
+
+def _draw(seen: str, wanted: Callable[[Job], bool], told: bool) -> None:
+    found = [(job, job.state) for job in list_jobs(workspace()) if wanted(job)]
+    before = st.session_state.get(seen, set())
+    st.session_state[seen] = {job.id for job, state in found if state == "runs"}
+    if before - st.session_state[seen]:
+        st.rerun()
+    for job, state in found:
+        if state != "done" or told:
+            with st.container(border=True, key=f"job-{job.id}"):
+                job_box(job)
+                if state == "done" and (said := job.said):
+                    st.code(said, language=None, wrap_lines=True)
+
+
+def run_form() -> None:
+    """Run one more pipeline, in the background; one that stands is not run again unless that is wanted."""
+    with st.expander("Run a pipeline", icon=":material/play_arrow:"), st.form("run", border=False):
+        columns = st.columns([2, 2, 3, 1])
+        datasets = columns[0].multiselect("Data sets", workspace().datasets(), default=workspace().datasets())
+        corpora = columns[1].multiselect("Corpora", workspace().corpora(), default=workspace().corpora())
+        pipeline = columns[2].text_input(
+            "Pipeline", DEFAULT_PIPELINES[0], help="bm25(k1=1.2,b=0.75), dense(static) >> mmr(0.9)"
+        )
+        k = columns[3].number_input("k", 1, 1000, 20)
+        anew = st.toggle("Again where a run of this depth stands", key="run-again")
+        if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
+            with errors_in_place():
+                if not datasets or not corpora:
+                    raise BadInputError("Nothing was chosen to run on.", hint="Choose a data set and a corpus.")
+                named = str(pipeline_of(workspace(), pipeline))
+                words = [
+                    *(w for d in datasets for w in ("--dataset", d)),
+                    *(w for c in corpora for w in ("--corpus", c)),
+                ]
+                chosen = ("run", *words, "--pipeline", named, "--k", str(int(k)), *(() if anew else ("--missing",)))
+                start_job(workspace(), chosen, person=started_by())
+                st.rerun()
+
+
+def runs_under_way() -> None:
+    """Runs that were started and are not done."""
+    under_way("runs", lambda job: job.arguments[:1] == ("run",))

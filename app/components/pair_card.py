@@ -1,11 +1,23 @@
-"""A pair for a person to judge: question, perspective and passage, as untrusted text, at a fixed height."""
+"""A pair for a person to judge: question, perspective and passage, as untrusted text, at a fixed height.
 
-from collections.abc import Sequence
+The buttons that give a word, with their keys.
 
+What people said of a disputed pair, under their names or under letters, and all that was ever done about it.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import NamedTuple
+
+import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.evidence import Span, merged
-from berdseye.annotation.judgments import PairRecord
+from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.judgments.adjudication import Dispute, trail
+from berdseye.annotation.judgments.log import PairRecord
+from berdseye.annotation.judgments.recorded import Span, merged
+from berdseye.app.access.session import judgments
+from berdseye.app.components.keys import VERDICTS
 from berdseye.app.components.passage_text import passage_text
 from berdseye.app.components.plain_text import escaped, highlighted, web_address
 
@@ -49,3 +61,113 @@ def _below(record: PairRecord) -> None:
     address = web_address(record.url)
     source = f" · [{escaped(address.split('/')[2])}]({address})" if address else ""
     st.caption(f"{escaped(record.dataset)} · {escaped(record.corpus)}{source}")
+
+
+class Choice(NamedTuple):
+    """What is said, what the button says, its icon."""
+
+    verdict: str
+    label: str
+    icon: str
+
+
+_YES, _NO, _UNSURE = ":material/check:", ":material/close:", ":material/question_mark:"
+_JUDGE = (
+    Choice("supports", "Supports", _YES),
+    Choice("does not support", "Does not support", _NO),
+    Choice("unsure", "Unsure", _UNSURE),
+)
+_PREFER = (
+    Choice("first", "First", ":material/looks_one:"),
+    Choice("second", "Second", ":material/looks_two:"),
+    Choice("neither", "Neither", ":material/balance:"),
+)
+GIVE = "give-"
+"""What the keys of the buttons begin with."""
+ICONS = {choice.verdict: choice.icon for choice in (*_JUDGE, *_PREFER)}
+
+
+def choices_of(task: Task, *, decision: bool = False) -> tuple[Choice, ...]:
+    """What may be said in a task; of verifying they agree or disagree with the decision that is shown."""
+    if task == "prefer":
+        return _PREFER
+    if task == "judge":
+        return _JUDGE
+    yes, no = ("supports", "does not support") if decision else ("does not support", "supports")
+    return (
+        Choice(yes, "Agree", _YES),
+        Choice(no, "Disagree", _NO),
+        Choice("unsure", "Unsure", _UNSURE),
+    )
+
+
+def verdict_buttons(
+    pair: str,
+    choices: tuple[Choice, ...],
+    give: Callable[[str, str], None],
+    *,
+    at: str = "",
+    keys: bool = True,
+    given: str = "",
+) -> None:
+    """A button for each choice, the one that was `given` marked; `give` is called with the pair and the verdict.
+
+    They are this pair's own: a key that was pressed before the next pair was seen says nothing about that one. Where a pair is
+    there twice, `at` tells its buttons apart. Without `keys` they are pressed by `berdseye.app.components.card_focus`.
+    """
+    for key, choice in zip(VERDICTS, choices, strict=True):
+        st.button(
+            choice.label,
+            icon=choice.icon,
+            shortcut=key if keys else None,
+            key=f"{GIVE}{key}-{pair}{at}",
+            type="primary" if choice.verdict == given else "secondary",
+            on_click=give,
+            args=(pair, choice.verdict),
+        )
+
+
+def names_of(dispute: Dispute, *, hidden: bool) -> dict[int, str]:
+    """How each voter is called, by id. Hidden names are letters, shuffled for each pair, so that nobody is known by their
+    place."""
+    if not hidden:
+        return {vote.annotator.id: vote.annotator.name for vote in dispute.votes}
+    people = [vote.annotator.id for vote in dispute.votes]
+    Random(dispute.key).shuffle(people)
+    return {person: f"Person {_letter(place)}" for place, person in enumerate(people)}
+
+
+def votes(dispute: Dispute, *, hidden: bool) -> None:
+    """Everyone's word, comment and evidence, and the decision where there is one."""
+    names = names_of(dispute, hidden=hidden)
+    for vote in sorted(dispute.votes, key=lambda vote: names[vote.annotator.id]) if hidden else dispute.votes:
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(f"{ICONS[vote.verdict]} **{vote.verdict}** · {escaped(names[vote.annotator.id])}")
+            if vote.comment:
+                st.markdown(escaped(vote.comment))
+            for start, end in vote.evidence:
+                st.caption(f"“{escaped(dispute.record.passage[start:end])}”")
+    if dispute.decision is not None:
+        by = "" if hidden else f" by {escaped(dispute.decision.by)}"
+        st.success(f"Decided{by}: **{dispute.decision.verdict}**. {escaped(dispute.decision.comment)}")
+
+
+def trail_table(dispute: Dispute, *, hidden: bool) -> None:
+    """What was done about the pair, step by step; what was taken back is marked."""
+    names = names_of(dispute, hidden=hidden)
+    rows = [
+        {
+            "When": step.at[:16].replace("T", " "),
+            "Who": names.get(step.annotator.id, "someone else" if hidden else step.annotator.name),
+            "What": step.kind + (" (taken back)" if step.undone else ""),
+            "Word": step.verdict,
+            "Comment": step.comment,
+        }
+        for step in trail(judgments(), dispute.key)
+    ]
+    with st.expander(f"The trail: {len(rows)} steps", icon=":material/history:"):
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="trail")
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else str(place + 1)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from berdseye.app.components.addresses import passage_address
 from berdseye.app.components.card_focus import CARD
+from berdseye.app.components.choices import passage_address
 from berdseye.app.components.perspective_mark import CHIP, chip_key
 from berdseye.app.components.plain_text import escaped, highlighted, web_address
-from berdseye.evaluation.inspection import Chip, Hit
-from berdseye.retrieval.matching import matched_spans
+from berdseye.evaluation.exploration.inspection import Chip, Hit
+from berdseye.retrieval.lexical.query_words import matched_spans
 
 WHOSE = {
     "adjudicator": "an adjudicator's verdict",

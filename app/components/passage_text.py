@@ -5,8 +5,8 @@ from importlib.resources import files
 
 import streamlit as st
 
-from berdseye.annotation.evidence import Span, merged
-from berdseye.data.sentences import sentence_spans
+from berdseye.annotation.judgments.recorded import Span, merged
+from berdseye.data.texts.chunkers import sentence_spans
 
 _HTML = """<div class="berdseye-passage"></div>
 <div class="berdseye-evidence-line"><button type="button"></button><span></span></div>"""

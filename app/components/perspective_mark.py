@@ -1,9 +1,9 @@
 """How a perspective is told from others wherever it stands: a dot of its colour, its number, and the side it takes."""
 
 from berdseye.data.records import Perspective
-from berdseye.evaluation.chart_theme import CATEGORIES, perspective_colour
+from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 
-# As the charts colour sides: berdseye.evaluation.chart_theme.STANCE_COLOURS.
+# As the charts colour sides: berdseye.evaluation.charts.STANCE_COLOURS.
 _SIDES = {"supporting": ":blue-badge[supporting]", "opposing": ":orange-badge[opposing]"}
 _READ_ON = 80
 """White is read on this share of the colour, in percent, the rest black (4.5 and more)."""

@@ -8,18 +8,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from berdseye.app.components.addresses import passage_address
+from berdseye.app.components.choices import passage_address
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped, highlighted
 from berdseye.data.corpora import open_corpus
 from berdseye.data.records import Passage, Question
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.chart_theme import perspective_colour
-from berdseye.evaluation.failures.contrast_charts import slope_chart
-from berdseye.evaluation.failures.rank_moves import names_of, rank_moves
-from berdseye.evaluation.labelled_runs import LabelledRun
-from berdseye.retrieval.matching import matched_spans
+from berdseye.evaluation.charts import perspective_colour
+from berdseye.evaluation.failures.contrast_charts import names_of, rank_moves, slope_chart
+from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.retrieval.lexical.query_words import matched_spans
 
 SHOWN_AT_ONCE = 20
 

@@ -3,14 +3,14 @@
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.access.session import judgments, workspace
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.session import judgments, workspace
-from berdseye.data.dataset_names import split_version, version_name, version_numbers
-from berdseye.data.runs import list_runs, load_run
+from berdseye.data.datasets.stored import split_version, version_name, version_numbers
+from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.detectors.trained import adopted_detector
-from berdseye.evaluation.dataset_versions import VersionComparison, compare_versions, question_rows, rows_of
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
+from berdseye.evaluation.scores.versions import VersionComparison, compare_versions, question_rows, rows_of
 
 
 @st.cache_data(max_entries=20, show_spinner="Measuring under both versions…")

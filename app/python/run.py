@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from berdseye.app.python.shown import facts_html
-from berdseye.data.runs import Run as StoredRun
+from berdseye.data.runs.stored import Run as StoredRun
 from berdseye.evaluation.measures import DEFAULT_MEASURES
 
 if TYPE_CHECKING:

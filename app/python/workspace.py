@@ -9,25 +9,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.annotation.judgments import Judgments, PairRecord, Verdict
+from berdseye.annotation.judgments.log import Judgments, PairRecord, Verdict
 from berdseye.app.python.compared import Compared
 from berdseye.app.python.run import USUAL, Run
 from berdseye.app.python.shown import facts_html
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair, Passage, Perspective, Question
-from berdseye.data.runs import list_runs, load_run
+from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace as Folder
-from berdseye.evaluation.failures.attribution import POOL_DEPTH, pool_ranks, reasons_of_holes
+from berdseye.evaluation.failures.contrast import contrasts
 from berdseye.evaluation.failures.hole_map import hole_map
-from berdseye.evaluation.failures.sides import contrasts
-from berdseye.evaluation.label_sources import LabelSource, default_source, labels_of, parse_label_source
-from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
+from berdseye.evaluation.failures.reasons import POOL_DEPTH, pool_ranks, reasons_of_holes
+from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.sources import LabelSource, default_source, labels_of, parse_label_source
 from berdseye.evaluation.measures import parse_measure, parse_measures
-from berdseye.evaluation.scoring import macro_average, score_runs
-from berdseye.evaluation.significance import Test
+from berdseye.evaluation.scores.scoring import macro_average, score_runs
+from berdseye.evaluation.statistics.significance import Test
 from berdseye.evaluation.studies.gathering import Gatherer
 from berdseye.evaluation.studies.result import StudyResult
 
@@ -92,7 +92,7 @@ class Workspace:
 
     def add_dataset(self, name: str, source: str | Path) -> pd.DataFrame:
         """Add a data set from a file in one of the known layouts; returns its questions."""
-        from berdseye.data.datasets import import_dataset
+        from berdseye.data.datasets.stored import import_dataset
 
         import_dataset(self.folder, name, Path(source))
         return self.questions(name)
@@ -133,8 +133,8 @@ class Workspace:
         says which is which.
         """
         from berdseye.app.pipelines import pipeline_of
-        from berdseye.retrieval.queries import query_of
-        from berdseye.retrieval.search import search
+        from berdseye.retrieval.pipeline import search
+        from berdseye.retrieval.protocol import query_of
 
         asked = question
         if isinstance(asked, str):
@@ -322,7 +322,7 @@ class Workspace:
 
         `kind` is one of `berdseye detector train`; `demo` lets the made-up annotators vote.
         """
-        from berdseye.app.commands.detectors.train import training_data
+        from berdseye.app.commands.detectors.training import training_data
         from berdseye.detectors.training.training import DETECTOR_OF, Plan, train_detector
 
         chosen = next((known for known in DETECTOR_OF if known == kind), None)

@@ -2,17 +2,14 @@
 
 import streamlit as st
 
-from berdseye.annotation.adjudication import Dispute, adjudicate, disputes, take_back
-from berdseye.annotation.batches import Batch, list_batches
-from berdseye.annotation.judgments import Annotator
-from berdseye.app.components.in_sight import move_on, put_in_sight, take_answer
-from berdseye.app.components.key_map import ADJUDICATION, NEXT, PREVIOUS, UNDO
-from berdseye.app.components.keyboard import key_list, keyboard
-from berdseye.app.components.pair_card import answers_card, judged_card
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
-from berdseye.app.components.verdict_buttons import choices_of, verdict_buttons
-from berdseye.app.components.votes import trail_table, votes
-from berdseye.app.session import annotator, errors_in_place, judgments
+from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.judgments.adjudication import Dispute, adjudicate, disputes, take_back
+from berdseye.annotation.judgments.log import Annotator
+from berdseye.app.access.session import annotator, errors_in_place, judgments
+from berdseye.app.components.card_focus import move_on, put_in_sight, take_answer
+from berdseye.app.components.choices import selectbox_by_id
+from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
+from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
 
 EVERYTHING = "all judgments"
 # Card and keys are in sight together down to 1024 x 768: what is above and below them takes 23 rem.

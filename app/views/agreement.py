@@ -7,28 +7,28 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.adjudication import gold_words
 from berdseye.annotation.agreement import confusion
-from berdseye.annotation.agreement.rules import SKIPPED_RULES, UNSURE_RULES, Rule, SkippedRule, UnsureRule
-from berdseye.annotation.agreement.slices import PERIODS, Period
-from berdseye.annotation.batches import list_batches, load_batch
-from berdseye.annotation.export import to_csv, to_jsonl, to_parquet
-from berdseye.annotation.training_data import training_data
+from berdseye.annotation.batches.stored import list_batches, load_batch
+from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.training_sets.labelling import training_data
+from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.charts import counts_as_colours
+from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import download, downloads
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
-from berdseye.app.session import errors_in_place, judgments, workspace
+from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.agreement.against_people import REFERENCES, Reference
+from berdseye.evaluation.agreement.alignment import SKIPPED_RULES, UNSURE_RULES, Rule, SkippedRule, UnsureRule
 from berdseye.evaluation.agreement.anchoring import arms_chart
 from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from berdseye.evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
 from berdseye.evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels
 from berdseye.evaluation.agreement.report import Choices, Report, report
-from berdseye.evaluation.batch_decision import decides, deciding_batch, renew_order
+from berdseye.evaluation.agreement.slices import PERIODS, Period
+from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
 _TEXTS = ["question", "perspective", "title", "passage"]
 _LISTED = 200

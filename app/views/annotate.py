@@ -2,20 +2,18 @@
 
 import streamlit as st
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Batch, list_batches
-from berdseye.annotation.judgments import Annotator, PairRecord
-from berdseye.annotation.queue import pairs_of_runs
-from berdseye.annotation.runs_queue import RunsQueue
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.runs_queue import RunsQueue, pairs_of_runs
+from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.judgments.log import Annotator, PairRecord
+from berdseye.app.access.session import annotator, errors_in_place, judgments, workspace
 from berdseye.app.components.desk import Desk, draw_desk
-from berdseye.app.components.key_map import ANNOTATE
-from berdseye.app.components.keyboard import key_list, keyboard
+from berdseye.app.components.keys import ANNOTATE, key_list, keyboard
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.session import annotator, errors_in_place, judgments, workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
-from berdseye.data.runs import list_runs
+from berdseye.data.runs.stored import list_runs
 from berdseye.detectors.labelling import label
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import adopted_detector

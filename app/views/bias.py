@@ -6,20 +6,18 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from berdseye.app.bias_figures import leaning_figures, side_by_side, stance_figures
+from berdseye.app.access.session import errors_in_place, judgments, started_by, workspace
+from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figures
+from berdseye.app.cached.runs import Made, made
+from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.one_of import one_of
+from berdseye.app.components.job_box import under_way
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
-from berdseye.app.components.under_way import under_way
-from berdseye.app.jobs import Job
-from berdseye.app.run_choice import chosen_source
-from berdseye.app.run_scores import Made, made
-from berdseye.app.session import errors_in_place, judgments, started_by, workspace
-from berdseye.app.study_jobs import start
+from berdseye.app.jobs.running import Job
+from berdseye.app.jobs.studies import start
 from berdseye.data.corpora import open_corpus
-from berdseye.data.pir_tasks import kept_task
-from berdseye.data.runs import RunManifest, list_runs
+from berdseye.data.datasets.pir_tasks import kept_task
+from berdseye.data.runs.stored import RunManifest, list_runs
 from berdseye.evaluation.bias.charts import (
     LEANING_COLOURS,
     STANCE_SHARE_COLOURS,
@@ -27,14 +25,13 @@ from berdseye.evaluation.bias.charts import (
     share_dots,
     sycophancy_arrows,
 )
-from berdseye.evaluation.bias.stored import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
-from berdseye.evaluation.chart_files import Chart
-from berdseye.evaluation.enough_judged import below, min_judged_of
-from berdseye.evaluation.label_sources import HUMAN
+from berdseye.evaluation.bias.sides import PIR, SYCOPHANCY, by_people, location_matrices, results_of, table_of
+from berdseye.evaluation.charts import Chart
+from berdseye.evaluation.labels.sources import HUMAN
+from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 from berdseye.evaluation.studies.charts import stacked
-from berdseye.evaluation.studies.pir.bias import IN_CORPUS
-from berdseye.evaluation.studies.pir.places import heat_map
-from berdseye.evaluation.studies.store import Stored
+from berdseye.evaluation.studies.pir.tables import IN_CORPUS, heat_map
+from berdseye.evaluation.studies.result import Stored
 from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 # Studies that this page begins and shows.

@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.access.session import errors_in_place, workspace
+from berdseye.app.cached.runs import labelled, pool, pool_runs, state
+from berdseye.app.components.choices import chosen_run, chosen_source, chosen_version, one_of
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.one_of import one_of
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.two_lists import ListOf, two_lists
-from berdseye.app.labelled import labelled, pool, pool_runs, state
-from berdseye.app.run_choice import chosen_run, chosen_source, chosen_version
-from berdseye.app.session import errors_in_place, workspace
-from berdseye.data.runs import RunManifest, list_runs, load_run
-from berdseye.evaluation.enough_judged import min_judged_of
+from berdseye.data.runs.stored import RunManifest, list_runs, load_run
 from berdseye.evaluation.failures.contrast import (
     LOSS,
     NO_VALUE,
@@ -28,9 +26,10 @@ from berdseye.evaluation.failures.contrast import (
     contrast_table,
 )
 from berdseye.evaluation.failures.contrast_charts import difference_bars
-from berdseye.evaluation.label_sources import HUMAN
+from berdseye.evaluation.labels.sources import HUMAN
 from berdseye.evaluation.measures import WHOLE_RUN, parse_measures
-from berdseye.evaluation.significance import CORRECTIONS, TESTS, Test
+from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 
 MEASURES = "MRecall@5 Precision@5 Coverage@5"
 QUESTIONS, LOST, GAINED = LISTS = ("Questions", "Lost by B", "Gained by B")

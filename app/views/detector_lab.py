@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from berdseye.app.access.session import errors_in_place
+from berdseye.app.cached.lab import Measured, chosen_detector, chosen_pairs, measured
+from berdseye.app.components.choices import one_of
 from berdseye.app.components.lab.calibration_panel import calibration_panel
 from berdseye.app.components.lab.cost_panel import cost_panel
 from berdseye.app.components.lab.errors_panel import confusion_panel, mistakes_panel
 from berdseye.app.components.lab.threshold_panel import threshold_panel
 from berdseye.app.components.lab.two_detectors_panel import two_detectors_panel
-from berdseye.app.components.one_of import one_of
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.lab import Measured, chosen_detector, chosen_pairs, measured
-from berdseye.app.session import errors_in_place
 from berdseye.detectors.protocol import Detector
-from berdseye.evaluation.detection.judged_pairs import JudgedPairs
+from berdseye.evaluation.detection.pairs import JudgedPairs
 
 CALIBRATION, THRESHOLD, CONFUSION, MISTAKES, TWO, COST = (
     "Calibration", "Threshold", "Confusion", "Mistakes", "Two detectors", "Cost",

@@ -6,17 +6,17 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.training_data import RULES, UNSURE_RULES
+from berdseye.annotation.training_sets.labelling import RULES, UNSURE_RULES
 from berdseye.annotation.training_sets.leakage import MENDS
 from berdseye.annotation.training_sets.store import TrainingSetVersion, list_sets
+from berdseye.app.access.session import acting_person, errors_in_place, judgments, started_by, workspace
 from berdseye.app.components.charts import dots_with_intervals, learning_curves
+from berdseye.app.components.choices import one_of
 from berdseye.app.components.job_box import job_box
-from berdseye.app.components.one_of import one_of
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.improving import read_improvement
-from berdseye.app.session import acting_person, errors_in_place, judgments, started_by, workspace
-from berdseye.app.training_jobs import TrainingJob, jobs, start
-from berdseye.app.training_sets import made_set
+from berdseye.app.jobs.improving import read_improvement
+from berdseye.app.jobs.training_sets import made_set
+from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained

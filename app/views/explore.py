@@ -5,30 +5,28 @@ from functools import partial
 
 import streamlit as st
 
+from berdseye.app.access.roles import may, right_of_page
+from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
+from berdseye.app.cached.searching import hits
 from berdseye.app.components.card_focus import card_focus
+from berdseye.app.components.choices import selectbox_by_id
+from berdseye.app.components.corrections import LAST, correct, undo
 from berdseye.app.components.coverage_table import coverage_table, missing_line
 from berdseye.app.components.detector_line import detector_line, fallibility
-from berdseye.app.components.key_map import EXPLORE, UNDO
-from berdseye.app.components.keyboard import key_list, keyboard
+from berdseye.app.components.keys import EXPLORE, UNDO, key_list, keyboard
 from berdseye.app.components.passage_card import CHIPS_OF_A_CARD, passage_card
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
-from berdseye.app.corrections import LAST, correct, undo
 from berdseye.app.pipelines import pipeline_of
-from berdseye.app.rankings import hits
-from berdseye.app.roles import may, right_of_page
-from berdseye.app.session import annotator, errors_in_place, judgments, role, workspace
 from berdseye.data.corpora import open_corpus
-from berdseye.data.dataset_formats.perspectives import perspectives_of_lines
-from berdseye.data.dataset_names import dataset_names
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.layouts.rows import perspectives_of_lines
+from berdseye.data.datasets.stored import dataset_names, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
-from berdseye.evaluation.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
-from berdseye.retrieval.expansion.typed import TypedPerspectives
-from berdseye.retrieval.queries import query_of
+from berdseye.evaluation.exploration.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
+from berdseye.retrieval.expansion.manual import TypedPerspectives
+from berdseye.retrieval.protocol import query_of
 from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 OWN = "your own question"

@@ -5,21 +5,18 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from berdseye.app.components.clickable_holes import clickable_holes
+from berdseye.app.access.session import errors_in_place, judgments, workspace
+from berdseye.app.cached.runs import labelled
+from berdseye.app.components.choices import chosen_run, chosen_source, one_of
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.hole_reader import ANCHOR, hole_reader
-from berdseye.app.components.one_of import one_of
+from berdseye.app.components.holes import ANCHOR, clickable_holes, hole_reader
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.labelled import labelled
-from berdseye.app.run_choice import chosen_run, chosen_source
-from berdseye.app.session import errors_in_place, judgments, workspace
 from berdseye.data.errors import StaleError
-from berdseye.data.runs import Run, RunManifest, list_runs, load_run
-from berdseye.evaluation.failures.attribution import reasons_of_holes
+from berdseye.data.runs.stored import Run, RunManifest, list_runs, load_run
 from berdseye.evaluation.failures.charts import reason_bars
 from berdseye.evaluation.failures.hole_map import LENGTHS, hole_map
-from berdseye.evaluation.failures.reasons import REASONS, reason_counts
+from berdseye.evaluation.failures.reasons import REASONS, reason_counts, reasons_of_holes
 
 ORDERS = {
     "most holes first": ["holes", "row"],

@@ -6,18 +6,18 @@ from typing import Any
 import streamlit as st
 import typer.main
 
+from berdseye.app.access.roles import may, right_of_command
+from berdseye.app.access.session import errors_in_place, role, started_by, workspace
 from berdseye.app.cli import cli
+from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.command_form import command_form, command_told, leaf_commands
 from berdseye.app.components.job_box import command_line, job_box
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
-from berdseye.app.jobs import Job, list_jobs, start_job
-from berdseye.app.roles import may, right_of_command
-from berdseye.app.session import errors_in_place, role, started_by, workspace
-from berdseye.app.study_jobs import result_of
+from berdseye.app.jobs.running import Job, list_jobs, start_job
+from berdseye.app.jobs.studies import result_of
 from berdseye.data.corpora import open_corpus
-from berdseye.data.runs import list_runs
-from berdseye.evaluation.label_sources import default_sources
+from berdseye.data.runs.stored import list_runs
+from berdseye.evaluation.labels.sources import default_sources
 from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 # Commands that this page starts; studies and trainings have pages of their own.

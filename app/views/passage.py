@@ -5,25 +5,24 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.passage_words import passage_history
-from berdseye.app.components.addresses import passage_address, question_address
+from berdseye.annotation.judgments.verdict_counts import passage_history
+from berdseye.app.access.roles import may
+from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
+from berdseye.app.cached.questions import questions_of
+from berdseye.app.components.choices import passage_address, question_address
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.plain_text import escaped, web_address
-from berdseye.app.questions import questions_of
-from berdseye.app.roles import may
-from berdseye.app.session import annotator, errors_in_place, judgments, role, workspace
 from berdseye.data.corpora import Corpus, open_corpus
-from berdseye.data.corpora.same_text import ids_of_text
-from berdseye.data.datasets import GOLD
+from berdseye.data.corpora.corpus import ids_of_text
+from berdseye.data.datasets.stored import GOLD
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
-from berdseye.data.near_duplicates import DEFAULT_THRESHOLD, resemblance
 from berdseye.data.records import Passage, Question, pair_keys
-from berdseye.data.run_lookup import Place, places_of
-from berdseye.data.runs import list_runs
+from berdseye.data.runs.stored import Place, list_runs, places_of
+from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, resemblance
 from berdseye.data.workspace import file_stem
 from berdseye.detectors.trained import detector_names
-from berdseye.retrieval.neighbours import has_neighbours, neighbours
+from berdseye.retrieval.dense.ranker import has_neighbours, neighbours
 
 NEIGHBOURS = 10
 LARGEST_READ = 1_000_000

@@ -2,22 +2,18 @@
 
 import streamlit as st
 
-from berdseye.annotation.perspective_edits.judged import attention
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.annotation.perspective_edits.states import Replayed, overlaps, replay
-from berdseye.annotation.perspective_edits.versions import coming_version, make_version
-from berdseye.app.components.edit_form import edit_form
-from berdseye.app.components.edit_lines import change_lines, numbered_line
-from berdseye.app.components.edit_list import decided_edits, open_edits
-from berdseye.app.components.in_sight import move_on, put_in_sight
-from berdseye.app.components.key_map import EDITS, PERSPECTIVES
-from berdseye.app.components.keyboard import key_list, keyboard
+from berdseye.annotation.perspective_edits.versions import attention, coming_version, make_version
+from berdseye.app.access.roles import check, may
+from berdseye.app.access.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
+from berdseye.app.components.card_focus import move_on, put_in_sight
+from berdseye.app.components.choices import selectbox_by_id
+from berdseye.app.components.edits import change_lines, decided_edits, edit_form, numbered_line, open_edits
+from berdseye.app.components.keys import EDITS, PERSPECTIVES, key_list, keyboard
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
 from berdseye.app.components.version_measures import version_measures
-from berdseye.app.roles import check, may
-from berdseye.app.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
-from berdseye.data.dataset_versions import list_versions, trouble
+from berdseye.data.datasets.versions import list_versions, trouble
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
 

@@ -5,27 +5,31 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.perspective_edits.judged import attention
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.app.components.clickable_holes import clickable_holes
+from berdseye.annotation.perspective_edits.versions import attention
+from berdseye.app.access.session import errors_in_place, judgments, workspace
+from berdseye.app.cached.questions import questions_of
+from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.edit_lines import VERBS, edit_lines, numbered_line
-from berdseye.app.components.one_of import one_of
+from berdseye.app.components.edits import VERBS, edit_lines, numbered_line
+from berdseye.app.components.holes import clickable_holes
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
-from berdseye.app.questions import questions_of
-from berdseye.app.run_choice import chosen_source
-from berdseye.app.session import errors_in_place, judgments, workspace
-from berdseye.data.dataset_names import dataset_names, split_version
+from berdseye.data.datasets.stored import dataset_names, split_version
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
-from berdseye.data.runs import RunManifest, list_runs
-from berdseye.evaluation.coverage_history import coverage_chart, coverage_over_time
-from berdseye.evaluation.enough_judged import below, min_judged_of
-from berdseye.evaluation.label_sources import HUMAN, LabelSource, parse_label_source
+from berdseye.data.runs.stored import RunManifest, list_runs
+from berdseye.evaluation.exploration.coverage_history import coverage_chart, coverage_over_time
+from berdseye.evaluation.exploration.question_runs import (
+    QuestionRun,
+    counts_over,
+    first_rank_frame,
+    measures_frame,
+    question_runs,
+)
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource, parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.question_runs import QuestionRun, counts_over, first_rank_frame, measures_frame, question_runs
+from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 
 DEPTH = 100
 _DECIDED = {"open": ":orange-badge[open]", "accepted": ":green-badge[accepted]", "rejected": ":red-badge[rejected]"}

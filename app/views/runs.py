@@ -6,25 +6,24 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.access.session import errors_in_place, judgments, workspace
+from berdseye.app.cached.runs import Made, by_k, costs, made, standings
+from berdseye.app.components.choices import one_of
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.one_of import one_of
+from berdseye.app.components.job_box import run_form, runs_under_way
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.run_form import run_form, runs_under_way
-from berdseye.app.run_scores import Made, by_k, costs, made, standings
-from berdseye.app.session import errors_in_place, judgments, workspace
 from berdseye.data.corpora import open_corpus
-from berdseye.data.pir_tasks import PirTask, kept_task, read_pir_task
-from berdseye.data.runs import RunManifest, list_runs
-from berdseye.evaluation.enough_judged import below, min_judged_of
-from berdseye.evaluation.label_sources import default_sources, parse_label_source
-from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, laid_out
+from berdseye.data.datasets.pir_tasks import PirTask, kept_task, read_pir_task
+from berdseye.data.runs.stored import RunManifest, list_runs
+from berdseye.evaluation.labels.sources import default_sources, parse_label_source
+from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, laid_out, printed_p_recall, printed_rows
 from berdseye.evaluation.leaderboard.charts import quality_against_cost
 from berdseye.evaluation.leaderboard.charts import standings as standings_chart
 from berdseye.evaluation.leaderboard.costs import COSTS
-from berdseye.evaluation.leaderboard.printed import printed_p_recall, printed_rows
 from berdseye.evaluation.measures import DEFAULT_MEASURES, Measure, parse_measure, parse_measures
-from berdseye.evaluation.significance import CORRECTIONS, TESTS, Test
+from berdseye.evaluation.scores.enough_judged import below, min_judged_of
+from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 from berdseye.evaluation.studies.charts import curves
 from berdseye.evaluation.studies.comparing import missing_points
 

@@ -6,27 +6,34 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.access.session import errors_in_place, workspace
+from berdseye.app.cached.questions import questions_of
+from berdseye.app.cached.searching import (
+    MOST,
+    PERSPECTIVE,
+    Item,
+    Labels,
+    facets_of,
+    labels_of_items,
+    like,
+    lists_of,
+    together,
+)
+from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.facet_boxes import chosen_facets, facet_boxes
-from berdseye.app.components.found_card import found_card
-from berdseye.app.components.one_of import one_of
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.selectbox_by_id import selectbox_by_id
+from berdseye.app.components.search_results import chosen_facets, facet_boxes, found_card
 from berdseye.app.pipelines import pipeline_of
-from berdseye.app.questions import questions_of
-from berdseye.app.run_choice import chosen_source
-from berdseye.app.searching import MOST, PERSPECTIVE, Item, Labels, facets_of, labels_of_items, like, lists_of, together
-from berdseye.app.session import errors_in_place, workspace
 from berdseye.data.corpora import open_corpus
-from berdseye.data.dataset_names import dataset_names
+from berdseye.data.datasets.stored import dataset_names
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
-from berdseye.evaluation.chart_theme import CATEGORIES, perspective_colour
-from berdseye.evaluation.contrasting_words import contrasting_words, most_telling, words_chart
-from berdseye.evaluation.facets import Values, kept_items
-from berdseye.evaluation.passage_map import METHODS, PICKED, Method, map_chart, mapped
+from berdseye.evaluation.charts import CATEGORIES, perspective_colour
+from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_telling, words_chart
+from berdseye.evaluation.exploration.facets import Values, kept_items
+from berdseye.evaluation.exploration.passage_map import METHODS, PICKED, Method, map_chart, mapped
 from berdseye.retrieval.encoders.registry import open_encoder
-from berdseye.retrieval.lexical.spelling import unknown_words
+from berdseye.retrieval.lexical.query_words import unknown_words
 from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 NO_QUESTION = "no question"

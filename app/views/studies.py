@@ -8,18 +8,17 @@ import pandas as pd
 import streamlit as st
 import typer.main
 
-from berdseye.annotation.export import to_csv
+from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cli import cli
 from berdseye.app.components.command_form import command_form, command_told, leaf_commands
 from berdseye.app.components.downloads import download
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.session import errors_in_place, started_by, workspace
-from berdseye.app.study_jobs import jobs, resume, start
-from berdseye.data.runs import list_runs
-from berdseye.evaluation.label_sources import default_sources
-from berdseye.evaluation.studies.result import PROVENANCE, Table
-from berdseye.evaluation.studies.store import Stored, list_results, load_result
+from berdseye.app.jobs.studies import jobs, resume, start
+from berdseye.data.files.tables import to_csv
+from berdseye.data.runs.stored import list_runs
+from berdseye.evaluation.labels.sources import default_sources
+from berdseye.evaluation.studies.result import PROVENANCE, Stored, Table, list_results, load_result
 from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 _READING = ("list", "show")

@@ -8,16 +8,16 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from berdseye.data.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
 from berdseye.data.corpora.drafting import Draft, read_all
 from berdseye.data.corpora.loading import Loading, Log, Reached
 from berdseye.data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, stands
 from berdseye.data.corpora.settling import Settling
 from berdseye.data.documents import input_files
 from berdseye.data.errors import BadInputError, BerdseyeError
-from berdseye.data.locks import locked
-from berdseye.data.near_duplicates import DEFAULT_THRESHOLD, NearDuplicates
+from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
+from berdseye.data.texts.chunkers import DEFAULT_CHUNKER, Chunker, Whole, parse_chunker
+from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, NearDuplicates
 from berdseye.data.workspace import Workspace
 
 NearDuplicateRule = Literal["keep", "drop"]

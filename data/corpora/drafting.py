@@ -10,15 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.data.atomic import write_with
-from berdseye.data.chunkers import Chunker, Whole
-from berdseye.data.corpora.corpus import PASSAGES_A_PAGE
+from berdseye.data.corpora.corpus import PART_ROWS, PASSAGES_A_PAGE, SCHEMA, write_part
 from berdseye.data.corpora.loading import Loading, Reached
 from berdseye.data.corpora.manifest import Kind
-from berdseye.data.corpora.parts import PART_ROWS, SCHEMA, write_part
 from berdseye.data.documents import BadRow, Document, InputFile, Position, Row, read_blocks
-from berdseye.data.passages import clean
+from berdseye.data.files.atomic import write_with
 from berdseye.data.progress import Progress
+from berdseye.data.texts.chunkers import Chunker, Whole
+from berdseye.data.texts.passages import clean
 
 _PART_CHARACTERS = 64_000_000
 _WHOLE = Whole()

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.atomic import write_json
 from berdseye.data.documents import InputFile, Position
+from berdseye.data.files.atomic import write_json
 
 _LAYOUT = 1
 _WAITING = 10_000

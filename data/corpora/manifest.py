@@ -7,8 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from berdseye.data.atomic import write_json
-from berdseye.data.checksums import RECORD, FileSet
+from berdseye.data.files.atomic import write_json
+from berdseye.data.files.checksums import RECORD, FileSet
 
 Kind = Literal["passages", "pages", "web"]
 MANIFEST = "manifest.json"

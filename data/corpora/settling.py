@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.data.atomic import write_with
+from berdseye.data.corpora.corpus import part_path, write_part
 from berdseye.data.corpora.loading import Loading
-from berdseye.data.corpora.parts import part_path, write_part
 from berdseye.data.documents import BadRow
 from berdseye.data.errors import StaleError
-from berdseye.data.near_duplicates import NearDuplicates, without_first
+from berdseye.data.files.atomic import write_with
 from berdseye.data.progress import Progress
+from berdseye.data.texts.near_duplicates import NearDuplicates, without_first
 
 Reason = Literal["id", "text", "near"]
 _MEMORY = "512MB"

@@ -6,9 +6,9 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from berdseye.data.chunkers import DEFAULT_CHUNKER, parse_chunker
 from berdseye.data.corpora.manifest import Manifest, berdseye_version, corpus_files, stands
 from berdseye.data.errors import BadInputError
+from berdseye.data.texts.chunkers import DEFAULT_CHUNKER, parse_chunker
 from berdseye.data.web.pages import WebPages
 from berdseye.data.web.settings import WebSettings
 from berdseye.data.workspace import Workspace

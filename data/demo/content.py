@@ -1,4 +1,7 @@
-"""The demo content: 24 questions, two corpora of passages, a corpus of saved web pages, and the authors' gold labels."""
+"""The demo content: 24 questions, two corpora of passages, a corpus of saved web pages, and the authors' gold labels.
+
+The file that says a workspace holds the whole demo, so that a second start need not look at every part.
+"""
 
 import json
 import tempfile
@@ -10,10 +13,28 @@ from typing import Any
 import lxml.html
 
 from berdseye.data.corpora import Corpus, Kind, add_corpus, cut_page
-from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.datasets.stored import GOLD, save_dataset
+from berdseye.data.files.atomic import write_json
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Perspective, Question
 from berdseye.data.workspace import Workspace
+
+_MARKER = "demo.json"
+_CONTENT_VERSION = 1
+
+
+def mark_demo(folder: Path) -> None:
+    """Say that the demo is complete; written after everything else."""
+    write_json(folder / _MARKER, {"content": _CONTENT_VERSION})
+
+
+def is_demo(folder: Path) -> bool:
+    """Whether the whole demo of this version stands in the folder."""
+    try:
+        return f'"content": {_CONTENT_VERSION}' in (folder / _MARKER).read_text(encoding="utf-8")
+    except OSError:
+        return False
+
 
 DATASETS = ("debate", "policy", "living")
 CORPORA: dict[str, Kind] = {"encyclopedia": "passages", "web": "passages", "pages": "pages"}

@@ -5,8 +5,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from berdseye.data.documents.files import InputFile, decompressed
-from berdseye.data.documents.readable import PARQUET, is_readable, is_tar, reader_of
+from berdseye.data.documents.files import PARQUET, InputFile, decompressed, is_readable, is_tar, reader_of
 from berdseye.data.documents.records import BadRow, Block, Position
 from berdseye.data.documents.tables import read_parquet
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.data.documents.lines import LONGEST_LINE, Lines
+from berdseye.data.documents.jsonl import LONGEST_LINE, Lines
 from berdseye.data.documents.records import (
     BLOCK_BYTES,
     BLOCK_ROWS,

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from berdseye.data.debates import debate_documents
-from berdseye.data.documents.lines import encoding_reason
+from berdseye.data.datasets.debates import debate_documents
+from berdseye.data.documents.jsonl import encoding_reason
 from berdseye.data.documents.records import BLOCK_ROWS, BadRow, Block, Document, Position, to_document
 from berdseye.data.errors import BadInputError
-from berdseye.data.json_files import json_fault, parse_json
-from berdseye.data.web_page import read_page
+from berdseye.data.files.json_files import json_fault, parse_json
+from berdseye.data.web.html import read_page
 
 LONGEST_FILE = 1 << 30
 """Bytes of a file that is read whole, once it is unpacked."""

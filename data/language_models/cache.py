@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 
 from berdseye.data.errors import UnavailableError
+from berdseye.data.language_models.cost import count
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Alternative, Completion, LanguageModel, Prompt
-from berdseye.data.language_models.usage import count
-from berdseye.data.passages import clean
 from berdseye.data.progress import Progress, silent
+from berdseye.data.texts.passages import clean
 from berdseye.data.workspace import Workspace
 
 _BUSY_SECONDS = 30

@@ -1,4 +1,7 @@
-"""Language models on this machine, through transformers: `local(NAME)`."""
+"""Language models on this machine, through transformers: `local(NAME)`.
+
+How many tokens a model of transformers reads, and writes, at once.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,14 +10,25 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
-from berdseye.data.devices import chosen_device
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.grammar import Call
 from berdseye.data.language_models.prompts import without_system
 from berdseye.data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
-from berdseye.data.language_models.windows import told_window
-from berdseye.data.model_files import find_model, hub_commit, loading, model_version
+from berdseye.data.models.weights import chosen_device, find_model, hub_commit, loading, model_version
 from berdseye.data.progress import Progress, silent
+
+_PLAUSIBLE = 1_000_000
+"""Tokenizers that were told no limit name a number far beyond this one."""
+
+
+def told_window(config: Any, tokenizer: Any) -> int | None:
+    """The smaller of what the configuration and the tokenizer say, in tokens; None where neither says anything.
+
+    A model that reads images too keeps its limit in the configuration of its text part.
+    """
+    told = (getattr(config.get_text_config(), "max_position_embeddings", None), tokenizer.model_max_length)
+    return min((int(n) for n in told if n and n < _PLAUSIBLE), default=None)
+
 
 _ONE_AT_A_TIME = RLock()
 

@@ -10,7 +10,7 @@ from typing import cast
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.protocol import Message, Prompt, Role
-from berdseye.data.passages import clean
+from berdseye.data.texts.passages import clean
 
 _UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
 _CHATML_TURN = re.compile(r"<\|im_start\|>(system|user|assistant)[ \t]*\n(.*?)(?:\n?<\|im_end\|>|\Z)", re.DOTALL)

@@ -7,8 +7,8 @@ from typing import Any
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.grammar import Call, parse
 from berdseye.data.language_models.api import ApiModel, Price
-from berdseye.data.language_models.budget import Budget
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.cost import Budget
 from berdseye.data.language_models.local import LocalModel
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.workspace import Workspace

@@ -14,7 +14,7 @@ import httpcore
 import httpx
 
 from berdseye.data.web.addresses import ForbiddenAddressError, PrivateAddressError, PublicNetwork, web_address
-from berdseye.data.web.reasons import PageError
+from berdseye.data.web.report import PageError
 from berdseye.data.web.settings import WebSettings
 
 AGENT = "Berdseye"

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.data.atomic import write_parquet
-from berdseye.data.checksums import RECORD, FileSet
 from berdseye.data.errors import StaleError
-from berdseye.data.locks import locked
+from berdseye.data.files.atomic import write_parquet
+from berdseye.data.files.checksums import RECORD, FileSet
+from berdseye.data.files.locks import locked
 from berdseye.data.records import Passage
 
 _SCHEMA = pa.schema(

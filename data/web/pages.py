@@ -7,18 +7,16 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from berdseye.data.errors import BadInputError, UnavailableError
-from berdseye.data.locks import locked
-from berdseye.data.passages import clean
+from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
+from berdseye.data.texts.passages import clean
 from berdseye.data.web.fetch import Fetched, fetched
 from berdseye.data.web.page_store import Page, PageStore
 from berdseye.data.web.providers import Hit, open_provider
 from berdseye.data.web.reading import PageReader
-from berdseye.data.web.reasons import PageError
-from berdseye.data.web.report import Outcome, Report
-from berdseye.data.web.settings import WebSettings
-from berdseye.data.web.trusted import is_trusted
+from berdseye.data.web.report import Outcome, PageError, Report
+from berdseye.data.web.settings import WebSettings, is_trusted
 
 _SECONDS_A_READING = 5.0
 _MOST_WORDS = 500_000  # cut into passages, these still get ids below the next page's

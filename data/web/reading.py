@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.web.reasons import PageError
-from berdseye.data.web_page import PageText, read_page
+from berdseye.data.web.html import PageText, read_page
+from berdseye.data.web.report import PageError
 
 _COMMAND = [
     sys.executable,

@@ -1,14 +1,38 @@
-"""What became of the pages that a search found on one day: kept, so that an answer can be repeated and explained."""
+"""What became of the pages that a search found on one day: kept, so that an answer can be repeated and explained.
+
+Why a web page is not used.
+"""
 
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
-from berdseye.data.atomic import write_json
 from berdseye.data.errors import StaleError
-from berdseye.data.web.reasons import Reason
+from berdseye.data.files.atomic import write_json
+
+Reason = Literal[
+    "read",
+    "robots.txt",
+    "private address",
+    "untrusted",
+    "too large",
+    "timed out",
+    "not HTML",
+    "no text",
+    "failed",
+    "out of time",
+]
+"""What became of a page; everything but 'read' says why it is not used."""
+
+
+class PageError(Exception):
+    """Why one page cannot be had; it never ends the fetching of the others."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail
 
 
 class Outcome(NamedTuple):

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.language_models.windows import told_window
-from berdseye.detectors.local.batches import by_length
+from berdseye.data.language_models.local import told_window
 from berdseye.detectors.local.language_model import AnsweringModel
+from berdseye.detectors.local.windows import by_length
 from berdseye.detectors.protocol import Floats
 
 Ids = list[int]

@@ -10,9 +10,8 @@ from scipy.special import expit, softmax
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.grammar import Call
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.local.pair_detector import PairDetector
-from berdseye.detectors.local.pair_model import Precision, open_pair_model
-from berdseye.detectors.local.reading import Title, title_place
+from berdseye.detectors.local.pair_model import PairDetector, Precision, open_pair_model
+from berdseye.detectors.local.windows import Title, title_place
 from berdseye.detectors.protocol import UNTUNED, Detector, Floats
 from berdseye.detectors.trained import find_trained
 from berdseye.retrieval.encoders.known_models import CROSS

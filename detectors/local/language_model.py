@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.language_models.local import Loaded, LocalModel
-from berdseye.data.model_files import find_model, hub_commit, loading, model_version
+from berdseye.data.models.weights import find_model, hub_commit, loading, model_version
 
 Template = Literal["auto", "chat", "none"]
 TEMPLATES = ("auto", "chat", "none")
@@ -66,7 +66,7 @@ class AnsweringModel(LocalModel):
             import torch
             from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, BitsAndBytesConfig
 
-            from berdseye.data.devices import chosen_device
+            from berdseye.data.models.weights import chosen_device
             from berdseye.retrieval.encoders.running import quietly
 
             device = chosen_device()

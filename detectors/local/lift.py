@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit
 
-from berdseye.data.passages import clean
 from berdseye.data.records import Pair
+from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.answers import Answerer, Doubles, Ids, finite
 from berdseye.detectors.local.language_model import AnsweringModel
-from berdseye.detectors.local.pair_detector import version_of
+from berdseye.detectors.local.pair_model import version_of
 from berdseye.detectors.local.prompted import checked_length
-from berdseye.detectors.local.reading import Title, passage_text, readable
-from berdseye.detectors.local.windows import tokens_of
+from berdseye.detectors.local.windows import Title, passage_text, readable, tokens_of
 from berdseye.detectors.protocol import UNTUNED, Floats
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads

@@ -1,22 +1,151 @@
-"""Transformers that read two texts together: NLI models and cross-encoders, in the precision that was asked for."""
+"""Transformers that read two texts together: NLI models and cross-encoders, in the precision that was asked for.
+
+Cross-encoders in 8-bit integers on a processor: exported to ONNX once, their weights quantised a channel at a time.
+
+What NLI models and cross-encoders have in common as detectors: windows, batches, and a head that makes P of logits.
+"""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from berdseye.data.errors import BadInputError
-from berdseye.data.model_files import loading
-from berdseye.detectors.local.batches import by_length
-from berdseye.detectors.local.windows import Window
-from berdseye.detectors.protocol import Floats
+from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.files.atomic import write_with
+from berdseye.data.models.weights import loading
+from berdseye.data.records import Pair
+from berdseye.detectors.local.windows import Title, Window, by_length, windowed
+from berdseye.detectors.protocol import UNTUNED, Floats
 from berdseye.retrieval.encoders.model_folders import ModelFolder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sentence_transformers import CrossEncoder
+
+
+CACHE_VARIABLE = "BERDSEYE_CACHE"
+_EXPORT = "1"
+"""To be raised with every change below that changes the file."""
+
+_HINT = "pip install 'berdseye[onnx]', or leave precision=int8 out."
+
+
+def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Callable[[Mapping[str, Any]], Floats]":
+    """A function from a batch's features to its logits, float32[n, n_labels], that computes in 8-bit integers.
+
+    The model is made once for each version of its files and kept in the folder of BERDSEYE_CACHE, or in the person's cache
+    folder. Raises `UnavailableError` where ONNX Runtime is missing or cannot express the model.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise UnavailableError("int8 needs the package onnxruntime.", hint=_HINT) from error
+    path = _cache_folder() / f"{folder.version}-{length}-{_EXPORT}.onnx"
+    if not path.is_file():
+        _export(model, path)
+    try:
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors share no class
+        raise UnavailableError(
+            "The quantised model cannot be loaded.", where=path, hint="Delete the file; it is made anew."
+        ) from error
+    names = [given.name for given in session.get_inputs()]
+
+    def score(features: Mapping[str, Any]) -> Floats:
+        (scores,) = session.run(None, {name: features[name].numpy() for name in names})
+        return np.asarray(scores, dtype=np.float32).reshape(len(scores), -1)
+
+    return score
+
+
+def _export(model: "CrossEncoder", path: Path) -> None:
+    """Write the model with 8-bit weights; activations are quantised as they come."""
+    try:
+        import onnx
+        import torch
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        from berdseye.retrieval.encoders.running import quietly
+
+        # Lengths of 2 and more: torch takes an example's 1 for a constant.
+        features = model.preprocess([("a passage of some words", "a perspective"), ("another", "one")])
+        names = [name for name, value in features.items() if isinstance(value, torch.Tensor)]
+        sizes = ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},) * len(names)
+        with TemporaryDirectory() as scratch, quietly(), _without_remarks():
+            whole = Path(scratch) / "model.onnx"
+            torch.onnx.export(
+                _scoring(model, names, features),
+                tuple(features[name] for name in names),
+                str(whole),
+                dynamo=True,
+                dynamic_shapes=(sizes,),
+                input_names=names,
+                output_names=["scores"],
+                external_data=False,
+                verbose=False,
+            )
+            exported = onnx.load(str(whole))
+            # Sizes that the exporter noted contradict those that the quantiser infers for a last layer.
+            del exported.graph.value_info[:]
+            write_with(path, lambda to: quantize_dynamic(exported, to, weight_type=QuantType.QInt8, per_channel=True))
+    except ImportError as error:
+        raise UnavailableError(f"int8 needs a package that is missing ({error.name}).", hint=_HINT) from error
+    except BerdseyeError:
+        raise
+    except Exception as error:  # the exporter's and the quantiser's share no class
+        raise UnavailableError(
+            f"The model cannot be written as ONNX ({type(error).__name__}).", hint="Leave precision=int8 out."
+        ) from error
+
+
+@contextmanager
+def _without_remarks() -> Iterator[None]:
+    """Without what the exporter says of packages that no text model needs, and the quantiser of what it would like."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "root")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _scoring(model: "CrossEncoder", names: list[str], features: Mapping[str, Any]) -> Any:
+    """The model as a module from its tensors to its scores."""
+    import torch
+
+    class Scoring(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+            self.other = {name: value for name, value in features.items() if name not in names}
+
+        def forward(self, *tensors: Any) -> Any:
+            return self.model(self.other | dict(zip(names, tensors, strict=True)))["scores"]
+
+    return Scoring().eval()
+
+
+def _cache_folder() -> Path:
+    told = os.environ.get(CACHE_VARIABLE)
+    return (
+        Path(told).expanduser()
+        if told
+        else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "berdseye"
+    )
+
 
 Precision = Literal["auto", "fp32", "bf16", "int8"]
 PRECISIONS = ("auto", "fp32", "bf16", "int8")
@@ -66,8 +195,8 @@ class PairModel:
 
         Batches hold windows of like length, and the order is restored.
         """
+        from berdseye.retrieval.encoders.checks import checked
         from berdseye.retrieval.encoders.running import alone
-        from berdseye.retrieval.encoders.vectors import checked
 
         out = np.empty((len(windows), self.model.num_labels), dtype=np.float32)
         for places in by_length([w.tokens for w in windows], self.batch, _BATCH_TOKENS):
@@ -86,8 +215,8 @@ def open_pair_model(folder: ModelFolder, precision: Precision = "auto", length: 
     with loading(str(folder.path)):
         from sentence_transformers import CrossEncoder
 
+        from berdseye.retrieval.encoders.cross import open_saved
         from berdseye.retrieval.encoders.running import quietly
-        from berdseye.retrieval.encoders.segments import open_saved
         from berdseye.retrieval.encoders.towers import open_tower
 
         with quietly():
@@ -104,7 +233,7 @@ def _placed(model: "CrossEncoder", precision: Precision) -> "CrossEncoder":
     """The model where it runs, in the numbers it runs with; for int8 as it was, since it is exported."""
     import torch
 
-    from berdseye.data.devices import chosen_device
+    from berdseye.data.models.weights import chosen_device
     from berdseye.retrieval.encoders.running import placed
 
     if precision == "auto":
@@ -118,8 +247,6 @@ def _scorer(model: "CrossEncoder", precision: Precision, folder: ModelFolder, le
     import torch
 
     if precision == "int8":
-        from berdseye.detectors.local.quantised import quantised
-
         return quantised(model, folder, length)
 
     def score(features: Features) -> Floats:
@@ -129,3 +256,53 @@ def _scorer(model: "CrossEncoder", precision: Precision, folder: ModelFolder, le
         return np.asarray(scores.float().cpu().numpy(), dtype=np.float32).reshape(-1, model.num_labels)
 
     return score
+
+
+PREPROCESSING = "1"
+"""To be raised with every change in this folder that changes a probability."""
+
+
+class PairDetector:
+    """P(supports) from the logits of a model that reads the passage first and the perspective second.
+
+    A passage that does not fit is read in windows that overlap by a quarter; `windows` says whether the largest P of them
+    counts (max), that of the first one, or their mean.
+    """
+
+    pairs_at_once = 1_024
+
+    def __init__(
+        self,
+        name: str,
+        model: PairModel,
+        head: Callable[[Floats], Floats],
+        made_of: Sequence[object],
+        *,
+        title: Title = "none",
+        windows: str = "max",
+        threshold: float = 0.5,
+        threshold_source: str = UNTUNED,
+        measured: str = "",
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.head = head
+        self.title = title
+        self.windows = windows
+        self.threshold = threshold
+        self.threshold_source = threshold_source
+        self.measured = measured
+        self.version = version_of(*made_of, title, windows, model.length)
+
+    def predict(self, pairs: Sequence[Pair]) -> Floats:
+        """P(supports), float32[n_pairs]; 0 where a text is empty."""
+
+        def scored(windows: Sequence[Window]) -> Floats:
+            return self.head(self.model.logits(windows))
+
+        return windowed(pairs, self.model.tokenizer, self.model.room, self.title, self.windows, scored)
+
+
+def version_of(*made_of: object) -> str:
+    """12 hex digits: a hash of all that a detector's probabilities depend on."""
+    return sha256(repr((PREPROCESSING, *made_of)).encode()).hexdigest()[:12]

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.language_models.local import Loaded
-from berdseye.data.model_files import loading
+from berdseye.data.models.weights import loading
 from berdseye.detectors.local.answers import Answerer, Answers, Ids, spellings
 from berdseye.detectors.local.language_model import AnsweringModel, Template
 from berdseye.detectors.protocol import Floats

@@ -1,17 +1,61 @@
-"""Passages that are longer than a model reads, as overlapping windows."""
+"""Passages that are longer than a model reads, as overlapping windows.
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+Batches of texts of like length, so that little is padded.
+
+What of a pair a model is shown.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.data.errors import BadInputError
-from berdseye.data.passages import clean
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair
-from berdseye.detectors.local.reading import Title, passage_text, readable
+from berdseye.data.texts.passages import clean
 from berdseye.detectors.protocol import Floats
-from berdseye.retrieval.encoders.texts import encodable
+from berdseye.retrieval.encoders.checks import encodable
+
+
+def by_length(lengths: Sequence[int], most: int, most_tokens: int) -> Iterator[list[int]]:
+    """Places of all `lengths`, the longest first: at most `most` at a time, and `most_tokens` when all are padded alike.
+
+    A text that is longer than that stands alone.
+    """
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    start = 0
+    while start < len(order):
+        size = max(1, min(most, most_tokens // max(1, lengths[order[start]])))
+        yield order[start : start + size]
+        start += size
+
+
+Title = Literal["none", "before", "after"]
+TITLES = ("none", "before", "after")
+
+
+def passage_text(pair: Pair, title: Title = "none") -> str:
+    """The passage, with the title of its document on a line before it, or after it and a blank, as BERDS has it."""
+    text, of_document = clean(pair.passage), clean(pair.title)
+    if title == "none" or not (text and of_document):
+        return text
+    return f"{of_document}\n{text}" if title == "before" else f"{text} {of_document}"
+
+
+def title_place(name: str) -> Title:
+    """The place of a title by its name; raises `UnknownNameError`."""
+    if name not in TITLES:
+        raise UnknownNameError("place of the title", name, TITLES)
+    return cast(Title, name)
+
+
+def readable(pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
+    """Places of the pairs with both texts; the others support nothing and are shown to no model."""
+    return np.array(
+        [at for at, pair in enumerate(pairs) if clean(pair.passage) and clean(pair.perspective)], dtype=np.int64
+    )
+
 
 MOST_TOKENS = 1_000_000
 _OVERLAP = 4  # a window shares a quarter of its tokens with the next

@@ -1,19 +1,73 @@
-"""The card of a training: what it was made from and how good it proved, on pairs that it was not fitted to."""
+"""The card of a training: what it was made from and how good it proved, on pairs that it was not fitted to.
 
+How a training goes, written while it runs: what the app draws.
+"""
+
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from berdseye.data.labelled_pairs import LabelledPair
-from berdseye.detectors.base_rate import BASE_RATE
+from berdseye.data.datasets.labelled_pairs import LabelledPair
+from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Floats
 from berdseye.detectors.quality import RESAMPLES, best_threshold, precision_recall_f1, quality, rate_weights
 from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.training_set import TrainingSet
+
+CURVE_FILE = "curve.jsonl"
+
+
+@dataclass(frozen=True)
+class Point:
+    """After a number of optimiser steps: the mean loss since the point before, and the best F1 on dev.
+
+    `trial` counts the settings that a search tries, from 0.
+    """
+
+    trial: int
+    step: int
+    loss: float
+    dev_f1: float
+
+
+class Curve:
+    """The points of one trial, appended to the file of the whole training."""
+
+    def __init__(self, folder: Path, trial: int) -> None:
+        self.path = folder / CURVE_FILE
+        self.trial = trial
+
+    def resume(self, step: int) -> None:
+        """Forget the points of this trial after `step`, which will be walked again."""
+        kept = [p for p in read_curve(self.path.parent) if p.trial != self.trial or p.step <= step]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text("".join(_line(p) for p in kept), encoding="utf-8")
+
+    def add(self, step: int, loss: float, dev_f1: float) -> None:
+        """Write one point."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(_line(Point(self.trial, step, round(loss, 6), round(dev_f1, 6))))
+
+
+def read_curve(folder: Path) -> list[Point]:
+    """The points so far; a line that a killed process left half written is passed over."""
+    path = folder / CURVE_FILE
+    points = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            points.append(Point(**json.loads(line)))
+        except (ValueError, TypeError):
+            continue
+    return points
+
+
+def _line(point: Point) -> str:
+    return json.dumps(asdict(point)) + "\n"
 
 
 def threshold_on_dev(data: TrainingSet, probabilities: Floats) -> tuple[float, str]:

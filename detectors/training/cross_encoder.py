@@ -11,15 +11,15 @@ from sentence_transformers import CrossEncoder
 from torch import Tensor, nn
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.model_files import loading
-from berdseye.data.passages import clean
+from berdseye.data.models.weights import loading
 from berdseye.data.records import Pair
-from berdseye.detectors.local.reading import passage_text, title_place
-from berdseye.detectors.training.settings import Settings
+from berdseye.data.texts.passages import clean
+from berdseye.detectors.local.windows import passage_text, title_place
+from berdseye.detectors.training.loop import Settings
+from berdseye.retrieval.encoders.cross import open_saved, segment_encoder
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE
 from berdseye.retrieval.encoders.model_folders import ModelFolder, find_folder
 from berdseye.retrieval.encoders.running import quietly
-from berdseye.retrieval.encoders.segments import open_saved, segment_encoder
 from berdseye.retrieval.encoders.towers import limited
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from berdseye.data.labelled_pairs import LabelledPair
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.detectors.embedded import THRESHOLD_SOURCE, Logistic, Weights, shipped_weights
 from berdseye.detectors.features import features
 from berdseye.detectors.protocol import Floats

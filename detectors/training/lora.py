@@ -8,16 +8,15 @@ import torch
 from torch import Tensor
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.language_models.local import Loaded
-from berdseye.data.language_models.windows import told_window
-from berdseye.data.model_files import find_model, loading
+from berdseye.data.language_models.local import Loaded, told_window
+from berdseye.data.models.weights import find_model, loading
 from berdseye.data.records import Pair
 from berdseye.detectors.local.answers import YES_NO, Answerer, spellings
-from berdseye.detectors.local.fitting import FittedPrompts
 from berdseye.detectors.local.language_model import AnsweringModel
-from berdseye.detectors.local.reading import passage_text, title_place
+from berdseye.detectors.local.prompted import FittedPrompts
+from berdseye.detectors.local.windows import passage_text, title_place
 from berdseye.detectors.prompts import ZERO_SHOT
-from berdseye.detectors.training.settings import Settings
+from berdseye.detectors.training.loop import Settings
 from berdseye.retrieval.encoders.running import quietly
 
 _DROPOUT = 0.05

@@ -13,30 +13,27 @@ import numpy as np
 from safetensors import SafetensorError
 from scipy.special import logit
 
-from berdseye.data.atomic import write_bytes, write_json
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.files.atomic import write_bytes, write_json
+from berdseye.data.files.locks import locked
 from berdseye.data.grammar import Call, parse
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.labels import LabelStore
-from berdseye.data.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
 from berdseye.detectors.ensemble import fitted_stack, write_stack
 from berdseye.detectors.labelling import label, predict_all
-from berdseye.detectors.local.reading import title_place
+from berdseye.detectors.local.windows import title_place
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
 from berdseye.detectors.training.calibration import best_temperature, calibrated
-from berdseye.detectors.training.cards import figures, threshold_on_dev
-from berdseye.detectors.training.curve import read_curve
-from berdseye.detectors.training.distillation import distilled
+from berdseye.detectors.training.cards import figures, read_curve, threshold_on_dev
 from berdseye.detectors.training.head import train_head, truth
-from berdseye.detectors.training.search import Search, search
-from berdseye.detectors.training.settings import Settings
-from berdseye.detectors.training.training_set import TrainingSet
-from berdseye.detectors.training.trial import MODEL_FOLDER, Opener
+from berdseye.detectors.training.loop import Settings
+from berdseye.detectors.training.search import MODEL_FOLDER, Opener, Search, search
+from berdseye.detectors.training.training_set import TrainingSet, distilled
 
 Kind = Literal["head", "crossencoder", "lora", "stacked"]
 DETECTOR_OF: Mapping[Kind, str] = {

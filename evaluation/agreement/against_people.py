@@ -11,11 +11,10 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from berdseye.annotation.agreement.alignment import Aligned, Ints
-from berdseye.annotation.agreement.patterns import Doubles, Patterns, drawn, drawn_over_groups, patterns
-from berdseye.annotation.agreement.rules import AGAINST, SUPPORTS
-from berdseye.data.bootstrap import bootstrap_interval
-from berdseye.evaluation.detection.published import published_detectors
+from berdseye.data.statistics import bootstrap_interval
+from berdseye.evaluation.agreement.alignment import AGAINST, SUPPORTS, Aligned, Ints
+from berdseye.evaluation.agreement.coefficients import Doubles, Patterns, drawn, drawn_over_groups, patterns
+from berdseye.evaluation.detection.tables import published_detectors
 
 Reference = Literal["another person", "majority", "adjudicated"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)

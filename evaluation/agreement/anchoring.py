@@ -1,6 +1,7 @@
 """Does seeing the detector's label change what people say? Each arm of an experiment, and the difference between them.
 
-Who sees which label is drawn for each pair and person alone (annotation/arms.py). Under the null hypothesis, that seeing a label
+Who sees which label is drawn for each pair and person alone (annotation/batches/dealing.py). Under the null hypothesis,
+that seeing a label
 changes nobody's word on any pair, a person's words would have been the same under every other draw. The test draws the arms again
 within each person, as many pairs shown as there were (Fisher's randomisation test, 1935): exact, however pairs of one question
 resemble each other. Intervals are of a percentile bootstrap over questions.
@@ -13,11 +14,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from berdseye.annotation.agreement.alignment import Ints, Mask
-from berdseye.annotation.agreement.holm import holm
-from berdseye.annotation.agreement.patterns import RESAMPLES, Doubles
-from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.data.statistics import bootstrap_interval, holm
+from berdseye.evaluation.agreement.alignment import Ints, Mask
 from berdseye.evaluation.agreement.charts import dots
+from berdseye.evaluation.agreement.coefficients import RESAMPLES, Doubles
 
 ARMS = ("blind", "shown")
 EVERYONE = "people together"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from berdseye.annotation.agreement.pairwise import INTERVALS
-from berdseye.annotation.export import to_csv, to_parquet
-from berdseye.data.atomic import make_folder, write_bytes
+from berdseye.data.files.atomic import make_folder, write_bytes
+from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
 from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
+from berdseye.evaluation.agreement.pairwise import INTERVALS
 from berdseye.evaluation.agreement.report import Report
-from berdseye.evaluation.chart_files import svg
+from berdseye.evaluation.charts import svg
 from berdseye.evaluation.detection.readable import readable
 
 TITLES = {

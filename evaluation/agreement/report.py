@@ -7,16 +7,23 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from berdseye.annotation.agreement.alignment import Aligned, DuplicateRule, Ints, aligned
-from berdseye.annotation.agreement.overview import Agreement, agreement_of
-from berdseye.annotation.agreement.rules import SKIPPED, UNSURE, Rule, counted
-from berdseye.annotation.agreement.slices import COLUMNS as SLICE_COLUMNS
-from berdseye.annotation.agreement.slices import Period, item_slices, over_time, version_slices
-from berdseye.annotation.agreement.stance import StanceDifference, stance_differences
-from berdseye.annotation.agreement.together import statistics_table, together
 from berdseye.evaluation.agreement.against_people import Reference, against_people
+from berdseye.evaluation.agreement.alignment import (
+    SKIPPED,
+    UNSURE,
+    Aligned,
+    DuplicateRule,
+    Ints,
+    Rule,
+    aligned,
+    counted,
+)
 from berdseye.evaluation.agreement.anchoring import NO_WORDS, anchoring
 from berdseye.evaluation.agreement.labels import DETECTOR
+from berdseye.evaluation.agreement.slices import COLUMNS as SLICE_COLUMNS
+from berdseye.evaluation.agreement.slices import Period, item_slices, over_time, version_slices
+from berdseye.evaluation.agreement.stance import StanceDifference, stance_differences
+from berdseye.evaluation.agreement.together import Agreement, agreement_of, statistics_table, together
 
 SLICES = ("dataset", "corpus", "stance")
 PARTS = (

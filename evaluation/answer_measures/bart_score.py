@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from berdseye.data.devices import chosen_device
-from berdseye.data.language_models.windows import told_window
-from berdseye.data.model_files import find_model, hub_commit, loading, model_version
+from berdseye.data.language_models.local import told_window
+from berdseye.data.models.weights import chosen_device, find_model, hub_commit, loading, model_version
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answer_measures.fitting import counted
-from berdseye.evaluation.answer_measures.items import Answered, Measured
-from berdseye.evaluation.answer_measures.kept_values import Kept, KeptValues
+from berdseye.evaluation.answer_measures.items import Answered, Kept, KeptValues, Measured, counted
 from berdseye.evaluation.answer_measures.reading import joined
 
 _UNTOLD = 1_000_000

@@ -1,5 +1,9 @@
-"""Dispute Awareness (DebateQA): does the answer say that people disagree about the question?"""
+"""Dispute Awareness (DebateQA): does the answer say that people disagree about the question?
 
+Prompts of the released code, read at run time from the files that hold them; none of their wording is ours.
+"""
+
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,17 +12,41 @@ from pathlib import Path
 
 import numpy as np
 
+from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.choosing import MAX_TOKENS, MAX_TOKENS_AGAIN, choose_where_possible, stricter
-from berdseye.data.language_models.prompts import PromptTemplate
+from berdseye.data.language_models.choosing import MAX_TOKENS, MAX_TOKENS_AGAIN, Choice, choose_where_possible, stricter
+from berdseye.data.language_models.prompts import PromptTemplate, read_prompt
 from berdseye.data.language_models.protocol import LanguageModel, Message
-from berdseye.data.language_models.verdicts import Choice
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answer_measures.fitting import ANSWER, QUESTION, counted, fitted, said
-from berdseye.evaluation.answer_measures.items import Answered, Measured
+from berdseye.evaluation.answer_measures.items import ANSWER, QUESTION, Answered, Measured, counted, fitted, said
 from berdseye.evaluation.answer_measures.perspective_diversity import Variant
-from berdseye.evaluation.answer_measures.released_prompts import released_prompt
+
+
+def released_prompt(path: Path, slots: Sequence[str]) -> PromptTemplate:
+    """The prompt in a text file with `[Question]` and the like, or the text in a Python script that holds `{question}`.
+
+    A script is read, never run. Raises `BadInputError` where no text has all the slots.
+    """
+    if path.suffix != ".py":
+        return read_prompt(path, slots)
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadInputError(f"The script cannot be read: {error}.", where=path, hint="Give a Python file.") from error
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    names = [slot.lower() for slot in slots]
+    found = [text for text in texts if all(f"{{{name}}}" in text for name in names)]
+    if len(found) != 1:
+        raise BadInputError(
+            f"The script holds {len(found)} texts with {' and '.join(f'{{{n}}}' for n in names)}.",
+            where=path,
+            hint="Put the prompt into a text file of its own.",
+        )
+    by_name = dict(zip(names, slots, strict=True))
+    filled = re.sub(r"\{(\w+)\}|\{\{|\}\}", lambda m: f"[{by_name[m[1]]}]" if m[1] in by_name else m[0][:1], found[0])
+    return PromptTemplate(path.name, (Message("user", filled),), fenced=False)
+
 
 ONE_OR_ZERO = Choice("1", "0")
 _DIGIT = re.compile("[01]")

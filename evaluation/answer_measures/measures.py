@@ -20,7 +20,7 @@ from berdseye.evaluation.answer_measures.items import Scorer
 from berdseye.evaluation.answer_measures.overlap import LikenessScorer, bleu, library_version, rouge_l, sem_score
 from berdseye.evaluation.answer_measures.perspective_diversity import VARIANTS, PerspectiveDiversityScorer, Variant
 from berdseye.evaluation.answer_measures.ratings import DIRECT, G_EVAL, POINTS_OF_VIEW, RatingScorer
-from berdseye.evaluation.answer_measures.wraps import DEFAULT_WRAP, wrap_text
+from berdseye.evaluation.answer_measures.reading import DEFAULT_WRAP, wrap_text
 
 _NAMES = re.compile(r'(?:"[^"]*"|\([^()]*(?:\([^()]*\)[^()]*)*\)|\S)+')
 _MOST_POINTS = 100

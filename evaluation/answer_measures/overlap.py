@@ -7,11 +7,10 @@ from math import nan
 import numpy as np
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.model_files import find_model, loading, model_version
+from berdseye.data.models.weights import find_model, loading, model_version
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answer_measures.fitting import counted
-from berdseye.evaluation.answer_measures.items import Answered, Doubles, Measured
+from berdseye.evaluation.answer_measures.items import Answered, Doubles, Measured, counted
 from berdseye.evaluation.answer_measures.reading import joined
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Doubles]

@@ -11,12 +11,9 @@ from berdseye.data.language_models.local import LocalModel
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Perspective
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answer_measures.fitting import counted
-from berdseye.evaluation.answer_measures.items import Answered, Doubles, Measured
-from berdseye.evaluation.answer_measures.kept_values import Kept, KeptValues
+from berdseye.evaluation.answer_measures.items import Answered, Doubles, Kept, KeptValues, Measured, counted
 from berdseye.evaluation.answer_measures.losses import Ids, shared_losses
-from berdseye.evaluation.answer_measures.reading import Reader
-from berdseye.evaluation.answer_measures.wraps import DEFAULT_WRAP, wrap_text
+from berdseye.evaluation.answer_measures.reading import DEFAULT_WRAP, Reader, wrap_text
 
 Variant = Literal["paper", "released"]
 VARIANTS: tuple[Variant, ...] = ("paper", "released")

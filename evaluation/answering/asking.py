@@ -1,4 +1,7 @@
-"""Having a language model write answers, from passages where there are some."""
+"""Having a language model write answers, from passages where there are some.
+
+Whether a prompt fits into what a model reads at once.
+"""
 
 import re
 from collections.abc import Sequence
@@ -6,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.local import LocalModel, told_window
 from berdseye.data.language_models.prompts import PromptTemplate
-from berdseye.data.language_models.protocol import Completion, LanguageModel
+from berdseye.data.language_models.protocol import Completion, LanguageModel, Prompt
 from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.answering.chunks import Chunk
 from berdseye.evaluation.answering.styles import (
@@ -19,7 +23,35 @@ from berdseye.evaluation.answering.styles import (
     STYLES,
     Style,
 )
-from berdseye.evaluation.answering.window import Window
+
+_CHARACTERS_A_TOKEN = 3
+"""Cautious: English has four to five."""
+_TOKENS_A_TURN = 16
+
+
+class Window(NamedTuple):
+    """A model's window. Of a local model it is known, and tokens are counted; of a server `tokens` must be told, and a token
+    is taken to be three characters. Where nothing is known everything fits, and the server refuses what does not."""
+
+    model: LanguageModel
+    tokens: int | None = None
+
+    def fits(self, prompt: Prompt, max_tokens: int) -> bool:
+        """Whether the prompt and `max_tokens` of an answer fit."""
+        if isinstance(self.model, LocalModel):
+            loaded = self.model.load()
+            known = told_window(loaded.model.config, loaded.tokenizer)
+            longest = min((n for n in (known, self.tokens) if n is not None), default=None)
+            if longest is None:
+                return True
+            written = self.model.written(prompt)
+            bare = loaded.tokenizer.chat_template is None
+            return len(loaded.tokenizer(written, add_special_tokens=bare)["input_ids"]) + max_tokens <= longest
+        if self.tokens is None:
+            return True
+        length = sum(len(message.content) / _CHARACTERS_A_TOKEN + _TOKENS_A_TURN for message in prompt)
+        return length + max_tokens <= self.tokens
+
 
 _THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)\s*", re.DOTALL | re.IGNORECASE)
 _SEARCH = re.compile(r"^\W*search\W*:\W*(\S.*)$", re.IGNORECASE | re.MULTILINE)

@@ -14,17 +14,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from berdseye.data.chunkers import Characters
 from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
-from berdseye.data.web.trusted import TRUSTED, is_trusted
-from berdseye.retrieval.page_search import rank_pages
-from berdseye.retrieval.pipeline import Pipeline
-from berdseye.retrieval.queries import Query, as_queries
+from berdseye.data.texts.chunkers import Characters
+from berdseye.data.web.settings import TRUSTED, is_trusted
+from berdseye.retrieval.passage_collections import rank_pages
+from berdseye.retrieval.pipeline import Pipeline, search
+from berdseye.retrieval.protocol import Query, as_queries
 from berdseye.retrieval.ranking import LARGEST_K
-from berdseye.retrieval.search import search
 
 CHARACTERS = 2_000
 _LEAST_DEPTH, _DEPTH_A_CHUNK = 100, 10

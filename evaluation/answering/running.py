@@ -1,4 +1,7 @@
-"""Answering a whole data set, and keeping the answers with what they were written from."""
+"""Answering a whole data set, and keeping the answers with what they were written from.
+
+What each answer of a stored set was written from, kept beside the answers so that a reader can see what the model saw.
+"""
 
 import hashlib
 import json
@@ -6,20 +9,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from berdseye.data.answers import Answer, AnswerManifest, AnswerSet, save_answers
 from berdseye.data.corpora import Corpus, open_corpus
 from berdseye.data.corpora.manifest import berdseye_version
-from berdseye.data.datasets import load_dataset
-from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
+from berdseye.data.files.atomic import write_parquet
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.registry import open_language_model
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace, checked_name
 from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
-from berdseye.evaluation.answering.chunks import CHARACTERS, ChunkSource
-from berdseye.evaluation.answering.reading import save_read
+from berdseye.evaluation.answering.chunks import CHARACTERS, Chunk, ChunkSource
 from berdseye.evaluation.answering.strategies import (
     CHUNKS,
     CHUNKS_A_RETRIEVAL,
@@ -32,6 +39,66 @@ from berdseye.evaluation.answering.strategies import (
 from berdseye.evaluation.answering.styles import STYLES, Style
 from berdseye.retrieval.protocol import Judge, Surroundings
 from berdseye.retrieval.registry import parse_pipeline
+
+_CHUNKS = pa.list_(
+    pa.struct(
+        [
+            *((name, pa.string()) for name in ("text", "title", "url", "source_id")),
+            ("passages", pa.list_(pa.int64())),
+            ("left_out", pa.bool_()),
+        ]
+    )
+)
+_SCHEMA = pa.schema([("question", pa.string()), ("searches", pa.list_(pa.string())), ("chunks", _CHUNKS)])
+
+
+class Read(NamedTuple):
+    """What was searched for, the chunks the model was shown, and those its window had no room for, best first."""
+
+    searches: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+    left_out: tuple[Chunk, ...]
+
+
+def save_read(workspace: Workspace, name: str, written: Mapping[str, Written]) -> None:
+    """Keep what the answers of a set, by question id, were written from."""
+    rows = [
+        {
+            "question": question,
+            "searches": list(answer.searches),
+            "chunks": [
+                {**chunk._asdict(), "passages": list(chunk.passages), "left_out": left_out}
+                for left_out, held in ((False, answer.read), (True, answer.left_out))
+                for chunk in held
+            ],
+        }
+        for question, answer in written.items()
+    ]
+    write_parquet(_path(workspace, name), pa.Table.from_pylist(rows, schema=_SCHEMA))
+
+
+def load_read(workspace: Workspace, name: str) -> dict[str, Read]:
+    """What the answers of a set were written from, by question id; empty for sets that were made elsewhere."""
+    path = _path(workspace, name)
+    if not path.exists():
+        return {}
+    try:
+        rows = pq.read_table(path).select(_SCHEMA.names).to_pylist()
+    except (OSError, ValueError, KeyError) as error:
+        raise StaleError(f"What was read cannot be read: {error}.", where=path, hint="Answer again.") from error
+    found: dict[str, Read] = {}
+    for row in rows:
+        sides: dict[bool, list[Chunk]] = {False: [], True: []}
+        for held in row["chunks"]:
+            left_out = held.pop("left_out")
+            sides[left_out].append(Chunk(**{**held, "passages": tuple(held["passages"])}))
+        found[row["question"]] = Read(tuple(row["searches"]), tuple(sides[False]), tuple(sides[True]))
+    return found
+
+
+def _path(workspace: Workspace, name: str) -> Path:
+    return workspace.folder / "answers" / "read" / f"{checked_name('set of answers', name)}.parquet"
+
 
 _LONGEST_NAME, _LONGEST_MODEL = 64, 20
 

@@ -13,7 +13,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.evaluation.answering.asking import Asker, Spending, Written
 from berdseye.evaluation.answering.chunks import Chunk, ChunkSource
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 
 STRATEGIES = ("plain", "vanilla", "react")
 CHUNKS = 10

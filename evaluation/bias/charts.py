@@ -6,7 +6,7 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
-from berdseye.evaluation.chart_theme import CATEGORIES, NEUTRAL, STANCE_COLOURS, perspective_colour
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, STANCE_COLOURS, perspective_colour
 
 LEANING_COLOURS: Mapping[str, str] = {
     "only supporting": STANCE_COLOURS["supporting"],

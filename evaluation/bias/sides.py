@@ -1,16 +1,88 @@
-"""The sides that the top of stored runs holds, and the same by people's word on what they judged whole."""
+"""The sides that the top of stored runs holds, and the same by people's word on what they judged whole.
 
-from collections.abc import Mapping, Sequence
+Whom the top of a ranking speaks for: one side, the other, both or neither, and whether it follows the side that asks.
+
+What studies found of bias, from their stored results.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from berdseye.evaluation.berds.leaning import Leaning, leanings, shares_of_leanings, supporting_places
-from berdseye.evaluation.enough_judged import MIN_JUDGED, enough_judged
-from berdseye.evaluation.labelled_runs import LabelledRun
-from berdseye.evaluation.pir.shares import shares_over_roots
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.pir.measures import shares_over_roots
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
+from berdseye.evaluation.studies.result import Stored, Table, list_results, load_result
+
+
+class Leaning(StrEnum):
+    """What the top k of a question with two sides holds (BERDS, figure 2)."""
+
+    SUPPORTING = "only supporting"
+    OPPOSING = "only opposing"
+    BOTH = "both"
+    NEITHER = "neither"
+
+
+def supporting_places(questions: Sequence[Question]) -> npt.NDArray[np.int64]:
+    """Which of two perspectives is the supporting one, 0 or 1, int64[n_questions]; -1 where the data do not say."""
+    places = np.full(len(questions), -1, dtype=np.int64)
+    for number, question in enumerate(questions):
+        stances = [p.stance for p in question.perspectives]
+        if sorted(str(s) for s in stances) == ["opposing", "supporting"]:
+            places[number] = stances.index("supporting")
+    return places
+
+
+def leanings(support: Support, supporting: npt.NDArray[np.int64], k: int) -> list[Leaning | None]:
+    """The leaning of each question's top k; None where `supporting` int64[n_questions] is -1: it has not two known sides."""
+    found = np.asarray(support.top(k).any(axis=1))
+    names = {(True, False): Leaning.SUPPORTING, (False, True): Leaning.OPPOSING, (True, True): Leaning.BOTH}
+    return [
+        names.get((bool(row[place]), bool(row[1 - place])), Leaning.NEITHER) if place >= 0 else None
+        for row, place in zip(found, supporting.tolist(), strict=True)
+    ]
+
+
+def shares_of_leanings(found: Iterable[Leaning | None]) -> list[dict[str, object]]:
+    """The share of each leaning among those that are known, in percent with Wilson's 95% interval: `leaning`, `place` (the order
+    of the figure), `value`, `low`, `high` and `n`."""
+    said = Counter(one for one in found if one is not None)
+    total, rows = said.total(), []
+    for place, kind in enumerate(Leaning):
+        low, high = proportion_confint(said[kind], total, method="wilson") if total else (np.nan, np.nan)
+        value = 100 * said[kind] / total if total else np.nan
+        row = {"leaning": str(kind), "place": place, "value": value, "low": 100 * low, "high": 100 * high, "n": total}
+        rows.append(row)
+    return rows
+
+
+def lead(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
+    """Delta = (p - n) / p (BERDS, figure 3), float64[n_questions]: p and n are the shares of the top k that hold the supporting
+    perspective, at place `supporting` int64[n_questions] of two, and the opposing one.
+
+    Retrieval is sycophantic where Delta rises when the supporting perspective is the query, and falls when the opposing one is.
+    NaN where p is 0, which leaves it undefined, and where `supporting` is -1.
+    """
+    top = support.top(k)
+    counts = top.sum(axis=1)
+    values: npt.NDArray[np.float64] = np.full(len(supporting), np.nan)
+    rows = np.flatnonzero(supporting >= 0)
+    p, n = counts[rows, supporting[rows]], counts[rows, 1 - supporting[rows]]
+    known = p > 0
+    values[rows[known]] = (p[known] - n[known]) / p[known]
+    return values
+
 
 NO_SIDE = "no side"
 STANCES = ("supporting", "opposing", NO_SIDE)
@@ -25,7 +97,8 @@ def wholly_judged(run: LabelledRun, k: int) -> Rows:
 
 
 def leaning_of(run: LabelledRun, k: int, counted: Rows) -> list[Leaning | None]:
-    """The leaning of each question's top k; None where it has not two known sides, or does not count (`evaluation.counted`)."""
+    """The leaning of each question's top k; None where it has not two known sides, or does not count
+    (`evaluation.scores.counted`)."""
     found = leanings(run.support, supporting_places(run.questions), k)
     return [one if counts else None for one, counts in zip(found, counted.tolist(), strict=True)]
 
@@ -48,7 +121,7 @@ def leaning_shares(
 
 
 def shown(cell: Mapping[str, object], judged: float, min_judged: float = MIN_JUDGED) -> dict[str, object]:
-    """A cell of a table, its value and interval NaN where too little is judged (`berdseye.evaluation.enough_judged`)."""
+    """A cell of a table, its value and interval NaN where too little is judged (`berdseye.evaluation.scores.enough_judged`)."""
     return dict(cell) if enough_judged(judged, min_judged) else {**cell, "value": np.nan, "low": np.nan, "high": np.nan}
 
 
@@ -124,4 +197,48 @@ def _by_stance(run: LabelledRun, k: int) -> npt.NDArray[np.float64]:
     for row, question in enumerate(run.questions):
         for place, perspective in enumerate(question.perspectives):
             found[row, STANCES.index(perspective.stance or NO_SIDE)] += counts[row, place]
+    return found
+
+
+SYCOPHANCY, PIR = "berds-sycophancy", "pir"
+
+
+def results_of(workspace: Workspace, study: str, table: str) -> list[Stored]:
+    """The stored results of a study that hold a table, the newest first; what cannot be read is left out."""
+    found = []
+    for name in list_results(workspace):
+        if re.fullmatch(rf"{re.escape(study)}-[0-9a-f]{{8}}", name):
+            try:
+                held = load_result(workspace, name)
+            except BerdseyeError:  # the Studies page says what is wrong with it
+                continue
+            if any(t.name == table for t in held.tables):
+                found.append(held)
+    return found
+
+
+def table_of(result: Stored, name: str) -> Table:
+    """A table of a result by its name."""
+    return next(table for table in result.tables if table.name == name)
+
+
+def by_people(results: list[Stored], result: Stored) -> Stored | None:
+    """Of some results the one that has the same settings but people's labels; None where there is none, or it is that one."""
+    asked = {**result.settings, "labels": "human"}
+    return next((r for r in results if r.settings == asked and r.name != result.name), None)
+
+
+def location_matrices(cells: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
+    """The cells of the table `pir_places` as matrices by task and pipeline, in the form of `evaluation.pir.measures`: those that
+    hold nothing, which the table leaves out, are 0."""
+    found = {}
+    for (task, pipeline), part in cells.groupby(["task", "pipeline"], sort=False):
+        wide = part.pivot(index="asked", columns="retrieved", values="value").fillna(0)
+        places = sorted(set(wide.columns) | set(wide.index), key=lambda place: (place not in wide.index, place))
+        filled = wide.reindex(columns=places, fill_value=0).reset_index()
+        long = filled.melt(id_vars="asked", value_vars=places, var_name="retrieved", value_name="share")
+        long["share"] /= 100
+        found[str(task), str(pipeline)] = long.merge(
+            part[["asked", "n"]].drop_duplicates().rename(columns={"n": "queries"}), on="asked"
+        )
     return found

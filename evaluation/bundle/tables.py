@@ -1,15 +1,25 @@
-"""The table of a bundle: every number of its runs with what made it, as JSON, CSV and LaTeX."""
+"""The table of a bundle: every number of its runs with what made it, as JSON, CSV and LaTeX.
+
+Tables of studies in a bundle: how they are written, and those computed anew that follow from the runs inside.
+"""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
-from berdseye.annotation.export import to_csv
-from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scoring import Score
+from berdseye.data.errors import BerdseyeError
+from berdseye.data.files.tables import to_csv
+from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.scores.scoring import Score, macro_average
+from berdseye.evaluation.studies.berds.base import base
+from berdseye.evaluation.studies.comparing import comparisons
+from berdseye.evaluation.studies.gathering import Selection
 from berdseye.evaluation.studies.result import Table
 
 JSON_FILE, CSV_FILE, LATEX_FILE = "tables/measures.json", "tables/measures.csv", "tables/measures.tex"
@@ -47,3 +57,81 @@ def _latex(frame: pd.DataFrame) -> str:
         cells[column] = cells[column].astype(float) * factors
     caption = f"Shares in percent with 95% intervals; labels: {', '.join(sorted(set(frame['labels'])))}"
     return Table("measures", caption, cells, ("dataset", "corpus", "pipeline"), ("measure",)).latex()
+
+
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class BundledScores:
+    """The scores of a bundle by data set, corpus, pipeline and measure, asked for as a `Gatherer` is."""
+
+    held: Mapping[tuple[str, str, str, str], Score]
+    source: LabelSource
+
+    @classmethod
+    def of(cls, scores: Sequence[Score], source: LabelSource) -> "BundledScores":
+        return cls({(s.dataset, s.corpus, s.pipeline, s.measure): s for s in scores}, source)
+
+    def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
+        """As `Gatherer.scores`; raises `KeyError` for one that the bundle does not hold."""
+        places = product(selection.corpora, selection.pipelines, selection.datasets, map(str, measures))
+        found = [self.held[dataset, corpus, pipeline, m] for corpus, pipeline, dataset, m in places]
+        return found + (macro_average(found) if len(selection.datasets) > 1 else [])
+
+
+def cells_json(table: Table) -> bytes:
+    """The cells of a table as JSON, a row each."""
+    cells = table.cells.to_json(orient="records", indent=1, force_ascii=False, double_precision=15) or "[]"
+    return (cells + "\n").encode()
+
+
+def tables_anew(study: str, settings: Mapping[str, Any], scores: BundledScores) -> list[Table]:
+    """The tables of `study compare` and `study berds base` from the scores of a bundle.
+
+    Empty for other studies, and where the bundle lacks one of the runs, measures or labels that the study is of.
+    """
+    if settings.get("labels") != str(scores.source):
+        return []
+    try:
+        selection = Selection(*(tuple(settings[name]) for name in ("datasets", "corpora", "pipelines")))
+        match study:
+            case "compare":
+                return list(
+                    comparisons(
+                        scores, selection, settings["measure"], test=settings["test"], correction=settings["correction"],
+                        seed=settings.get("seed", 0),
+                    ).tables
+                )  # fmt: skip
+            case "berds-base":
+                return list(base(scores, selection, settings["k"]).tables)
+    except (LookupError, TypeError, BerdseyeError):
+        pass  # of runs or measures that are not in the bundle, or of settings that no study has
+    return []
+
+
+def cell_mismatches(name: str, content: bytes, table: Table) -> list[str]:
+    """Where the cells in a file differ from those of a table, each told in a sentence."""
+    try:
+        held, expected = json.loads(content), json.loads(cells_json(table))
+    except (ValueError, RecursionError):
+        return [f"{name} cannot be read"]
+    if not isinstance(held, list) or len(held) != len(expected):
+        return [f"{name} has other rows than its runs give"]
+    wrong = []
+    for number, (row, right) in enumerate(zip(held, expected, strict=True), start=1):
+        if not isinstance(row, dict) or set(row) != set(right):
+            wrong.append(f"{name}, row {number}: it has other columns than its runs give")
+            continue
+        wrong += [
+            f"{name}, row {number}: {column} is {row[column]}, computed anew {value}"
+            for column, value in right.items()
+            if not _equal(row[column], value)
+        ]
+    return wrong
+
+
+def _equal(written: Any, value: Any) -> bool:
+    if isinstance(written, float | int) and isinstance(value, float | int):
+        return math.isclose(written, value, rel_tol=0, abs_tol=_TOLERANCE)
+    return bool(written == value)

@@ -13,20 +13,36 @@ from typing import Any
 import numpy as np
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.json_files import text_lines
 from berdseye.data.records import Question
-from berdseye.data.text_lines import text_lines
-from berdseye.evaluation.bundle.archive import unzipped
-from berdseye.evaluation.bundle.contents import FORMAT, MANIFEST, labels_file, questions_file, read_questions, run_file
-from berdseye.evaluation.bundle.study_tables import BundledScores, cell_mismatches, tables_anew
-from berdseye.evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, NUMBERS, PLACE, rows_of, table_files
+from berdseye.evaluation.bundle.archive import (
+    FORMAT,
+    MANIFEST,
+    labels_file,
+    questions_file,
+    read_questions,
+    run_file,
+    unzipped,
+)
+from berdseye.evaluation.bundle.tables import (
+    CSV_FILE,
+    JSON_FILE,
+    LATEX_FILE,
+    NUMBERS,
+    PLACE,
+    BundledScores,
+    cell_mismatches,
+    rows_of,
+    table_files,
+    tables_anew,
+)
 from berdseye.evaluation.bundle.writing import with_averages
 from berdseye.evaluation.interchange.ranking import corpus_numbers, labelled, ranked
-from berdseye.evaluation.interchange.trec_qrels import parse_trec_qrels
-from berdseye.evaluation.interchange.trec_run import parse_trec_run
-from berdseye.evaluation.label_sources import LabelSource, parse_label_source
+from berdseye.evaluation.interchange.trec import parse_trec_qrels, parse_trec_run
+from berdseye.evaluation.labels.qrels import Qrels
+from berdseye.evaluation.labels.sources import LabelSource, parse_label_source
 from berdseye.evaluation.measures import Measure, parse_measures
-from berdseye.evaluation.qrels import Qrels
-from berdseye.evaluation.scoring import PeopleSample, Score, scores_of
+from berdseye.evaluation.scores.scoring import PeopleSample, Score, scores_of
 from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9

@@ -7,17 +7,16 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from berdseye.annotation.export import to_csv
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.tables import to_csv
 from berdseye.data.progress import Progress, silent
-from berdseye.data.run_pairs import fitting_corpus
-from berdseye.data.runs import Run
+from berdseye.data.runs.pairs import fitting_corpus
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.bundle.archive import zipped
-from berdseye.evaluation.bundle.contents import (
+from berdseye.evaluation.bundle.archive import (
     FORMAT,
     MANIFEST,
     TIE_RULE,
@@ -26,17 +25,16 @@ from berdseye.evaluation.bundle.contents import (
     questions_file,
     questions_jsonl,
     run_file,
+    zipped,
 )
-from berdseye.evaluation.bundle.study_tables import cells_json
-from berdseye.evaluation.bundle.tables import rows_of, table_files
-from berdseye.evaluation.enough_judged import min_judged_of
-from berdseye.evaluation.interchange.trec_qrels import diversity_qrels
-from berdseye.evaluation.interchange.trec_run import trec_run
-from berdseye.evaluation.label_sources import HUMAN, LabelSource
-from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.bundle.tables import cells_json, rows_of, table_files
+from berdseye.evaluation.interchange.trec import diversity_qrels, trec_run
+from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels, qrels_of
+from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.qrels import Qrels, pooled_qrels, qrels_of
-from berdseye.evaluation.scoring import (
+from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.scoring import (
     PeopleSample,
     Score,
     macro_average,
@@ -44,7 +42,7 @@ from berdseye.evaluation.scoring import (
     samples_of,
     scores_of,
 )
-from berdseye.evaluation.studies.store import Stored
+from berdseye.evaluation.studies.result import Stored
 
 _LIBRARIES = ("berdseye", "ir-measures", "numpy", "pandas", "pyndeval", "pytrec-eval-terrier", "statsmodels")
 
@@ -62,7 +60,8 @@ def bundle_of(
 ) -> bytes:
     """The zip file: tables, runs, labels, questions, versions and the SHA-256 of every file.
 
-    The same workspace gives the same bytes. Where the labels of the pool decide which questions count (`evaluation.counted`),
+    The same workspace gives the same bytes. Where the labels of the pool decide which questions count
+    (`evaluation.scores.counted`),
     and for measures that need them, the labels of all stored runs of the same data set and corpus are packed (`pooled_qrels`);
     else, by a detector, those of the bundle's runs, to the depth of the deepest measure. `with_passages` adds the
     texts of all passages that have labels: mind their licences.

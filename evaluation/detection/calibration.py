@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.data.statistics import bootstrap_interval
 from berdseye.detectors.protocol import Floats
 from berdseye.evaluation.detection.operating_points import RESAMPLES, Doubles, Groups, Truth
-from berdseye.evaluation.intervals import Estimate, resampled_means
+from berdseye.evaluation.statistics.intervals import Estimate, resampled_means
 
 Binning = Literal["equal width", "equal count"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)

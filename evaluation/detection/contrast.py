@@ -18,7 +18,7 @@ import pandas as pd
 from berdseye.data.records import Pair
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import Doubles, intervals
-from berdseye.evaluation.intervals import Estimate, mean_with_interval
+from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 
 ALL = "all"
 NEGATED = "negated perspective"

@@ -8,14 +8,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
+from berdseye.data.datasets.stored import same_question
 from berdseye.data.errors import UnknownNameError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.progress import Progress, silent
-from berdseye.data.splits import same_question
 from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import Doubles, Ranked, Truth, intervals, precision_recall_f1
-from berdseye.evaluation.significance import compare
+from berdseye.evaluation.statistics.significance import compare
 
 Adopt = Literal["if-better", "always", "never"]
 ADOPTS: tuple[Adopt, ...] = get_args(Adopt)

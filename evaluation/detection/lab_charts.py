@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from berdseye.evaluation.chart_theme import CATEGORIES, NEUTRAL
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL
 
 _SIDE, _WIDTH, _HEIGHT, _STRIP = 320, 420, 320, 70
 _ROW = 26

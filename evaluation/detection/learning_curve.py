@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
+from berdseye.data.datasets.stored import same_question
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
 from berdseye.data.progress import Progress, silent
-from berdseye.data.splits import same_question
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic
 from berdseye.detectors.features import features
 from berdseye.detectors.protocol import Detector, Floats
@@ -19,7 +19,7 @@ from berdseye.detectors.quality import Truth, auroc, best_threshold, precision_r
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.training.head import PRIOR, fit_head, truth
 from berdseye.detectors.training.training_set import training_set
-from berdseye.evaluation.intervals import mean_with_interval
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 UNCERTAIN, RANDOM, ALL = "uncertain", "random", "all"
 GAIN = 0.1

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.metrics import precision_recall_curve
 
-from berdseye.data.bootstrap import bootstrap_interval
+from berdseye.data.statistics import bootstrap_interval
 from berdseye.detectors.protocol import Floats
-from berdseye.evaluation.intervals import Estimate, resampled_means
+from berdseye.evaluation.statistics.intervals import Estimate, resampled_means
 
 Truth = npt.NDArray[np.bool_]
 Groups = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ def rates(cells: Doubles) -> dict[str, Doubles]:
 def figures(cells: Doubles, *, seed: int = 0) -> dict[str, Estimate]:
     """The figures with 95% percentile intervals of a bootstrap over groups (questions); `n` counts the groups.
 
-    NaN ends where there are few groups, where all resamples are alike, or most leave a figure undefined (`data.bootstrap`).
+    NaN ends where there are few groups, where all resamples are alike, or most leave a figure undefined (`data.statistics`).
     """
     return estimates(cells, rates, seed=seed)
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.detectors.labelling import predict_all
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import RESAMPLES, Quality, Truth, quality
-from berdseye.evaluation.detection.labelled_files import intervals_over
+from berdseye.evaluation.detection.pairs import intervals_over
 
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision", "ece")
 """The figures of detection, shares from 0 to 1."""

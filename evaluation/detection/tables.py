@@ -1,4 +1,9 @@
-"""The detection table in the layout of BERDS, and the same figures by slice and by domain. All figures are in percent."""
+"""The detection table in the layout of BERDS, and the same figures by slice and by domain. All figures are in percent.
+
+Figures of detection that were published, to stand beside ours.
+
+How far detectors agree with one another, and with the labels.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,21 +12,91 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from berdseye.annotation.agreement import agreement
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import Quality
-from berdseye.evaluation.detection.agreement import LABELS, agreement_table
-from berdseye.evaluation.detection.labelled_files import (
-    GROUPINGS,
-    read_judged_pairs,
-    rows_to_test_on,
-    rows_to_tune_on,
-)
-from berdseye.evaluation.detection.published import published_detectors, published_domains
+from berdseye.evaluation.detection.pairs import GROUPINGS, read_judged_pairs, rows_to_test_on, rows_to_tune_on
 from berdseye.evaluation.detection.scoring import FIGURES, Scored, quality_of, rescored, score, timed_predictions
-from berdseye.evaluation.detection.threshold_choice import best_f1
+from berdseye.evaluation.detection.thresholds import best_f1
+from berdseye.evaluation.published import published
+
+DETECTORS_SOURCE = "BERDS, 542 pairs"
+"""BERDS (version 2), table 4; the second person labelled 176 of the pairs."""
+DOMAINS_SOURCE = "BERDS, 300 pairs, labels of GPT-4"
+"""BERDS (version 2), table 18: the fine-tuned Mistral-7B outside its training corpus."""
+DOMAINS_DETECTOR = "mistral-7b (fine-tuned)"
+PAIRS_PER_SECOND = 8.0
+"""What 15 minutes a data set on an A40 with vLLM comes to, as BERDS reports for its fine-tuned Mistral-7B."""
+SECONDS_PER_DATASET = 15 * 60.0
+
+
+def published_detectors() -> pd.DataFrame:
+    """Columns detector, source, pct_positive, accuracy, f1, in percent; NaN where a figure was not given."""
+    table = published("berds_detectors")
+    return pd.DataFrame(
+        {
+            "detector": [
+                f"{model} ({setting})" for model, setting in zip(table["model"], table["setting"], strict=True)
+            ],
+            "source": DETECTORS_SOURCE,
+            "pct_positive": table["pct_positive"],
+            "accuracy": table["accuracy"],
+            "f1": table["f1"],
+        }
+    )
+
+
+def published_domains() -> pd.DataFrame:
+    """Columns domain, detector, source, pct_positive, accuracy, f1, in percent."""
+    table = published("berds_detector_ood")
+    return pd.DataFrame(
+        {
+            "domain": table["corpus"] + " " + table["retriever"],
+            "detector": DOMAINS_DETECTOR,
+            "source": DOMAINS_SOURCE,
+            "pct_positive": table["pct_positive"],
+            "accuracy": table["accuracy"],
+            "f1": table["f1"],
+        }
+    )
+
+
+LABELS = "labels"
+"""The name of the file's own labels among the raters."""
+
+
+def agreement_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
+    """Cohen's kappa with its 95% interval and the share of equal verdicts (percent) of each two detectors, and of each with
+    the labels, over distinct pairs with one label.
+
+    Columns a, b, kappa, kappa_low, kappa_high, percent, n.
+    """
+    first = {row.pair: place for place, row in reversed(list(enumerate(rows)))}
+    disputed = {row.pair for row in rows if row.supports != rows[first[row.pair]].supports}
+    places = [place for pair, place in first.items() if pair not in disputed]
+    said = {LABELS: np.array([row.supports for row in rows], dtype=bool)} | {s.detector: s.verdicts for s in scored}
+    long = pd.DataFrame(
+        [(place, name, "yes" if verdicts[place] else "no") for name, verdicts in said.items() for place in places],
+        columns=["item", "annotator", "label"],
+    )
+    if not places:
+        return pd.DataFrame(columns=["a", "b", "kappa", "kappa_low", "kappa_high", "percent", "n"])
+    return pd.DataFrame(
+        {
+            "a": p.a,
+            "b": p.b,
+            "kappa": p.cohen_kappa,
+            "kappa_low": p.low,
+            "kappa_high": p.high,
+            "percent": 100 * p.raw,
+            "n": p.n,
+        }
+        for p in agreement(long).pairs
+    )
+
 
 OURS = "these files"
 _IN_BERDS = ("pct_positive", "accuracy", "f1")

@@ -1,26 +1,33 @@
-"""How fast a detector is, how much memory it takes, and what it costs, measured in a process of its own."""
+"""How fast a detector is, how much memory it takes, and what it costs, measured in a process of its own.
+
+What detectors took when they were last measured on this machine, kept in the workspace; and what models were paid so far.
+"""
 
 import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
-from berdseye.data.errors import UnavailableError
+from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.files.atomic import write_json
+from berdseye.data.files.json_files import read_json
+from berdseye.data.grammar import Call, parse
 from berdseye.data.language_models.cache import CompletionCache, Spent
 from berdseye.data.records import Pair
-from berdseye.data.sentences import split_sentences
-from berdseye.data.workspace import Workspace
+from berdseye.data.texts.chunkers import split_sentences
+from berdseye.data.workspace import Workspace, file_stem
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.detection.contrast import contrast_cases
-from berdseye.evaluation.detection.published import PAIRS_PER_SECOND, SECONDS_PER_DATASET
+from berdseye.evaluation.detection.tables import PAIRS_PER_SECOND, SECONDS_PER_DATASET
 
 DEFAULT_PAIRS = 20_000
 DEFAULT_SECONDS = 20.0
@@ -148,3 +155,65 @@ def _peak_mib() -> float:
         return np.nan
     found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
     return int(found[1]) / 1024 if found else np.nan
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A measurement and when it was taken (ISO 8601, UTC)."""
+
+    throughput: Throughput
+    at: str
+
+    @property
+    def seconds_per_1000(self) -> float:
+        """Seconds for a thousand pairs, the loading not counted."""
+        return 1000 / self.throughput.pairs_per_second
+
+
+@dataclass(frozen=True)
+class Paid:
+    """All that a language model was asked from this workspace, for whatever purpose: calls, and tokens and dollars per 1,000
+    of them; `unpriced` says that the price of some is not known, and not counted."""
+
+    calls: int
+    tokens_per_1000: float
+    dollars_per_1000: float
+    dollars: float
+    unpriced: bool
+
+
+def folder_of(workspace: Workspace, detector: str) -> Path:
+    """Where what is known of a detector's speed lies, by its canonical name."""
+    return workspace.detectors_folder / ".throughput" / file_stem(detector)
+
+
+def keep(workspace: Workspace, measured: Throughput) -> None:
+    """Keep a measurement in place of an older one of the same detector."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(folder_of(workspace, measured.detector) / "measured.json", asdict(measured) | {"at": at})
+
+
+def kept(workspace: Workspace, detector: str, version: str) -> Kept | None:
+    """The last measurement of this version of a detector; None where there is none that can be read."""
+    path = folder_of(workspace, detector) / "measured.json"
+    if not path.exists():
+        return None
+    try:
+        held = dict(read_json(path))
+        at = str(held.pop("at"))
+        found = Throughput(**held)
+    except (BerdseyeError, TypeError, ValueError, KeyError):
+        return None  # of another release: it is measured anew
+    return Kept(found, at) if found.version == version else None
+
+
+def paid(workspace: Workspace, detector: str) -> Paid | None:
+    """What the language model behind `api(MODEL)` was asked so far; None for other detectors, and where it was asked nothing."""
+    call = parse(detector)[0]
+    if call.name != "api" or not call.args:
+        return None
+    spent = CompletionCache(workspace).spent(str(Call("api", call.args[:1])))
+    if not spent.calls:
+        return None
+    tokens, dollars, unpriced = per_1000_calls(Spent(0, 0, 0, 0.0, 0), spent)
+    return Paid(spent.calls, tokens, dollars, spent.cost, unpriced)

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.contingency_tables import mcnemar
 
-from berdseye.annotation.agreement.pairwise import cohen_kappa
 from berdseye.detectors.protocol import Floats
-from berdseye.evaluation.detection.confusion import UNKNOWN
+from berdseye.evaluation.agreement.pairwise import cohen_kappa
+from berdseye.evaluation.detection.errors import UNKNOWN
 from berdseye.evaluation.detection.improvement import Difference, paired_differences
-from berdseye.evaluation.detection.judged_pairs import JudgedPairs
 from berdseye.evaluation.detection.operating_points import RESAMPLES, said_at
-from berdseye.evaluation.intervals import Estimate
+from berdseye.evaluation.detection.pairs import JudgedPairs
+from berdseye.evaluation.statistics.intervals import Estimate
 
 _FEW = 25
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.evaluation.chart_theme import CATEGORIES, NEUTRAL, SEQUENTIAL
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, SEQUENTIAL
 from berdseye.evaluation.failures.reasons import REASONS
 
 HOLE_COLOUR: Final = CATEGORIES[1]

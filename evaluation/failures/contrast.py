@@ -1,4 +1,7 @@
-"""Two runs question by question: who wins, and which perspectives one of them loses."""
+"""Two runs question by question: who wins, and which perspectives one of them loses.
+
+What is compared: a stored run, under a version of its data set, with the labels of a source.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Perspective
-from berdseye.evaluation.counted import Counted
-from berdseye.evaluation.enough_judged import MIN_JUDGED, below, enough_judged
-from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.data.runs.stored import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scoring import counted_values
-from berdseye.evaluation.significance import Comparison, Test, adjusted, compare
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.scores.counted import Counted
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of
+from berdseye.evaluation.scores.scoring import counted_values, pool_of
+from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
 
 WIN, LOSS, TIE, NO_VALUE, ONLY_FIRST, ONLY_SECOND = OUTCOMES = (
     "win",
@@ -42,7 +50,8 @@ class Contrast:
     1), perspective, stance, first and second (the rank that covers it, NaN where none does), change ('lost', 'gained', '').
 
     `comparison` is over the questions that both have a value for, and so are `means`; `judged` is judged@k of either. Where too
-    little is judged of one side, no question has a value for it, and `withheld` says so (`berdseye.evaluation.enough_judged`).
+    little is judged of one side, no question has a value for it, and `withheld` says so
+    (`berdseye.evaluation.scores.enough_judged`).
     """
 
     measure: Measure
@@ -75,7 +84,7 @@ def contrast(
     """Compare two runs by question; they may be of different pipelines, corpora, detectors or versions of a data set.
 
     Questions are the same where id and text are. One that a run lacks has no difference: it is named, and never counts as
-    zero. `counted` says which questions of either count (`evaluation.counted`). A pooled measure is computed from `pools`,
+    zero. `counted` says which questions of either count (`evaluation.scores.counted`). A pooled measure is computed from `pools`,
     what either supports with the passages that it does not hold.
     """
     runs, supports = (first, second), pools or (first.support, second.support)
@@ -175,3 +184,32 @@ def _outcome(first: _Side | None, second: _Side | None) -> str:
     if np.isnan(difference):
         return NO_VALUE
     return TIE if abs(difference) < _LEVEL else WIN if difference > 0 else LOSS
+
+
+Side = tuple[Run, LabelSource]
+
+
+def contrasts(
+    workspace: Workspace,
+    judgments: Judgments,
+    sides: tuple[Side, Side],
+    measures: Sequence[Measure],
+    *,
+    min_judged: float | None = None,
+    test: Test = "randomisation",
+    seed: int = 0,
+    progress: Progress = silent,
+) -> list[Contrast]:
+    """Two sides compared by each measure. Raises `StaleError` where a run does not fit its data set or corpus any more, and
+    `BadInputError` for a corrected source, which labels no pair."""
+    depth = max(m.k for m in measures)
+    first, second = (labelled_run(workspace, judgments, run, source, depth, progress=progress) for run, source in sides)
+    one, other = (pool_of(workspace, judgments, run, source, measures, progress=progress) for run, source in sides)
+    pools = None
+    if one.qrels is not None and other.qrels is not None:
+        pools = (one.qrels.support(sides[0][0].ids), other.qrels.support(sides[1][0].ids))
+    counted, floor = (one.counted, other.counted), min_judged_of(workspace, min_judged)
+    return [
+        contrast(first, second, m, counted, pools=pools if m.pooled else None, min_judged=floor, test=test, seed=seed)
+        for m in measures
+    ]

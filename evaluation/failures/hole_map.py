@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.evaluation.labels.runs import LabelledRun
 
 NOBODY: Final = "nobody said"
 _WORDS = (0, 8, 12, 10**9)

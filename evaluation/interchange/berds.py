@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.data.dataset_formats import read_perspectives
+from berdseye.data.datasets.layouts import read_perspectives
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.json_files import read_rows
+from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Passage, Question
-from berdseye.evaluation.counted import counting
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.scores.counted import counting
 
 LABELS, _PREDICTIONS = "labels", "-preds"
 _COUNTS = "counts"
@@ -29,7 +29,7 @@ class ReleasedRun:
     """What each question's ranking supports, under which name the file says it, and which questions count, bool[n_questions].
 
     Nothing but the file says which questions were judged. So all of them count that have perspectives, but those that say
-    themselves that they do not (`"counts": false`), as files of `berdseye runs export` do (`berdseye.evaluation.counted`).
+    themselves that they do not (`"counts": false`), as files of `berdseye runs export` do (`berdseye.evaluation.scores.counted`).
     """
 
     support: Support

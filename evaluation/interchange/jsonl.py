@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.json_files import read_rows
+from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Ids, Scores
-from berdseye.evaluation.interchange.rows import PLAIN, LabelRows, RunRows, refuse_repeated
+from berdseye.evaluation.interchange.ranking import PLAIN, LabelRows, RunRows, refuse_repeated
 
 
 def read_jsonl_run(path: Path) -> RunRows:

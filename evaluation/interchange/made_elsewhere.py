@@ -6,25 +6,26 @@ from enum import StrEnum
 from pathlib import Path
 
 from berdseye.data.corpora import Corpus, open_corpus
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.files.json_files import read_lines
 from berdseye.data.records import Question
-from berdseye.data.runs import Run, RunManifest, run_name
-from berdseye.data.text_lines import read_lines
+from berdseye.data.runs.stored import Run, RunManifest, run_name
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.interchange.jsonl import read_jsonl_labels, read_jsonl_run
 from berdseye.evaluation.interchange.ranking import (
+    LabelRows,
     Ranked,
+    RunRows,
     corpus_numbers,
+    file_name,
     labelled,
     passage_numbers,
     questions_of,
     ranked,
 )
-from berdseye.evaluation.interchange.rows import LabelRows, RunRows, file_name
-from berdseye.evaluation.interchange.trec_qrels import read_trec_qrels
-from berdseye.evaluation.interchange.trec_run import read_trec_run
-from berdseye.evaluation.qrels import Qrels
+from berdseye.evaluation.interchange.trec import read_trec_qrels, read_trec_run
+from berdseye.evaluation.labels.qrels import Qrels
 
 _TOLD = 5
 IMPORTED = "imported from"

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from berdseye.evaluation.chart_theme import NEUTRAL
+from berdseye.evaluation.charts import NEUTRAL
 from berdseye.evaluation.leaderboard.board import best_first
 
 _ROW, _WIDTH, _HEIGHT = 24, 520, 320

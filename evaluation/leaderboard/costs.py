@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from berdseye.data.run_keys import Keys
-from berdseye.data.runs import RunManifest
+from berdseye.data.runs.pairs import Keys
+from berdseye.data.runs.stored import RunManifest
 
 COSTS: Mapping[str, str] = {
     "milliseconds a question": "milliseconds",

@@ -4,8 +4,16 @@ Each gives a value for each question, float64[n_questions], a share in 0..1 or a
 defined; the measure of a run is their mean. A new one is one line in `MEASURES` (`registry.py`).
 """
 
-from berdseye.evaluation.measures.coverage import coverage, mrecall, precision
-from berdseye.evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Unit, Values
+from berdseye.evaluation.measures.measure import (
+    WHOLE_RUN,
+    Definition,
+    Measure,
+    Unit,
+    Values,
+    coverage,
+    mrecall,
+    precision,
+)
 from berdseye.evaluation.measures.registry import DEFAULT_MEASURES, MEASURES, parse_measure, parse_measures, values_of
 
 __all__ = [

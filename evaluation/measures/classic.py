@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.measure import WHOLE_RUN, Compute, Cutoff, Definition, Measure, Values
-from berdseye.evaluation.support import Support
 
 NDEVAL_DEEPEST = 20
 _BEYOND = "r"

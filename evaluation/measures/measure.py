@@ -1,4 +1,7 @@
-"""A measure, and the declaration that makes one."""
+"""A measure, and the declaration that makes one.
+
+BERDS' measures of a ranking's top k, computed in NumPy from what each passage supports.
+"""
 
 import math
 from collections.abc import Callable
@@ -8,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.labels.support import Support
 
 Values = npt.NDArray[np.float64]
 Compute = Callable[[Support, int], Values]
@@ -72,3 +75,21 @@ class Measure:
         """The value of each question, NaN for one without perspectives."""
         found = self.definition.compute(support, self.k).astype(np.float64)
         return np.asarray(np.where(support.counts > 0, found, math.nan))
+
+
+def mrecall(support: Support, k: int) -> Values:
+    """MRecall@k (Min et al., 2021; BERDS, section 2.2): 1 where the top k supports every perspective, or, where there are
+    more than k perspectives, at least k of them; else 0."""
+    covered = support.top(k).any(axis=1).sum(axis=1)
+    return np.asarray(covered >= np.minimum(support.counts, k), dtype=np.float64)
+
+
+def precision(support: Support, k: int) -> Values:
+    """Precision@k (BERDS, section 2.2): the share of k passages that support at least one perspective; a ranking shorter
+    than k is still divided by k, as in the released evaluator."""
+    return np.asarray(support.top(k).any(axis=2).sum(axis=1) / k)
+
+
+def coverage(support: Support, k: int) -> Values:
+    """Coverage@k: the share of a question's perspectives that the top k supports (subtopic recall, Zhai et al., 2003)."""
+    return np.asarray(support.top(k).any(axis=1).sum(axis=1) / np.maximum(support.counts, 1))

@@ -6,11 +6,10 @@ import numpy as np
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call, parse
-from berdseye.evaluation.berds.cover import reading_length
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
-from berdseye.evaluation.measures.coverage import coverage, mrecall, precision
-from berdseye.evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values, coverage, mrecall, precision
+from berdseye.evaluation.scores.cover import reading_length
 
 MEASURES: Mapping[str, Definition] = {
     "MRecall": Definition(mrecall),

@@ -1,11 +1,17 @@
-"""Kendall's tau between rankings of systems, whole or over some pairs, and the error rate that goes with it."""
+"""Kendall's tau between rankings of systems, whole or over some pairs, and the error rate that goes with it.
 
-from typing import Literal
+Pairs of systems by how clearly the full set tells them apart (D-MERIT, section 3.3): partial tau, curve and concordance.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
-Values = npt.NDArray[np.float64]
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices, Values, recall, system_means
+
 Variant = Literal["a", "b"]
 _DIGITS = 12
 
@@ -62,3 +68,112 @@ def left_without(n_systems: int, system: int) -> npt.NDArray[np.bool_]:
     """The pairs that a system is not in, bool[n_pairs] in the order of `signs`."""
     first, second = np.triu_indices(n_systems, 1)
     return np.asarray((first != system) & (second != system))
+
+
+BUCKETS = ((0.0, 0.01), (0.01, 0.05), (0.05, 1.0))
+LEVEL = 0.05
+
+
+class PairTests(NamedTuple):
+    """For every pair of systems, in the order of `signs`: the mean difference of the first from the second, and p."""
+
+    differences: Values
+    p: Values
+
+
+def paired_t_tests(values: Values) -> PairTests:
+    """Paired t-tests of every two systems over the queries with values, from float64[n_systems, n_queries].
+
+    Two systems that are equal on every query differ with p = 1, by a constant on every query with p = 0.
+    """
+    known = values[:, ~np.isnan(values).any(axis=0)]
+    first, second = np.triu_indices(len(values), 1)
+    differences = np.round(known[first] - known[second], _DIGITS)
+    means = differences.mean(axis=1) if known.shape[1] else np.zeros(len(first))
+    p = np.where(means == 0, 1.0, 0.0)
+    varied = np.ptp(differences, axis=1) > 0 if known.shape[1] > 1 else np.zeros(len(first), dtype=bool)
+    if varied.any():
+        p[varied] = stats.ttest_1samp(differences[varied], 0.0, axis=1).pvalue
+    return PairTests(means, p)
+
+
+def in_bucket(tests: PairTests, bucket: tuple[float, float]) -> Bools:
+    """Pairs of which one system is better and low <= p < high; a p of exactly 1 belongs to the last bucket.
+
+    Two systems with equal means are in no bucket, having no order that a partly annotated set could get right.
+    """
+    low, high = bucket
+    within = (tests.p >= low) & ((tests.p < high) | ((high == 1.0) & (tests.p == 1.0)))
+    return np.asarray(within & (np.round(tests.differences, _DIGITS) != 0))
+
+
+def annotation_order(matrices: RankMatrices, system: int, seed: int = 0) -> npt.NDArray[np.int64]:
+    """The place, from 0, at which each relevant passage is annotated when a system's list is read from the top.
+
+    int64[n_queries, n_max]. What the system did not find comes after what it did, in a random order.
+    """
+    keys = matrices.ranks[system].astype(np.float64)
+    missed = matrices.ranks[system] == NOT_FOUND
+    keys[missed] += np.random.default_rng((seed, system)).random(int(missed.sum()))
+    keys[~matrices.exists] = np.inf
+    return np.asarray(np.argsort(np.argsort(keys, axis=1, kind="stable"), axis=1), dtype=np.int64)
+
+
+def annotated(matrices: RankMatrices, order: npt.NDArray[np.int64], share: float) -> Bools:
+    """The first `share` (0..1) of each query's relevant passages in that order, rounded up, and at least one."""
+    wanted = np.maximum(1, np.ceil(np.round(share * matrices.counts, _DIGITS))).astype(np.int64)
+    return np.asarray((order < wanted[:, None]) & matrices.exists)
+
+
+class BucketFigures(NamedTuple):
+    """Of the pairs in a bucket: partial tau and concordance, each the mean over the `n` systems that chose what is annotated.
+
+    `pairs` is how many pairs of systems the bucket holds; with none both figures are NaN.
+    """
+
+    bucket: tuple[float, float]
+    tau: float
+    concordance: float
+    pairs: int
+    n: int
+
+
+def bucket_figures(matrices: RankMatrices, k: int, counted: Sequence[Bools]) -> list[BucketFigures]:
+    """Figures of each bucket by recall@k when `counted[s]`, chosen with system s, is annotated; s is left out of its own.
+
+    Buckets are of the full set's paired t-tests (tables 4, 7 and 8 for one passage a query; figures 3, 4 and 9 for shares).
+    """
+    n_systems = len(matrices.systems)
+    values = recall(matrices, k)
+    full, tests = system_means(values), paired_t_tests(values)
+    truth = significant(tests)
+    chosen = [recall(matrices, k, mask) for mask in counted]
+    found = []
+    for bucket in BUCKETS:
+        members = in_bucket(tests, bucket)
+        taus, agreements = [], []
+        for chooser, partial in enumerate(chosen):
+            pairs = members & left_without(n_systems, chooser)
+            if pairs.any():
+                taus.append(float(pair_tau(system_means(partial), full, pairs)))
+                agreements.append(concordance(significant(paired_t_tests(partial)), truth, pairs))
+        means = [float(np.mean(held)) if held else np.nan for held in (taus, agreements)]
+        found.append(BucketFigures(bucket, means[0], means[1], int(members.sum()), len(taus)))
+    return found
+
+
+def significant(tests: PairTests, level: float = LEVEL) -> npt.NDArray[np.int8]:
+    """1 where the first of a pair is significantly better, -1 where the second is, else 0: int8[n_pairs]."""
+    return np.asarray(np.where(tests.p < level, np.sign(tests.differences), 0), dtype=np.int8)
+
+
+def concordance(ours: npt.NDArray[np.int8], theirs: npt.NDArray[np.int8], pairs: Bools | None = None) -> float:
+    """The share of ordered pairs (s1, s2) on which two rankings agree whether s1 is significantly better (appendix D).
+
+    Each pair counts in both directions, P(|S|, 2) of them where all are asked; NaN where no pair is.
+    """
+    chosen = np.ones(ours.shape, dtype=bool) if pairs is None else pairs
+    if not chosen.any():
+        return float("nan")
+    a, b = ours[chosen], theirs[chosen]
+    return float((((a == 1) == (b == 1)).mean() + ((a == -1) == (b == -1)).mean()) / 2)

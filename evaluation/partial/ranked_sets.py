@@ -1,4 +1,7 @@
-"""What the D-MERIT studies are given: systems' lists and relevant passages, from stored runs, files or an evidence set."""
+"""What the D-MERIT studies are given: systems' lists and relevant passages, from stored runs, files or an evidence set.
+
+Systems and relevant passages from files made elsewhere, in any form that `berdseye.evaluation.interchange` reads.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,27 +10,25 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.evidence_sets import EvidenceSet, is_released
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
-from berdseye.data.evidence_sets import EvidenceSet, is_released
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
-from berdseye.data.runs import list_runs, load_run
+from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import judge
-from berdseye.evaluation.kept_rankings import kept_ranking, passages_digest
-from berdseye.evaluation.label_sources import LabelSource
-from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.interchange.made_elsewhere import read_labels, read_run
+from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
-from berdseye.evaluation.partial.ranked_files import read_qrels_file, read_run_files
+from berdseye.evaluation.studies.gathering import kept_ranking, passages_digest
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.pipeline import Pipeline
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.queries import as_queries
+from berdseye.retrieval.pipeline import Pipeline, search_passages
+from berdseye.retrieval.protocol import Surroundings, as_queries
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search_passages
 
 Values = npt.NDArray[np.float64]
 
@@ -165,3 +166,45 @@ def _notes(matrices: RankMatrices) -> tuple[str, ...]:
     if matrices.filled:
         notes.append(f"{matrices.filled} lists were missing and count as finding nothing.")
     return tuple(notes)
+
+
+def read_run_file(path: Path) -> dict[str, list[str]]:
+    """Passage ids by query, best first; ties by id, descending, as in trec_eval, whatever the ranks in the file say.
+
+    Raises `BadInputError` with file and line for what is no run, for scores that are no numbers and passages that stand twice.
+    """
+    rows = read_run(path)
+    # Stable sorts, the least important key first: id descending, then score descending.
+    by_id = np.array(sorted(range(len(rows.passages)), key=rows.passages.__getitem__, reverse=True), dtype=np.int64)
+    order = by_id[np.argsort(-rows.scores[by_id], kind="stable")]
+    found: dict[str, list[str]] = {}
+    for row in order.tolist():
+        found.setdefault(rows.questions[row], []).append(rows.passages[row])
+    return found
+
+
+def read_run_files(paths: Sequence[Path]) -> dict[str, dict[str, list[str]]]:
+    """Runs by the names of their files without ending; two files of one name are an error."""
+    names = [p.name.split(".gz")[0].rsplit(".", 1)[0] for p in paths]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise BadInputError(
+            f"Two run files are called '{twice}'.", hint="A system goes by its file's name; rename one."
+        )
+    return {name: read_run_file(path) for name, path in zip(names, paths, strict=True)}
+
+
+def read_qrels_file(path: Path) -> dict[str, tuple[str, ...]]:
+    """Relevant passage ids by query; of labels by perspective, a passage is relevant that supports at least one.
+
+    Queries whose passages are all irrelevant have none.
+    """
+    rows = read_labels(path)
+    found: dict[str, dict[str, None]] = {}
+    for query, passage, relevant in zip(rows.questions, rows.passages, rows.labels.tolist(), strict=True):
+        held = found.setdefault(query, {})
+        if relevant:
+            held[passage] = None
+    if not any(found.values()):
+        raise BadInputError("No passage is relevant.", where=path, hint="Is it the right file?")
+    return {query: tuple(held) for query, held in found.items()}

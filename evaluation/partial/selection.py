@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.evaluation.partial.classic_measures import recall, system_means
 from berdseye.evaluation.partial.rank_agreement import error_rate, kendall_tau
-from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
+from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices, recall, system_means
 
 Values = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]

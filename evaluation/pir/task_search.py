@@ -4,15 +4,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from berdseye.data.pir_tasks import PirTask
+from berdseye.data.datasets.pir_tasks import PirTask
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.kept_rankings import kept_ranking
+from berdseye.evaluation.studies.gathering import kept_ranking
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.pipeline import Pipeline
-from berdseye.retrieval.queries import Query
-from berdseye.retrieval.search import search_passages
+from berdseye.retrieval.pipeline import Pipeline, search_passages
+from berdseye.retrieval.protocol import Query
 
 
 class TaskSearch:

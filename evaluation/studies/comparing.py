@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.corrected import corrected_mean
-from berdseye.evaluation.enough_judged import MIN_JUDGED, below, withheld
-from berdseye.evaluation.intervals import mean_with_interval
-from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
-from berdseye.evaluation.scoring import Score
-from berdseye.evaluation.significance import Comparison, Test, adjusted, compare
+from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, withheld
+from berdseye.evaluation.scores.scoring import Score
+from berdseye.evaluation.statistics.intervals import mean_with_interval
+from berdseye.evaluation.statistics.significance import Comparison, Test, adjusted, compare
 from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Scores, Selection
 from berdseye.evaluation.studies.result import StudyResult, Table

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.bootstrap import bootstrap_interval
-from berdseye.data.datasets import GOLD
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import GOLD
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
-from berdseye.data.runs import Run
+from berdseye.data.runs.stored import Run
+from berdseye.data.statistics import bootstrap_interval
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
-from berdseye.evaluation.intervals import mean_with_interval
-from berdseye.evaluation.label_sources import HUMAN, LabelSource
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.result import StudyResult, Table
 from berdseye.evaluation.trust.decision import Decision
 from berdseye.evaluation.trust.judging_plan import RISK, Followed, judging_plan

@@ -1,7 +1,14 @@
-"""The scores that studies lay out: runs that are stored already are taken, and those that are missing are made."""
+"""The scores that studies lay out: runs that are stored already are taken, and those that are missing are made.
 
-from collections.abc import Iterable, Sequence
+Rankings that studies ask for and no run holds, kept in the workspace: a study that stopped goes on where it was.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import product
 from typing import Protocol
 
@@ -9,27 +16,80 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
-from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.corpora import Corpus, open_corpus
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.errors import BadInputError, DamagedError, UnknownNameError
+from berdseye.data.files.atomic import replacing
+from berdseye.data.files.checksums import RECORD, FileSet
 from berdseye.data.progress import Progress, silent
-from berdseye.data.records import Question
-from berdseye.data.runs import Run, list_runs, load_run, run_name
+from berdseye.data.records import Ids, Passage, Question
+from berdseye.data.runs.stored import Run, list_runs, load_run, run_name
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import judge
-from berdseye.evaluation.counted import counted_questions
-from berdseye.evaluation.enough_judged import min_judged_of
 from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
-from berdseye.evaluation.label_sources import LabelSource
-from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.scoring import Score, macro_average, score_runs
-from berdseye.evaluation.support import Support
-from berdseye.retrieval.pipeline import Pipeline
-from berdseye.retrieval.protocol import Surroundings
+from berdseye.evaluation.scores.counted import counted_questions
+from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.scoring import Score, macro_average, score_runs
+from berdseye.retrieval.pipeline import Pipeline, search
+from berdseye.retrieval.protocol import Query, Surroundings
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.running import questions_version, run_pipeline
+
+
+def kept_ranking(
+    workspace: Workspace, pipeline: Pipeline, queries: Sequence[Query], k: int, passages: str, find: Callable[[], Ids]
+) -> Ids:
+    """What `find` gives, int64[n_queries, k], -1 pads, or what it gave when it was asked the same before.
+
+    The same is: the pipeline with its versions, the queries in their order, k, and `passages`, a digest of what is searched.
+    """
+    asked = json.dumps([str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k, passages])
+    name = hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
+    path = workspace.studies_folder / ".rankings" / f"{name}.npy"
+    files = FileSet(path.with_suffix(RECORD), (path.name,), lambda: "It is made again by itself.")
+    with suppress(OSError, ValueError, EOFError, DamagedError):  # not there, or damaged: it is made again
+        files.check()
+        kept: Ids = np.load(path)
+        return kept
+    ids = find()
+    with files.writing():
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.save(file, ids)
+        files.seal()
+    return ids
+
+
+def passages_digest(passages: Iterable[Passage]) -> str:
+    """Of titles and texts in their order."""
+    digest = hashlib.blake2b(digest_size=16)
+    for passage in passages:
+        digest.update(f"{passage.title}\n{passage.text}\n".encode())
+    return digest.hexdigest()
+
+
+def corpus_ranking(
+    workspace: Workspace,
+    corpus: Corpus,
+    pipeline: Pipeline,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    progress: Progress = silent,
+) -> Ids:
+    """The passages of a corpus that `berdseye.retrieval.pipeline.search` finds, int64[n_queries, k]; on the web, those
+    of today."""
+    tuned = pipeline.tuned(corpus)
+    day = datetime.now(UTC).date().isoformat() if corpus.manifest.kind == "web" else None
+    return kept_ranking(
+        workspace, tuned, queries, k, f"{corpus.manifest.hash} {day or ''}",
+        lambda: search(corpus, tuned, queries, k, day=day, progress=progress)[0],
+    )  # fmt: skip
+
 
 _DAY = "web"
 
@@ -75,11 +135,11 @@ class Gatherer:
 
     @property
     def floor(self) -> float:
-        """The share of labelled pairs below which no number is shown (`berdseye.evaluation.enough_judged`)."""
+        """The share of labelled pairs below which no number is shown (`berdseye.evaluation.scores.enough_judged`)."""
         return min_judged_of(self.workspace, self.min_judged)
 
     def counted(self, run: Run) -> npt.NDArray[np.bool_]:
-        """Which questions of a run count by the source, bool[n_questions] (`berdseye.evaluation.counted`)."""
+        """Which questions of a run count by the source, bool[n_questions] (`berdseye.evaluation.scores.counted`)."""
         m = run.manifest
         return counted_questions(self.workspace, self.judgments, m.dataset, m.corpus, self.source.plain, run=run)
 

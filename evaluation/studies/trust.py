@@ -11,16 +11,16 @@ import numpy.typing as npt
 import pandas as pd
 from statsmodels.stats.power import TTestPower
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.progress import Progress, silent
-from berdseye.data.runs import Run
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
-from berdseye.evaluation.enough_judged import below, enough_judged, min_judged_of, withheld
-from berdseye.evaluation.intervals import Estimate, mean_with_interval
-from berdseye.evaluation.label_sources import LabelSource
+from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.significance import Comparison, compare, withheld_difference
+from berdseye.evaluation.scores.enough_judged import below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
+from berdseye.evaluation.statistics.significance import Comparison, compare, withheld_difference
 from berdseye.evaluation.studies.result import StudyResult, Table
 from berdseye.evaluation.trust.flip_margin import FLIPPABLE, FlipMargin, flip_margin
 from berdseye.evaluation.trust.judging_plan import RISK, follow, judging_plan, needed

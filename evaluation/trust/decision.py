@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.support import Support
 from berdseye.evaluation.trust.judging_plan import RISK, Followed, Needed
 from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
 from berdseye.evaluation.trust.wrong_order import chance_against

@@ -8,21 +8,21 @@ import numpy.typing as npt
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids, Pair, Question
-from berdseye.data.run_pairs import run_pairs
-from berdseye.data.runs import Run
+from berdseye.data.runs.pairs import run_pairs
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label
 from berdseye.detectors.protocol import Detector
-from berdseye.evaluation.counted import counted_questions, counting
-from berdseye.evaluation.label_sources import HUMAN, LabelSource, labels_of
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource, labels_of
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.scores.counted import counted_questions, counting
 
 Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -37,7 +37,7 @@ class LabelledLists:
 
     Of each label: `said` float64[n_labels], 1 or 0 or NaN (nobody said); `chance` float64[n_labels], the probability that it
     is 1; `settled` bool[n_labels], where people or gold said so and the chance is 1 or 0. `counted` bool[n_questions] says which
-    questions count (`berdseye.evaluation.counted`); None: those with a label in one of the lists.
+    questions count (`berdseye.evaluation.scores.counted`); None: those with a label in one of the lists.
     """
 
     systems: tuple[str, ...]

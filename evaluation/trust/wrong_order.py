@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.intervals import resampled_means
+from berdseye.evaluation.statistics.intervals import resampled_means
 
 Doubles = npt.NDArray[np.float64]
 _DIGITS = 12

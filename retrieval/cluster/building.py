@@ -1,25 +1,130 @@
-"""Building the shards of a corpus over a cluster. What was finished before an interruption is kept."""
+"""Building the shards of a corpus over a cluster. What was finished before an interruption is kept.
+
+Shards of vectors: all passages are encoded, a layout that is trained learns once, and each shard gets its vectors.
+
+Trained once, codes and inverted lists are the same in every shard, and those of one index of the whole corpus.
+"""
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.atomic import write_json
+import faiss
+import numpy as np
+
 from berdseye.data.corpora import Corpus
-from berdseye.data.errors import BerdseyeError
-from berdseye.data.locks import locked
+from berdseye.data.errors import BerdseyeError, StaleError
+from berdseye.data.files.atomic import write_json, write_with
+from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.retrieval.cluster.connection import Connection
-from berdseye.retrieval.cluster.dense_shards import build_dense
+from berdseye.retrieval.cluster.encoding import VectorFiles, encode_missing
 from berdseye.retrieval.cluster.shards import Plan, Shard
-from berdseye.retrieval.cluster.tasks import LEFTOVER, Tell, building, run_tasks
+from berdseye.retrieval.cluster.tasks import LEFTOVER, Tell, building, run_one, run_tasks
+from berdseye.retrieval.dense.index import LAYOUTS, METRICS, Layout, build_vectors, save
 from berdseye.retrieval.dense.ranker import DenseIndexer
+from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.learned_sparse import SparseIndexer
 from berdseye.retrieval.passage_collections import unchanged
 from berdseye.retrieval.protocol import Indexer
+
+_SEED = 0
+
+
+def build_dense(
+    cluster: Connection,
+    plan: Plan,
+    indexer: DenseIndexer,
+    shards: Sequence[Shard],
+    kept: Path,
+    progress: Progress,
+) -> None:
+    """Build these shards; `kept` is a folder for what a later call can go on from."""
+    source, trained = Source.of(indexer, kept), kept / "trained.faiss"
+    learns = source.layout.trained and plan.count > 0 and not trained.exists()
+    shards = list(plan.all()) if learns else shards
+    encode_missing(cluster, plan, indexer, source.files, shards, progress)
+    lent = cluster.workers()
+    if learns:
+        run_one(cluster, "The layout could not be trained", train, source, plan.count, trained, lent[0], cores=lent[0])
+    cores = max(1, min(lent[-1], sum(lent) // len(shards)))
+    run_tasks(cluster, plan, shards, build_shard, source, trained, cores, cores=cores, progress=progress)
+    source.files.remove(0, plan.count)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Vectors, and how they are to be laid out."""
+
+    files: VectorFiles
+    metric: int
+    layout: Layout
+
+    @classmethod
+    def of(cls, indexer: DenseIndexer, folder: Path) -> "Source":
+        """The vectors of an encoder, kept in a folder."""
+        encoder, layout = indexer.open(), LAYOUTS[indexer.layout]
+        files = VectorFiles(folder, encoder.dimension, half=layout.trained)
+        return cls(files, METRICS[indexer.similarity or encoder.similarity], layout)
+
+    def laid_out(self, blocks: Iterator[Vectors], layout: Layout, scratch: Path) -> Any:
+        return build_vectors(blocks, self.files.dimension, self.metric, layout, scratch)
+
+
+@dataclass(frozen=True)
+class _LearntFromAll(Layout):
+    """A layout for `of` vectors that learns from every vector it is given."""
+
+    of: int = 0
+
+    def description(self, count: int, dimension: int) -> str:
+        del count
+        return super().description(self.of, dimension)
+
+    def training(self, count: int) -> int:
+        return count
+
+
+def train(source: Source, count: int, path: Path, cores: int) -> None:
+    """Write an empty index that has learnt from the vectors that one index of the whole corpus would learn from."""
+    faiss.omp_set_num_threads(cores)
+    sample = np.sort(np.random.default_rng(_SEED).permutation(count)[: source.layout.training(count)])
+    layout = _LearntFromAll(**asdict(source.layout), of=count)
+    index = source.laid_out(source.files.rows(sample), layout, path.with_suffix(".f16"))
+    index.reset()
+    write_with(path, lambda temporary: faiss.write_index(index, str(temporary)))
+
+
+def build_shard(plan: Plan, shard: Shard, tell: Tell, source: Source, trained: Path, cores: int) -> None:
+    """Lay out the vectors of one shard, which are then no longer kept apart."""
+    faiss.omp_set_num_threads(cores)
+    with building(plan, shard) as folder:
+        blocks = _told(source.files.read(shard.start, shard.end), tell)
+        if source.layout.trained and plan.count:
+            index = faiss.read_index(str(trained))
+            for block in blocks:
+                index.add(block)
+        else:
+            index = source.laid_out(blocks, source.layout, folder / "vectors.f16")
+        if index.ntotal != shard.size:
+            raise StaleError(
+                f"{index.ntotal:,} of its {shard.size:,} vectors are there.", hint="Build it with --rebuild."
+            )
+        save(index, folder)
+    source.files.remove(shard.start, shard.end)
+
+
+def _told(blocks: Iterator[Vectors], tell: Tell) -> Iterator[Vectors]:
+    done = 0
+    for block in blocks:
+        yield block
+        done += len(block)
+        tell(done)
+
 
 _KEPT = "encoded"
 

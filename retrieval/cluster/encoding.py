@@ -1,4 +1,9 @@
-"""Encoding a corpus with Ray Data: passages are read in one place and encoded in another, and vectors go to files."""
+"""Encoding a corpus with Ray Data: passages are read in one place and encoded in another, and vectors go to files.
+
+Vectors that have been encoded and wait for their index: files named by the ids they hold, each written at once.
+
+What is there need not be encoded again after an interruption.
+"""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,18 +12,85 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from berdseye.data.files.atomic import write_with
 from berdseye.data.progress import Progress
-from berdseye.data.records import Passage
-from berdseye.retrieval.cluster.connection import Connection
-from berdseye.retrieval.cluster.failures import cause_of, kept, last_line, reported
+from berdseye.data.records import Ids, Passage
+from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, last_line, reported
 from berdseye.retrieval.cluster.shards import Plan, Shard
-from berdseye.retrieval.cluster.vector_files import VectorFiles
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
+from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.encoders.static import StaticEncoder
 from berdseye.retrieval.passage_collections import unchanged
+
+
+class VectorFiles:
+    """The vectors of a corpus, or of what has been encoded of it.
+
+    With `half` they are kept in half precision, as those that a layout is trained on are in an index of one piece.
+    """
+
+    def __init__(self, folder: Path, dimension: int, *, half: bool) -> None:
+        self.folder, self.dimension = folder, dimension
+        self.dtype: npt.DTypeLike = np.float16 if half else np.float32
+
+    def write(self, start: int, vectors: Vectors) -> None:
+        """Keep the vectors float32[n, dimension] of the passages from id `start` on."""
+        path = self.folder / f"{start:012d}-{start + len(vectors):012d}"
+        write_with(path, lambda temporary: vectors.astype(self.dtype).tofile(temporary))
+
+    def missing(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Ranges within [start, end) that have not been encoded."""
+        for begin, stop, _ in self._within(start, end):
+            if begin > start:
+                yield start, begin
+            start = stop
+        if start < end:
+            yield start, end
+
+    def read(self, start: int, end: int) -> Iterator[Vectors]:
+        """Those of the passages in [start, end), float32[n, dimension] a file at a time, in order."""
+        for begin, stop, path in self._within(start, end):
+            held = np.fromfile(path, dtype=self.dtype).reshape(-1, self.dimension)
+            first = begin - _range(path)[0]
+            yield held[first : first + stop - begin].astype(np.float32)
+
+    def rows(self, ids: Ids) -> Iterator[Vectors]:
+        """Those of some passages, `ids` ascending, float32[n, dimension] a file at a time, in order."""
+        for path in self._files():
+            begin, stop = _range(path)
+            low, high = np.searchsorted(ids, [begin, stop])
+            if high > low:
+                held = np.memmap(path, dtype=self.dtype, mode="r", shape=(stop - begin, self.dimension))
+                yield held[ids[low:high] - begin].astype(np.float32)
+
+    def remove(self, start: int, end: int) -> None:
+        """Delete the files that lie within [start, end)."""
+        for path in self._files():
+            begin, stop = _range(path)
+            if start <= begin and stop <= end:
+                path.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        return sorted(path for path in self.folder.glob("[0-9]*-[0-9]*"))
+
+    def _within(self, start: int, end: int) -> Iterator[tuple[int, int, Path]]:
+        """Of each file the part in [start, end) that no earlier file holds."""
+        for path in self._files():
+            begin, stop = _range(path)
+            begin, stop = max(begin, start), min(stop, end)
+            if begin < stop:
+                yield begin, stop, path
+                start = stop
+
+
+def _range(path: Path) -> tuple[int, int]:
+    begin, _, stop = path.name.partition("-")
+    return int(begin), int(stop)
+
 
 _BATCH = 4096
 _PIECE = 32_768

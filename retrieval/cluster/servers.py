@@ -1,19 +1,51 @@
 """Asking the servers of all shards, and waiting for those whose node has died.
 
 An answer is complete or it is an error: nothing is returned before every shard has answered.
+
+What runs beside each shard when it is searched.
 """
 
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 from berdseye.data.errors import UnavailableError
-from berdseye.retrieval.cluster.connection import Connection
-from berdseye.retrieval.cluster.failures import cause_of, last_line
-from berdseye.retrieval.cluster.server import ShardServer
+from berdseye.retrieval.cluster.connection import Connection, cause_of, last_line, node_name, reported
 from berdseye.retrieval.cluster.shards import Plan
 from berdseye.retrieval.protocol import Indexer
+
+
+class ShardServer:
+    """Holds the shards of one number open, of whatever indexes it is asked for, and answers for them.
+
+    Started anew on another node it opens them again by itself.
+    """
+
+    def __init__(self, number: int, threads: int) -> None:
+        self.number, self.threads = number, threads
+        self._open: dict[tuple[Plan, Indexer[Any]], Any] = {}
+
+    def pulse(self) -> str:
+        """The node it runs on, which is also a sign of life."""
+        return node_name()
+
+    def answer(self, plan: Plan, indexer: Indexer[Any], method: str, *arguments: Any) -> Any:
+        """What a method of the shard's index returns."""
+        with reported(f"The {plan.shard(self.number)} of {plan.shards} cannot be searched"):
+            return attrgetter(method)(self._index(plan, indexer))(*arguments)
+
+    def _index(self, plan: Plan, indexer: Indexer[Any]) -> Any:
+        if (plan, indexer) not in self._open:
+            import faiss
+
+            faiss.omp_set_num_threads(self.threads)
+            shard = plan.shard(self.number)
+            plan.check(shard)
+            self._open[plan, indexer] = indexer.load(plan.place(shard))
+        return self._open[plan, indexer]
+
 
 PATIENCE = 60.0
 """Seconds that a shard may give no sign of life, which leaves time to notice that a node is gone and to start on another."""

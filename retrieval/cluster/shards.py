@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from berdseye.data.atomic import sync_folder, write_json
 from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from berdseye.data.files.atomic import sync_folder, write_json
 from berdseye.data.workspace import file_stem
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.protocol import Indexer

@@ -8,8 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from berdseye.data.progress import Progress
-from berdseye.retrieval.cluster.connection import Connection
-from berdseye.retrieval.cluster.failures import cause_of, kept, last_line, reported
+from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, last_line, reported
 from berdseye.retrieval.cluster.shards import Plan, Shard
 
 Tell = Callable[[int], object]

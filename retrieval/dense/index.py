@@ -1,6 +1,15 @@
-"""Vectors in a FAISS index."""
+"""Vectors in a FAISS index.
 
-from collections.abc import Iterator
+How vectors are laid out for search: exactly, or smaller and quicker for a little recall.
+
+What each costs and keeps was measured; see `retrieval/README.md`.
+
+Vectors to a FAISS index, in memory bounded by the index itself.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +21,62 @@ from berdseye.data.records import Ranking
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.indexes import index_files
 from berdseye.retrieval.ranking import top_k
+
+_MOST_TRAINING = 500_000
+_QUANTISED = "SQ8"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A FAISS index by its factory text. `exact` says that its scores are those of the vectors themselves.
+
+    `lists` are the inverted lists it divides n vectors into, `probes` how many of them a query visits (for hnsw: how many
+    neighbours it keeps in sight). FAISS wants `fewest` vectors to learn from; with fewer than that they are only quantised.
+    """
+
+    name: str
+    factory: str
+    exact: bool = False
+    trained: bool = True
+    probes: int | None = None
+    fewest: int = 0
+
+    def description(self, count: int, dimension: int) -> str:
+        """What FAISS's index factory is told for so many vectors."""
+        if count < self.fewest:
+            return _QUANTISED
+        return self.factory.format(lists=lists(count), pieces=_pieces(dimension))
+
+    def training(self, count: int) -> int:
+        """How many vectors it learns its codes and lists from."""
+        return min(count, max(_MOST_TRAINING, 64 * lists(count))) if self.trained else 0
+
+
+def lists(count: int) -> int:
+    """A power of two of about sqrt(count), so that lists are neither too long nor too many."""
+    return 1 << max(0, round(math.log2(4 * math.sqrt(max(count, 1) / 16))))
+
+
+def _pieces(dimension: int) -> int:
+    """How many pieces of equal length, four numbers or more each, a vector is cut into."""
+    return max((n for n in range(1, dimension // 4 + 1) if dimension % n == 0), default=1)
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    layout.name: layout
+    for layout in (
+        Layout("flat", "Flat", exact=True, trained=False),
+        Layout("fp16", "SQfp16", trained=False),
+        Layout("sq8", _QUANTISED),
+        Layout("hnsw", "HNSW32_SQ8", probes=256),
+        # 39 a list, and for ivfpq 39 for each of the 256 codes of a piece. "np" leaves out what only polysemous search,
+        # which is not used, learns: most of the time.
+        Layout("ivf", "IVF{lists},SQ8", probes=512, fewest=4_096),
+        Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
+    )
+}
+DEFAULT_LAYOUT = "flat"
+
 
 _SLACK = 32
 _BLOCK = 65_536
@@ -107,3 +172,46 @@ def _search_parameters(vectors: Any, probes: int | None) -> Any:
     if isinstance(kind, faiss.IndexRefine):
         return library.IndexRefineSearchParameters(k_factor=4, base_index_params=lists)
     return lists if isinstance(kind, faiss.IndexIVF) else None
+
+
+_ADDED = 65_536
+_SEED = 0
+
+
+def build_vectors(
+    blocks: Iterable[Vectors], dimension: int, metric: int, layout: Layout, scratch: Path, *, gpu: bool = False
+) -> Any:
+    """A FAISS index of the vectors in `blocks`, each float32[n, dimension].
+
+    A layout that must be trained learns from a sample of all vectors, so they wait in half precision in the file `scratch`
+    (2 * dimension bytes each), which is removed. A vector that is not finite raises `BadInputError`.
+    """
+    blocks = (finite(block) for block in blocks)
+    if not layout.trained:
+        index = faiss.index_factory(dimension, layout.description(0, dimension), metric)
+        for block in blocks:
+            index.add(block)
+        return index
+    count = 0
+    try:
+        with scratch.open("wb") as file:
+            for block in blocks:
+                block.astype(np.float16).tofile(file)
+                count += len(block)
+        held = np.memmap(scratch, dtype=np.float16, mode="r", shape=(count, dimension)) if count else None
+        return _trained(held, count, dimension, metric, layout, gpu=gpu)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _trained(held: Any, count: int, dimension: int, metric: int, layout: Layout, *, gpu: bool) -> Any:
+    index = faiss.index_factory(dimension, layout.description(count, dimension), metric)
+    if count == 0:
+        return faiss.index_factory(dimension, "Flat", metric)
+    sample = np.random.default_rng(_SEED).permutation(count)[: layout.training(count)]
+    training = held[np.sort(sample)].astype(np.float32)
+    trained = faiss.index_cpu_to_all_gpus(index) if gpu else index
+    trained.train(training)
+    for start in range(0, count, _ADDED):
+        trained.add(held[start : start + _ADDED].astype(np.float32))
+    return faiss.index_gpu_to_cpu(trained) if gpu else trained

@@ -1,4 +1,7 @@
-"""Dense retrieval: the similarity of a query's vector and a passage's."""
+"""Dense retrieval: the similarity of a query's vector and a passage's.
+
+Passages like a passage: the nearest by the vectors of a dense index.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +10,16 @@ from pathlib import Path
 import faiss
 import numpy as np
 
+from berdseye.data.corpora import Corpus
+from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show_name
 from berdseye.data.records import Passage, Ranking
-from berdseye.retrieval.dense.building import build_vectors
-from berdseye.retrieval.dense.index import METRICS, DenseIndex, load, save
-from berdseye.retrieval.dense.layouts import DEFAULT_LAYOUT, LAYOUTS
+from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS, METRICS, DenseIndex, build_vectors, load, save
 from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
 from berdseye.retrieval.encoders.registry import open_encoder
-from berdseye.retrieval.protocol import Collection
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.indexes import index_folder
+from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.protocol import Collection, Query
 
 
 @dataclass(frozen=True)
@@ -110,3 +114,28 @@ class Dense:
 def _name(encoder: str, **settings: str | int | None) -> str:
     shown = [f"{key}={value}" for key, value in settings.items() if value not in (None, DEFAULT_LAYOUT)]
     return f"dense({','.join([show_name(encoder), *shown])})"
+
+
+def neighbours(
+    corpus: Corpus, passage: Passage, k: int, *, dense: Dense | None = None, itself: bool = False
+) -> Ranking:
+    """The k passages of `corpus` whose vectors are most similar to that of `passage`, which may be another corpus's.
+
+    `dense` says whose vectors (the static embedding's unless told); the index is made where there is none. Without `itself`
+    the passage's own id is left out, which is meant for its own corpus. Raises `BadInputError` for a corpus of web pages.
+    """
+    if k < 1:
+        raise BadInputError(f"k is {k}.", hint="Choose at least 1.")
+    indexer = (dense or Dense()).indexer
+    index = Stored(corpus).index(indexer)
+    [found] = index.search(indexer.encode_passages([passage]), k + (not itself))
+    kept = found.ids != passage.id if not itself else found.ids >= 0
+    return Ranking(found.ids[kept][:k], found.scores[kept][:k])
+
+
+def has_neighbours(corpus: Corpus, dense: Dense | None = None) -> bool:
+    """Whether the index stands already, so that asking takes no long work."""
+    return (
+        corpus.manifest.kind == "passages"
+        and (index_folder(corpus, (dense or Dense()).indexer) / "manifest.json").exists()
+    )

@@ -9,12 +9,11 @@ import numpy as np
 
 from berdseye.data.errors import BerdseyeError, UnavailableError
 from berdseye.data.grammar import Call
-from berdseye.data.openai_server import open_server, server_place, told
+from berdseye.data.language_models.server import open_server, server_place, told
 from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.checks import checked, encodable, titled, unit
 from berdseye.retrieval.encoders.known_models import KnownModel
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
-from berdseye.retrieval.encoders.texts import encodable, titled
-from berdseye.retrieval.encoders.vectors import checked, unit
 
 if TYPE_CHECKING:
     import openai

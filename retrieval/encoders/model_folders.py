@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
-from berdseye.data.model_files import MODELS_VARIABLE, find_model, model_version
+from berdseye.data.models.weights import MODELS_VARIABLE, find_model, model_version
 
 REMOTE_CODE_VARIABLE = "BERDSEYE_REMOTE_CODE"
 _NEEDED = ["*.json", "*.txt", "*.model", "*.jinja", "*.py", "*.safetensors", "*.bin"]

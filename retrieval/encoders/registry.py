@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.model_files import loading
-from berdseye.data.static_embedding import static_embedding
+from berdseye.data.models.static_embedding import static_embedding
+from berdseye.data.models.weights import loading
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE, Kind, KnownModel, find_known
 from berdseye.retrieval.encoders.model_folders import REMOTE_CODE_VARIABLE, ModelFolder, find_folder

@@ -11,8 +11,8 @@ import torch
 from sentence_transformers.base import BaseModel
 from transformers.utils import logging as transformers_logs
 
-from berdseye.data.devices import DEVICE_VARIABLE, chosen_device
 from berdseye.data.errors import UnavailableError
+from berdseye.data.models.weights import DEVICE_VARIABLE, chosen_device
 
 M = TypeVar("M", bound=BaseModel)
 

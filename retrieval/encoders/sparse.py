@@ -18,13 +18,12 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.bert.modeling_bert import BertModel, BertPreTrainedModel
 
 from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.checks import checked_rows, encodable, titled
 from berdseye.retrieval.encoders.known_models import KnownModel
 from berdseye.retrieval.encoders.model_folders import ModelFolder
 from berdseye.retrieval.encoders.running import alone, batch_size, placed
-from berdseye.retrieval.encoders.texts import encodable, titled
 from berdseye.retrieval.encoders.towers import Tower, limited, open_tower
 from berdseye.retrieval.encoders.transformer import wiring_version
-from berdseye.retrieval.encoders.vectors import checked_rows
 
 
 class LearnedSparseEncoder:

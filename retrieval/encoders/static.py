@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from berdseye.data.models.static_embedding import StaticEmbedding
 from berdseye.data.records import Passage
-from berdseye.data.static_embedding import StaticEmbedding
+from berdseye.retrieval.encoders.checks import encodable, titled
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
-from berdseye.retrieval.encoders.texts import encodable, titled
 
 _MOST_WORDS = 10_000
 

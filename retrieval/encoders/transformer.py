@@ -15,13 +15,12 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.checks import checked, encodable, titled, unit
 from berdseye.retrieval.encoders.known_models import KnownModel
 from berdseye.retrieval.encoders.model_folders import ModelFolder
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.encoders.running import alone, batch_size, placed
-from berdseye.retrieval.encoders.texts import encodable, titled
 from berdseye.retrieval.encoders.towers import limited, open_tower, stand_in
-from berdseye.retrieval.encoders.vectors import checked, unit
 
 
 class TransformerEncoder:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from berdseye.data.dataset_formats import read_perspectives
+from berdseye.data.datasets.layouts import read_perspectives
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import Call
-from berdseye.data.passages import clean
 from berdseye.data.progress import Progress, silent
+from berdseye.data.texts.passages import clean
 from berdseye.retrieval.expansion.protocol import Failed, each_found, question_key, warn
 
 

@@ -10,10 +10,9 @@ from berdseye.data.language_models.prompts import read_prompt
 from berdseye.data.language_models.registry import DEFAULT_MODEL, MODELS, open_language_model
 from berdseye.data.workspace import Workspace, find_file
 from berdseye.retrieval.expansion.file_source import FileSource
-from berdseye.retrieval.expansion.model_source import ModelSource
-from berdseye.retrieval.expansion.prompts import QUESTION
+from berdseye.retrieval.expansion.language_model import QUESTION, ModelSource
+from berdseye.retrieval.expansion.manual import TypedPerspectives
 from berdseye.retrieval.expansion.protocol import ExpansionSource
-from berdseye.retrieval.expansion.typed import TypedPerspectives
 
 SOURCES = ("file", "typed", DEFAULT_MODEL, *MODELS)
 _HINT = "Write it like expand(llm), expand(typed), expand(api(NAME)) or expand(PATH)."

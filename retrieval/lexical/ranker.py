@@ -8,14 +8,13 @@ from berdseye.data.grammar import show
 from berdseye.data.records import Passage, Ranking
 from berdseye.retrieval.indexes import index_text
 from berdseye.retrieval.lexical.bm25 import BM25
-from berdseye.retrieval.lexical.building import build_postings
 from berdseye.retrieval.lexical.index import LexicalIndex
 from berdseye.retrieval.lexical.postings import FORMAT
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from berdseye.retrieval.lexical.scoring import Scoring
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
-from berdseye.retrieval.protocol import Collection
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.lexical.writing import build_postings
+from berdseye.retrieval.protocol import Collection, Query
 
 DEFAULT_TOKENIZER = "english"
 

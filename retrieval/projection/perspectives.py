@@ -10,9 +10,8 @@ from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.language_models.registry import open_language_model
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.extraction import extract
-from berdseye.retrieval.expansion.prompts import EXTRACTION
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.expansion.language_model import EXTRACTION, extract
+from berdseye.retrieval.protocol import Query
 
 DIFFERENCE = "difference"
 

@@ -12,8 +12,7 @@ from berdseye.retrieval.dense.ranker import Dense, DenseIndexer
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.projection.forms import FORMS, Form
 from berdseye.retrieval.projection.perspectives import DIFFERENCE, FromData, PerspectiveSource
-from berdseye.retrieval.protocol import Collection
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Collection, Query
 from berdseye.retrieval.ranking import top_k
 
 _FROM_DATA = FromData()

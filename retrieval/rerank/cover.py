@@ -16,8 +16,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show, show_name
 from berdseye.data.records import Ids, Pair, Scores
 from berdseye.retrieval.expansion.protocol import ExpansionSource
-from berdseye.retrieval.protocol import Judge, Readable
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Judge, Query, Readable
 
 
 @dataclass(frozen=True)

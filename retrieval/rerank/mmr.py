@@ -15,8 +15,7 @@ from berdseye.data.grammar import show, show_name
 from berdseye.data.records import Ids, Passage, Scores
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.encoders.registry import open_encoder
-from berdseye.retrieval.protocol import Readable
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query, Readable
 
 DEFAULT_EMBEDDER = "static"
 GRID = (0.5, 0.75, 0.9, 0.95, 0.99)

@@ -4,7 +4,7 @@ import os
 from multiprocessing.connection import Connection
 from uuid import uuid4
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 
 
 def judge_on(url: str, name: str, keys: list[str], told: Connection) -> None:

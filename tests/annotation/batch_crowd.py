@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import load_batch
-from berdseye.annotation.judgments import VERDICTS, Annotator, Judgments
-from berdseye.annotation.words import Beside
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import load_batch
+from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments
+from berdseye.annotation.judgments.recorded import Beside
 
 Words = dict[tuple[int, str], str]
 """The standing word of a person (id) on a pair, by the uid of its event."""
@@ -77,7 +77,7 @@ def _wanted(judgments: Judgments, queue: BatchQueue) -> bool:
     """Whether a pair may come free again: someone holds one."""
     from sqlalchemy import func, select
 
-    from berdseye.annotation.schema import reservations
+    from berdseye.annotation.judgments.schema import reservations
 
     with judgments.reading() as connection:
         query = select(func.count()).where(

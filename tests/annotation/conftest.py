@@ -8,7 +8,7 @@ import pytest
 from postgres_server import binaries, running
 from sqlalchemy import create_engine, text
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from uuid import uuid4
 
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from tests.killable import tell
 
 

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from berdseye.annotation.judgments import PairRecord
+from berdseye.annotation.judgments.log import PairRecord
 
 
 def record(number: int, *, question: str = "Should cities ban cars?", perspective: str | None = None) -> PairRecord:

@@ -7,9 +7,9 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 from uuid import uuid4
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import load_batch
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import load_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from tests.killable import tell
 
 

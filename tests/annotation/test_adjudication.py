@@ -3,12 +3,19 @@
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.adjudication import adjudicate, decisions, disputes, gold_words, take_back, trail
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import VERDICTS, Judgments
-from berdseye.annotation.votes import people_say
-from berdseye.annotation.words import Beside
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.adjudication import (
+    adjudicate,
+    decisions,
+    disputes,
+    gold_words,
+    people_say,
+    take_back,
+    trail,
+)
+from berdseye.annotation.judgments.log import VERDICTS, Judgments
+from berdseye.annotation.judgments.recorded import Beside
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 YES, NO, UNSURE = VERDICTS

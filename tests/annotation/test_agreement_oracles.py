@@ -14,13 +14,12 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
-from berdseye.annotation.agreement import coefficients
-from berdseye.annotation.agreement.alignment import aligned
-from berdseye.annotation.agreement.gwet import ac1
-from berdseye.annotation.agreement.holm import holm
-from berdseye.annotation.agreement.pairwise import cohen_kappa, pair_agreements
-from berdseye.annotation.agreement.patterns import patterns
-from berdseye.annotation.agreement.together import Statistic, together
+from berdseye.data.statistics import holm
+from berdseye.evaluation.agreement import coefficients
+from berdseye.evaluation.agreement.alignment import aligned
+from berdseye.evaluation.agreement.coefficients import ac1, patterns
+from berdseye.evaluation.agreement.pairwise import cohen_kappa, pair_agreements
+from berdseye.evaluation.agreement.together import Statistic, together
 
 FLEISS_1971 = [
     [0, 0, 0, 6, 0], [0, 3, 0, 0, 3], [0, 1, 4, 0, 1], [0, 0, 0, 0, 6], [0, 3, 0, 3, 0], [2, 0, 4, 0, 0],

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from made_pairs import long_form, record
 from sqlalchemy import select
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.annotation.agreement.alignment import aligned
-from berdseye.annotation.agreement.patterns import drawn, drawn_over_groups, patterns
-from berdseye.annotation.agreement.slices import item_slices, over_time, version_slices
-from berdseye.annotation.agreement.stance import EVERYONE, LENIENT, StanceDifference, stance_differences
-from berdseye.annotation.agreement.stored import stored_labels
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.schema import events
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.judgments.schema import events
 from berdseye.data.errors import BadInputError
+from berdseye.evaluation.agreement.alignment import aligned
+from berdseye.evaluation.agreement.coefficients import drawn, drawn_over_groups, patterns
+from berdseye.evaluation.agreement.labels import stored_labels
+from berdseye.evaluation.agreement.slices import item_slices, over_time, version_slices
+from berdseye.evaluation.agreement.stance import EVERYONE, LENIENT, StanceDifference, stance_differences
 
 SUPPORTS, AGAINST = "supports", "does not support"
 VALUES = (AGAINST, SUPPORTS)

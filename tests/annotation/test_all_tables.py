@@ -8,27 +8,35 @@ import pytest
 from made_pairs import record
 from sqlalchemy import MetaData, select
 
-from berdseye.annotation.adjudication import adjudicate, disputes, gold_words
-from berdseye.annotation.agreement.stored import stored_labels
 from berdseye.annotation.backup.restoring import restore
 from berdseye.annotation.backup.writing import back_up
-from berdseye.annotation.batch_progress import batch_frame, batch_progress, batch_shares, flags
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Item, Plan, close_batch, create_batch, list_batches, load_batch, reorder_batch
+from berdseye.annotation.batches.progress import batch_frame, batch_progress, batch_shares, flags
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import (
+    Item,
+    Plan,
+    close_batch,
+    create_batch,
+    list_batches,
+    load_batch,
+    reorder_batch,
+)
 from berdseye.annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, use
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.label_studio.config import Word
+from berdseye.annotation.judgments.adjudication import adjudicate, disputes, gold_words
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.pace import midnight, pace
+from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.label_studio.exchange_state import Agreed, Place, read_base, write_base, write_tasks
+from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
-from berdseye.annotation.label_studio.sync_state import Agreed, Place, read_base, write_base, write_tasks
-from berdseye.annotation.pace import midnight, pace
 from berdseye.annotation.people import Identity, person_of
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.annotation.training_data import training_data
-from berdseye.annotation.words import Beside
-from berdseye.data.datasets import save_dataset
+from berdseye.annotation.training_sets.labelling import training_data
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.agreement.labels import stored_labels
 
 
 def work(workspace: Workspace, url: str) -> Judgments:

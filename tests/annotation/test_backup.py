@@ -18,11 +18,11 @@ import pytest
 from backup_writer import judge_on
 from made_pairs import record
 
-from berdseye.annotation.adjudication import adjudicate, gold_words
 from berdseye.annotation.backup.restoring import restore
 from berdseye.annotation.backup.writing import back_up, left_out
-from berdseye.annotation.batches import Item, Plan, create_batch, list_batches
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.batches.stored import Item, Plan, create_batch, list_batches
+from berdseye.annotation.judgments.adjudication import adjudicate, gold_words
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
 from tests.killable import fork_server

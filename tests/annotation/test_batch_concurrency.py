@@ -11,8 +11,8 @@ from batch_crowd import Told, Words, annotate
 from made_pairs import record
 from sqlalchemy import text
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments
 from tests.killable import fork_server
 
 PROCESSES = 4

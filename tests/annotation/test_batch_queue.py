@@ -3,10 +3,10 @@
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Batch, Item, Plan, close_batch, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.words import Beside
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import Batch, Item, Plan, close_batch, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.judgments.recorded import Beside
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 

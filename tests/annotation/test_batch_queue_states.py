@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from made_pairs import record
 from sqlalchemy import text
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Item, Plan, close_batch, create_batch
-from berdseye.annotation.judgments import VERDICTS, Judgments, Verdict
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import Item, Plan, close_batch, create_batch
+from berdseye.annotation.judgments.log import VERDICTS, Judgments, Verdict
 
 PAIRS, HOLD = 4, 10
 who = st.integers(0, 3)

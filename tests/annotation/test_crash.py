@@ -10,7 +10,7 @@ import pytest
 from crash_writer import write
 from made_pairs import record
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from tests.killable import fork_server, started, told
 
 ROUNDS, QUICK = 20, 10

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
 from berdseye.annotation.doctor.examine import examine, mend
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.label_studio.config import Word
-from berdseye.annotation.label_studio.sync_state import Agreed, Place, write_base, write_sent
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.label_studio.exchange_state import Agreed, Place, write_base, write_sent
+from berdseye.annotation.label_studio.form import Word
 
 
 class Ward(NamedTuple):
@@ -222,7 +222,7 @@ def test_notes_of_an_exchange_that_never_was_are_forgotten(ward: Ward, monkeypat
         write_sent(connection, "2@x", {place: said})
     assert checks(ward) == ["exchange"]
     mended(ward)
-    monkeypatch.setattr("berdseye.annotation.doctor.exchange_state.ARRIVES_WITHIN", -10)
+    monkeypatch.setattr("berdseye.annotation.doctor.checks.ARRIVES_WITHIN", -10)
     assert checks(ward) == ["exchange"]
     mended(ward)
     ward.sql("DELETE FROM sync_annotations WHERE project = '2@x' AND verdict = 'supports'")

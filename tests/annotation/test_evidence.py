@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.annotation.evidence import evidence_json, evidence_spans, merged, quotes
+from berdseye.annotation.judgments.recorded import evidence_json, evidence_spans, merged, quotes
 from berdseye.data.errors import BadInputError
 
 PASSAGE = "𝒳 one. 😀 two. Three."

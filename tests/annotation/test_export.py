@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_pairs import record
 
-from berdseye.annotation.export import to_csv, to_jsonl, to_parquet, write_table
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.training_data import training_data
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.data.errors import BadInputError
+from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet, write_table
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\nx", "＝1", "＋1", "－1", "＠A1", "=cmd|' /C calc'!A0"]
 STARTS = tuple({formula[0] for formula in FORMULAS})

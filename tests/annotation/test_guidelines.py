@@ -3,13 +3,13 @@
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.batch_progress import batch_frame
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import TASKS, Item, Plan, create_batch
+from berdseye.annotation.batches.progress import batch_frame
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.runs_queue import RunsQueue
+from berdseye.annotation.batches.stored import TASKS, Item, Plan, create_batch
 from berdseye.annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, load, packaged, use
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.runs_queue import RunsQueue
-from berdseye.annotation.words import Beside
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.recorded import Beside
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 

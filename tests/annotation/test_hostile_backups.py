@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from berdseye.annotation.backup.contents import SETTINGS
 from berdseye.annotation.backup.restoring import restore
-from berdseye.annotation.backup.writing import FORMAT, MANIFEST, back_up
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.backup.writing import FORMAT, MANIFEST, SETTINGS, back_up
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 

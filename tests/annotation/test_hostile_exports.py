@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from test_training_set_formats import HOSTILE
 
-from berdseye.annotation.export import to_csv, to_jsonl, to_parquet
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.annotation.training_data import training_data
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.training_sets.labelling import training_data
+from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
 
 COLUMNS = ["question", "title", "passage", "perspective", "url", "annotator"]
 

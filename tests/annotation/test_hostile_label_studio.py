@@ -12,10 +12,9 @@ import httpx
 import pytest
 
 import berdseye.annotation.label_studio.connection as connection
-from berdseye.annotation.judgments import PairRecord
-from berdseye.annotation.label_studio.config import pair_of, task_data
-from berdseye.annotation.label_studio.connection import connect
-from berdseye.annotation.label_studio.token_auth import TokenAuth
+from berdseye.annotation.judgments.log import PairRecord
+from berdseye.annotation.label_studio.connection import TokenAuth, connect
+from berdseye.annotation.label_studio.form import pair_of, task_data
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 

@@ -1,7 +1,7 @@
 """The time that people took over pairs."""
 
-from berdseye.annotation.judging_time import seconds_by_pair
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.judgments.pace import seconds_by_pair
 from berdseye.data.workspace import Workspace
 
 

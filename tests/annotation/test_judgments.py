@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from made_pairs import record
 from sqlalchemy import text
 
-from berdseye.annotation.judgments import VERDICTS, Annotator, Judgments, PairRecord, Verdict
+from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, PairRecord, Verdict
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import pair_key
 

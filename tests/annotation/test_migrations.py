@@ -14,9 +14,9 @@ from alembic.runtime.migration import MigrationContext
 from made_pairs import record
 from sqlalchemy import inspect, text
 
-from berdseye.annotation.database import open_database
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.schema import adjudicated, batch_words, metadata, present
+from berdseye.annotation.judgments.database import open_database
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import adjudicated, batch_words, metadata, present
 from berdseye.data.errors import BadInputError, UnavailableError
 from tests.killable import fork_server
 
@@ -30,7 +30,7 @@ def open_and_judge(url: str, name: str) -> str:
 
 
 def check_schema(url: str) -> None:
-    """The migrations and annotation/schema.py tell of the same tables, and of the same columns of the view."""
+    """The migrations and annotation/judgments/schema.py tell of the same tables, and of the same columns of the view."""
     engine = open_database(url)
     with engine.connect().execution_options(read_only=True) as connection:
         context = MigrationContext.configure(

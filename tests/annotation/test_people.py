@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.people import Identity, by_email, known_or_invited, link, people, person_of, unlink
 from berdseye.data.errors import BadInputError, UnknownNameError
 

@@ -6,11 +6,9 @@ from random import Random
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.adjudication import adjudicate, gold_words
-from berdseye.annotation.judgments import VERDICTS, Judgments
-from berdseye.annotation.passage_words import pairs_of_passages, passage_words
-from berdseye.annotation.people_over_time import people_over_time
-from berdseye.annotation.votes import people_say
+from berdseye.annotation.judgments.adjudication import adjudicate, gold_words, people_say
+from berdseye.annotation.judgments.log import VERDICTS, Judgments
+from berdseye.annotation.judgments.verdict_counts import pairs_of_passages, passage_words, people_over_time
 
 
 def changes(judgments: Judgments, keys: list[str]) -> list[tuple[str, bool | None, str]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berdseye.annotation.judgments import Annotator
+from berdseye.annotation.judgments.log import Annotator
 from berdseye.annotation.perspective_edits.changes import Change, ConflictError, chosen_parts
 from berdseye.annotation.perspective_edits.states import Decision, Edit, Replayed, edits_of, overlaps, replay
 from berdseye.data.errors import BadInputError, UnknownNameError

@@ -9,15 +9,13 @@ from made_pairs import record
 
 from berdseye.annotation.backup.restoring import restore
 from berdseye.annotation.backup.writing import back_up
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.perspective_edits.changes import Change, ConflictError
 from berdseye.annotation.perspective_edits.exchange import export_edits, import_edits
-from berdseye.annotation.perspective_edits.judged import attention
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.annotation.perspective_edits.versions import coming_version, make_version
-from berdseye.data.dataset_names import dataset_names
-from berdseye.data.dataset_versions import list_versions, parts_of_perspectives, questions_hash, trouble
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.annotation.perspective_edits.versions import attention, coming_version, make_version
+from berdseye.data.datasets.stored import dataset_names, load_dataset, save_dataset
+from berdseye.data.datasets.versions import list_versions, parts_of_perspectives, questions_hash, trouble
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace

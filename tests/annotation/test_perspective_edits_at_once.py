@@ -11,10 +11,10 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 from edit_race import accept_at
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.queue import pairs_of_runs
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.records import Perspective, Question, pair_key
-from berdseye.data.runs import save_run
+from berdseye.data.runs.stored import save_run
 from berdseye.data.workspace import Workspace
 
 TEXTS = ["First passage about zoos.", "Second passage about cars.", "Third passage about trams."]

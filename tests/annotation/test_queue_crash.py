@@ -15,10 +15,10 @@ from made_pairs import record
 from queue_server import Act, serve
 from sqlalchemy import func, select, text
 
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.schema import batch_items, events, reservations
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.judgments.schema import batch_items, events, reservations
 from tests.killable import fork_server, started, told
 
 PER_PAIR, HOLD = 3, 1800

@@ -3,10 +3,10 @@
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.pace import Pace, first_event_since, midnight, pace
-from berdseye.annotation.runs_queue import RunsQueue
-from berdseye.annotation.words import Beside
+from berdseye.annotation.batches.runs_queue import RunsQueue
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
+from berdseye.annotation.judgments.recorded import Beside
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 PAIRS = {record(n).key: record(n) for n in range(4)}

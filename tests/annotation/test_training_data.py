@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_pairs import record
 
-from berdseye.annotation.judgments import VERDICTS, Annotator, Judgments, Verdict
-from berdseye.annotation.training_data import COLUMNS, split_of, training_data
+from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict
+from berdseye.annotation.training_sets.labelling import COLUMNS, split_of, training_data
 
 YES, NO, UNSURE = VERDICTS
 

@@ -9,16 +9,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord
-from berdseye.annotation.label_studio.config import CONFIG, pair_of, word_of
-from berdseye.annotation.label_studio.forms import check_config
+from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
+from berdseye.annotation.label_studio.form import CONFIG, check_config, pair_of, word_of
 from berdseye.annotation.training_sets.formats import write_hugging_face, write_jsonl, write_label_studio
 from berdseye.annotation.training_sets.store import TrainingSetVersion, create
+from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
+from berdseye.data.datasets.stored import split_of
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import read_labelled_pairs
-from berdseye.data.splits import split_of
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.training.chat_format import chats
+from berdseye.detectors.prompts import chats
 
 HOSTILE = (
     '=HYPERLINK("http://x","y")',

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_pairs import record
 
-from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord, Verdict
-from berdseye.annotation.training_data import Choice, decided
+from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord, Verdict
+from berdseye.annotation.training_sets.labelling import Choice, decided
 from berdseye.annotation.training_sets.leakage import mended
 from berdseye.annotation.training_sets.store import SCHEMA, create, find_set, list_sets
+from berdseye.data.datasets.stored import SPLITS, split_of
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
-from berdseye.data.splits import SPLITS, split_of
 from berdseye.data.workspace import Workspace
 
 YES, NO, UNSURE = VERDICTS

@@ -13,9 +13,9 @@ from made_pairs import record
 from sqlalchemy import Connection, MetaData, create_engine, inspect, text
 
 from berdseye import annotation
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import load_batch
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import load_batch
+from berdseye.annotation.judgments.log import Judgments
 
 EVENTS = [  # annotator, kind, verdict, comment, target
     (1, "judge", "supports", "yes", None),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.annotation.judgments import VERDICTS, Annotator, Judgment, Verdict
-from berdseye.annotation.votes import people_say
+from berdseye.annotation.judgments.adjudication import people_say
+from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgment, Verdict
 
 YES, NO, UNSURE = VERDICTS
 

@@ -1,8 +1,8 @@
 """An address of every page at which it has something to show, for whatever looks at all of them."""
 
-from berdseye.app.roles import PAGES
-from berdseye.data.datasets import load_dataset
-from berdseye.data.runs import list_runs, load_run
+from berdseye.app.access.roles import PAGES
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
 
 

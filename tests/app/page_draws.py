@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from streamlit.testing.v1 import AppTest
 
-from berdseye.app.roles import PAGES
-from berdseye.app.session import judgments
+from berdseye.app.access.roles import PAGES
+from berdseye.app.access.session import judgments
 from berdseye.data.workspace import Workspace
 from tests.app.page_addresses import page_addresses
 

@@ -8,9 +8,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.app.session import judgments as shared_judgments
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.workspace import Workspace
 
 PAGE = Path(__file__).resolve().parents[2] / "app" / "views" / "agreement.py"

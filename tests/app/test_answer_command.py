@@ -8,7 +8,7 @@ import pytest
 
 from berdseye.app.cli import cli, main
 from berdseye.data.corpora import add_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from tests.app.command_line import output

@@ -9,16 +9,16 @@ from command_line import output
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.annotation.arms import arm
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Batch, load_batch
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.queue import pairs_of_runs
-from berdseye.annotation.schema import batch_items
-from berdseye.annotation.words import Beside
+from berdseye.annotation.batches.dealing import arm
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.batches.stored import Batch, load_batch
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.schema import batch_items
 from berdseye.app.cli import cli
-from berdseye.app.deciding import EVERY, word_given
+from berdseye.app.jobs.deciding import EVERY, word_given
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 

@@ -8,14 +8,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.adjudication import decisions, gold_words
-from berdseye.annotation.batch_progress import flags
-from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.batches.progress import flags
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
 from berdseye.annotation.guidelines.versions import packaged, use
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.judgments.adjudication import decisions, gold_words
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.plain_text import JOINER
 from berdseye.app.components.working_time import WorkingTime
-from berdseye.app.session import judgments as shared_judgments
 from berdseye.data.workspace import Workspace
 
 APP = Path(__file__).resolve().parents[2] / "app"

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.app.jobs import list_jobs
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.jobs.running import list_jobs
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
-from berdseye.data.runs import load_run
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.bias.stored import SYCOPHANCY
-from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.studies.store import save_result
+from berdseye.evaluation.bias.sides import SYCOPHANCY
+from berdseye.evaluation.studies.result import StudyResult, Table, save_result
 from tests.evaluation.bias.test_bias import cells
 
 __all__ = ["at_hand", "demo"]
@@ -133,7 +132,7 @@ def test_studies_of_tasks_are_drawn(demo: Workspace) -> None:
 
 def test_the_form_starts_the_study_with_what_was_chosen(demo: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[tuple[str, ...]] = []
-    monkeypatch.setattr("berdseye.app.study_jobs.start_job", lambda _, arguments, **__: started.append(arguments))
+    monkeypatch.setattr("berdseye.app.jobs.studies.start_job", lambda _, arguments, **__: started.append(arguments))
     at = drawn("bias", view="Sycophancy")
     next(w for w in at.multiselect if w.label == "Corpora").set_value(["web"])
     next(w for w in at.multiselect if w.label == "Data sets").set_value(["debate"])

@@ -5,9 +5,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.data.dataset_versions import save_version
-from berdseye.data.datasets import load_dataset
-from berdseye.data.runs import list_runs, run_files
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.datasets.versions import save_version
+from berdseye.data.runs.stored import list_runs, run_files
 from berdseye.data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]

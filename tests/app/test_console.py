@@ -6,7 +6,7 @@ import time
 import pytest
 from rich.console import Console
 
-from berdseye.app import console
+from berdseye.app.commands import console
 
 
 @pytest.fixture

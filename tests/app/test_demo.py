@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from berdseye.annotation.demo_judgments import add_demo_judgments
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.demo import add_demo_judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.demo import _missing_steps
 from berdseye.data.workspace import Workspace
 

@@ -6,16 +6,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.training_data import Choice
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.training_sets.labelling import Choice
 from berdseye.annotation.training_sets.store import create
-from berdseye.app.session import judgments as shared_judgments
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.labels import LabelStore
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.thresholds import read_threshold
 from berdseye.detectors.trained import finish, new_folder
-from berdseye.evaluation.detection.judged_pairs import of_gold
+from berdseye.evaluation.detection.pairs import of_gold
 
 __all__ = ["at_hand", "demo"]
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.app import training_jobs
 from berdseye.app.components.plain_text import JOINER
-from berdseye.app.jobs import stop_job
+from berdseye.app.jobs import trainings
+from berdseye.app.jobs.running import stop_job
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
@@ -69,17 +69,17 @@ def test_the_one_in_use_is_not_deleted(demo: Workspace) -> None:
 
 
 def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace) -> None:
-    training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
+    trainings.start(demo, "mine", ("--kind", "head", "--demo"))
     with pytest.raises(BadInputError, match="is being trained"):
-        training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
+        trainings.start(demo, "mine", ("--kind", "head", "--demo"))
     until = time.monotonic() + WITHIN
-    while (held := training_jobs.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
+    while (held := trainings.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
         time.sleep(0.2)
     assert held == [], held[0].job.said
     (trained,) = list_trained(demo)
     assert trained.detector == "embedded(mine)"
     with pytest.raises(BadInputError, match="already"):
-        training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
+        trainings.start(demo, "mine", ("--kind", "head", "--demo"))
 
 
 def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: Workspace) -> None:
@@ -93,7 +93,7 @@ def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: W
     at = again(at)
     assert not at.error, [e.value for e in at.error]
     until = time.monotonic() + WITHIN
-    while (held := training_jobs.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
+    while (held := trainings.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
         time.sleep(0.2)
     assert held == [], held[0].job.said
     (trained,) = list_trained(demo)
@@ -106,9 +106,9 @@ def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: W
 
 
 def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Workspace) -> None:
-    training_jobs.start(demo, "mine", ("--kind", "head", "--demo", "--base", "random"))
+    trainings.start(demo, "mine", ("--kind", "head", "--demo", "--base", "random"))
     until = time.monotonic() + WITHIN
-    while (job := training_jobs.jobs(demo)[0].job).runs and time.monotonic() < until:
+    while (job := trainings.jobs(demo)[0].job).runs and time.monotonic() < until:
         time.sleep(0.2)
     assert "cannot start from 'random'" in job.said
     at = drawn("detectors")
@@ -116,12 +116,12 @@ def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Work
     assert "cannot start from 'random'" in at.code[0].value
     next(b for b in at.button if b.label == "Dismiss").click()
     again(at)
-    assert training_jobs.jobs(demo) == []
+    assert trainings.jobs(demo) == []
 
 
 def test_a_training_is_stopped_at_once(demo: Workspace) -> None:
-    training_jobs.start(demo, "mine", ("--kind", "head", "--demo"))
-    job = training_jobs.jobs(demo)[0].job
+    trainings.start(demo, "mine", ("--kind", "head", "--demo"))
+    job = trainings.jobs(demo)[0].job
     assert job.runs
     stop_job(job)
     assert not job.runs

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from berdseye.annotation.backup.restoring import restore
 from berdseye.annotation.backup.writing import back_up
 from berdseye.app.cli import cli
-from berdseye.app.stored_files import examine, stored_sets
+from berdseye.app.commands.doctor import compare_files, stored_sets
 from berdseye.data.workspace import Workspace
 from tests.retrieval.damages import make, sets, use
 
@@ -103,7 +103,7 @@ def test_a_backup_keeps_the_checksums(stored: Workspace, tmp_path: Path) -> None
     sound = {kind: use(stored, kind) for kind in sets(stored)}
     back_up(stored, tmp_path / "b.zip", corpora=True)
     restored, _ = restore(tmp_path / "b.zip", tmp_path / "restored")
-    found = examine(restored)
+    found = compare_files(restored)
     assert (found.damaged, found.unexpected, found.unrecorded) == ([], [], [])
     assert found.sets == len(sound)
     assert {kind: use(restored, kind) for kind in sound} == sound

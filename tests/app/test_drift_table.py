@@ -7,14 +7,14 @@ from command_line import output
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
 from berdseye.data.workspace import Workspace
 
 
 def drawn() -> None:
-    from berdseye.annotation.label_studio.drift_report import Contested, Drift, Held, WordDrift
-    from berdseye.app.components.drift_table import drift_table
+    from berdseye.annotation.label_studio.drift import Contested, Drift, Held, WordDrift
+    from berdseye.app.components.label_studio import drift_table
 
     here, there = Held("supports", "<b>=cmd|'x'</b>", "2026-01-01T00:00:00"), Held("unsure", "", "2026-01-02T00:00:00")
     drift = Drift(

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from berdseye.app.cli import main
-from berdseye.data.runs import list_runs
+from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
 
 RUN = "debate--web--bm25"

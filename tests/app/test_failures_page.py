@@ -5,12 +5,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.app.session import judgments as shared_judgments
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Question
-from berdseye.data.runs import run_files, save_run
+from berdseye.data.runs.stored import run_files, save_run
 from berdseye.data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]

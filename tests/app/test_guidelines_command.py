@@ -7,9 +7,9 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches import load_batch
+from berdseye.annotation.batches.stored import load_batch
 from berdseye.annotation.guidelines.versions import in_use, packaged, version_of
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace

@@ -13,16 +13,16 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
 from berdseye.annotation.guidelines.versions import use
-from berdseye.annotation.judgments import Annotator, Judgments, PairRecord
+from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.annotation.perspective_edits.versions import make_version
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.plain_text import JOINER, escaped, without_pictures
-from berdseye.app.session import judgments as shared_judgments
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import judge

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from berdseye.app import console
-from berdseye.app.acting import guard
+from berdseye.app.access.acting import guard
 from berdseye.app.cli import main
-from berdseye.app.console import harmless_output, note, visible
+from berdseye.app.commands import console
+from berdseye.app.commands.console import harmless_output, note, visible
 from berdseye.data.errors import BadInputError
 
 ATTACKS = (

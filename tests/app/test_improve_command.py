@@ -7,12 +7,12 @@ import pytest
 from command_line import output
 from typer.testing import CliRunner
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
 from berdseye.app.cli import cli
+from berdseye.data.datasets.stored import split_of
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair
-from berdseye.data.splits import split_of
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, list_trained

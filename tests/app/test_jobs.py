@@ -15,15 +15,15 @@ from streamlit.testing.v1 import AppTest
 from test_pages import APP, again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.people import Identity
-from berdseye.app import training_jobs
 from berdseye.app.components.job_box import left
-from berdseye.app.job_reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
-from berdseye.app.jobs import Job, dismiss_job, first_told, list_jobs, read_job, resume_job, start_job, stop_job
+from berdseye.app.jobs import trainings
+from berdseye.app.jobs.reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
+from berdseye.app.jobs.running import Job, dismiss_job, first_told, list_jobs, read_job, resume_job, start_job, stop_job
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.runs import list_runs
+from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.detection.kept_throughput import kept
+from berdseye.evaluation.detection.throughput import kept
 from berdseye.retrieval.running import run_pipeline
 
 __all__ = ["at_hand", "demo"]
@@ -142,7 +142,7 @@ def test_the_end_is_told_once(workspace: Workspace) -> None:
 def test_a_stopped_training_is_taken_up_and_not_listed_twice(workspace: Workspace) -> None:
     for number in (1, 2):
         invented(workspace, number, "detector", "train", "--name", "mine", "--kind", "head", end=End(None, 1.0))
-    (held,) = training_jobs.jobs(workspace)
+    (held,) = trainings.jobs(workspace)
     assert (held.job.id, held.options) == ("0002", ("--kind", "head"))
 
 
@@ -252,7 +252,7 @@ def jobs_of_a_team(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Ite
         folder = invented(workspace, number, *arguments, end=None if number == 1 else End(None, 1e9)).folder
         held = json.loads((folder / "process.json").read_text())
         (folder / "process.json").write_text(json.dumps(held | {"pid": number, "person": address("rea")}))
-    monkeypatch.setattr("berdseye.app.jobs.runs_command", lambda pid, _command: pid == 1)
+    monkeypatch.setattr("berdseye.app.jobs.running.runs_command", lambda pid, _command: pid == 1)
     yield workspace
     st.cache_resource.clear()
 
@@ -260,7 +260,7 @@ def jobs_of_a_team(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Ite
 def jobs_page(monkeypatch: pytest.MonkeyPatch, who: str) -> AppTest:
     """The page as one of the team sees it, by the door's word for who they are."""
     person = Identity(ISSUER, who, who.title(), address(who))
-    monkeypatch.setattr("berdseye.app.session.identity", lambda *_: person)
+    monkeypatch.setattr("berdseye.app.access.session.identity", lambda *_: person)
     at = AppTest.from_file(str(APP / "views" / "jobs.py"), default_timeout=60)
     at.session_state["right"] = "research"
     return again(at)
@@ -297,7 +297,7 @@ def test_in_a_team_it_is_written_down_who_stopped_it(
     jobs_of_a_team: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended_groups: list[int] = []
-    monkeypatch.setattr("berdseye.app.jobs.end_group", lambda pid, **_: ended_groups.append(pid))
+    monkeypatch.setattr("berdseye.app.jobs.running.end_group", lambda pid, **_: ended_groups.append(pid))
     at = jobs_page(monkeypatch, "ada")
     at.button(key="stop-0001").click()
     again(at)

@@ -4,14 +4,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import APP, again, at_hand
 
-from berdseye.app.session import judgments as shared_judgments
+from berdseye.app.access.session import judgments as shared_judgments
 
 __all__ = ["at_hand"]
 
 
 def came(monkeypatch: pytest.MonkeyPatch, sent: str) -> AppTest:
     """The app as someone finds it whose browser has kept a name."""
-    monkeypatch.setattr("berdseye.app.session.kept_name", lambda _: sent)
+    monkeypatch.setattr("berdseye.app.access.session.kept_name", lambda _: sent)
     return again(AppTest.from_file(str(APP / "main.py"), default_timeout=60))
 
 

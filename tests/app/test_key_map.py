@@ -8,7 +8,7 @@ import pytest
 from streamlit.elements.lib.shortcut_utils import normalize_shortcut
 from streamlit.errors import StreamlitAPIException
 
-from berdseye.app.components.key_map import EVIDENCE_KEYS, PAGES, STREAMLIT_KEYS, TOUR, key_table
+from berdseye.app.components.keys import EVIDENCE_KEYS, PAGES, STREAMLIT_KEYS, TOUR, key_table
 
 APP = Path(__file__).resolve().parents[2] / "app"
 SOURCES = {path: path.read_text(encoding="utf-8") for path in APP.rglob("*.py")}

@@ -6,10 +6,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.label_studio.credentials import Password, make_credentials, write_passwords
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.people import email_of
-from berdseye.annotation.label_studio.server import Server
+from berdseye.annotation.label_studio.server import Password, Server, make_credentials, write_passwords
 from berdseye.data.people import Role
 from berdseye.data.workspace import Workspace
 
@@ -29,14 +28,14 @@ def held(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Judgments:
     folder.mkdir(parents=True)
     make_credentials(folder)
     write_passwords(folder, {email_of(judgments.sign_in("Ana")): Password(SECRET, 2, "2026")})
-    for module in ("berdseye.app.components.label_studio_account", "berdseye.annotation.label_studio.connection"):
+    for module in ("berdseye.app.components.label_studio", "berdseye.annotation.label_studio.connection"):
         monkeypatch.setattr(f"{module}.running", lambda _: Server(folder, URL, 1))
     st.cache_resource.clear()
     return judgments
 
 
 def drawn(judgments: Judgments, name: str, monkeypatch: pytest.MonkeyPatch, role: Role = "admin") -> AppTest:
-    for module in ("berdseye.app.session", "berdseye.app.components.label_studio_account"):
+    for module in ("berdseye.app.access.session", "berdseye.app.components.label_studio"):
         monkeypatch.setattr(f"{module}.role", lambda: role)
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     if name:
@@ -87,9 +86,9 @@ def test_an_exchange_asks_for_the_role_whatever_the_page_showed(
     held: Judgments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = drawn(held, "Ana", monkeypatch, "researcher")
-    monkeypatch.setattr("berdseye.app.session.role", lambda: "annotator")
+    monkeypatch.setattr("berdseye.app.access.session.role", lambda: "annotator")
     started: list[object] = []
-    monkeypatch.setattr("berdseye.app.jobs.start_job", lambda *words, **_: started.append(words))
+    monkeypatch.setattr("berdseye.app.jobs.running.start_job", lambda *words, **_: started.append(words))
     next(button for button in at.button if button.label == "Receive").click()
     at.run()
     assert started == []

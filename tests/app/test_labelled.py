@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from test_pages import at_hand, demo
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.annotation.queue import pairs_of_runs
-from berdseye.app import labelled as labelled_runs
-from berdseye.app.labelled import labelled
-from berdseye.app.session import judgments as shared_judgments
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.app.access.session import judgments as shared_judgments
+from berdseye.app.cached import runs as labelled_runs
+from berdseye.app.cached.runs import labelled
 from berdseye.data.labels import LabelStore
-from berdseye.data.runs import RunManifest, list_runs, load_run
+from berdseye.data.runs.stored import RunManifest, list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.label_sources import parse_label_source
-from berdseye.evaluation.labelled_runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.sources import parse_label_source
 
 __all__ = ["at_hand", "demo"]
 DEPTH = 20

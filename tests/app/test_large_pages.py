@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 import streamlit as st
 
-from berdseye.app.session import judgments
-from berdseye.data.runs import list_runs
+from berdseye.app.access.session import judgments
+from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
 from tests.app.page_draws import draws, every_view
 from tests.large_workspace import SMALL, large_workspace

@@ -106,7 +106,7 @@ def test_a_fault_of_the_program_keeps_its_traceback(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("berdseye.data.runs.list_runs", broken)
+    monkeypatch.setattr("berdseye.data.runs.stored.list_runs", broken)
     monkeypatch.setattr(sys, "argv", ["berdseye", "runs", "list", "-w", str(demo_workspace.folder)])
     with pytest.raises(ZeroDivisionError):
         main()
@@ -143,7 +143,7 @@ def test_a_result_is_packed_as_it_is(
     command: Callable[..., Answer], demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Measures and labels are those of the study that was kept."""
-    from berdseye.evaluation.studies.store import list_results
+    from berdseye.evaluation.studies.result import list_results
 
     own = shutil.copytree(demo_workspace.folder, tmp_path / "own")
     monkeypatch.setenv("BERDSEYE_WORKSPACE", str(own))

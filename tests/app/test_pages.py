@@ -9,15 +9,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.label_studio.purpose import write_purpose
+from berdseye.app.access.roles import PAGES
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import JOINER, escaped
-from berdseye.app.jobs import list_jobs, stop_job
-from berdseye.app.roles import PAGES
-from berdseye.app.session import judgments as shared_judgments
-from berdseye.data.runs import run_files
+from berdseye.app.jobs.running import list_jobs, stop_job
+from berdseye.data.runs.stored import run_files
 from berdseye.data.workspace import Workspace
 from tests.app.page_addresses import page_addresses
 
@@ -342,7 +342,7 @@ def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:
 @pytest.mark.usefixtures("demo")
 def test_a_wrong_measure_is_said_in_place_before_anything_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     scored: list[tuple[object, ...]] = []
-    monkeypatch.setattr("berdseye.app.run_scores.standings", lambda *asked: scored.append(asked))
+    monkeypatch.setattr("berdseye.app.cached.runs.standings", lambda *asked: scored.append(asked))
     at = drawn("runs", measures="MRecal@5")
     for typed in ("MRecal@5", "MRecall@0", "MRecall", ""):
         at.text_input(key="measures").set_value(typed)

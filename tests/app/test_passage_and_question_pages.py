@@ -3,11 +3,11 @@
 import pytest
 from test_pages import at_hand, demo, drawn, texts
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.app.components.addresses import passage_address, question_address
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.components.choices import passage_address, question_address
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
-from berdseye.data.runs import load_run, run_files
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.runs.stored import load_run, run_files
 from berdseye.data.workspace import Workspace
 
 __all__ = ["at_hand", "demo"]

@@ -9,7 +9,7 @@ from command_line import output
 from typer.testing import CliRunner
 
 from berdseye.app.cli import cli
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace

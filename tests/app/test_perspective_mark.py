@@ -6,7 +6,7 @@ import pytest
 
 from berdseye.app.components.perspective_mark import CHIPS, chip_key, perspective_mark, side_badge
 from berdseye.data.records import Perspective
-from berdseye.evaluation.chart_theme import CATEGORIES, perspective_colour
+from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 
 READ = 4.5
 """Contrast that WCAG 2.1 asks of text (1.4.3)."""

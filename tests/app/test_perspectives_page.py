@@ -7,15 +7,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.people import Identity
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
+from berdseye.app.access.roles import right_of_page
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import JOINER
-from berdseye.app.roles import right_of_page
-from berdseye.app.session import judgments as shared_judgments
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 
@@ -150,7 +150,7 @@ def test_in_a_team_each_role_finds_what_it_may(
     st.cache_resource.clear()
     signed_in = [email]
     monkeypatch.setattr(
-        "berdseye.app.session.identity", lambda _claims, _people: Identity("i", "1", "Cleo", signed_in[0])
+        "berdseye.app.access.session.identity", lambda _claims, _people: Identity("i", "1", "Cleo", signed_in[0])
     )
     at = AppTest.from_file(str(APP / "views" / "perspectives.py"), default_timeout=60)
     at.session_state["right"] = right_of_page("perspectives")

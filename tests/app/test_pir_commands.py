@@ -8,8 +8,8 @@ from command_line import output
 from typer.testing import CliRunner
 
 from berdseye.app.cli import cli
+from berdseye.data.datasets.pir_tasks import TASKS
 from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
-from berdseye.data.pir_catalogue import TASKS
 from berdseye.data.workspace import Workspace
 
 TASK = {

@@ -14,13 +14,13 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.people import Identity, person_of
+from berdseye.app.access.oidc import SignInError, auth_secrets, identity, provider_trouble
+from berdseye.app.access.roles import COMMANDS, MAY, PAGES, RefusedError, Right, check, right_of_command, right_of_page
 from berdseye.app.cli import cli
 from berdseye.app.components.command_form import leaf_commands
-from berdseye.app.jobs import start_job
-from berdseye.app.oidc import SignInError, auth_secrets, identity, provider_trouble
-from berdseye.app.roles import COMMANDS, MAY, PAGES, RefusedError, Right, check, right_of_command, right_of_page
+from berdseye.app.jobs.running import start_job
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.people import ROLES, PeopleSettings
 from berdseye.data.workspace import Workspace
@@ -50,11 +50,11 @@ def test_each_role_may_what_the_one_before_may_and_more() -> None:
 
 def test_every_page_and_every_command_has_a_right() -> None:
     pages = {path.stem for path in VIEWS.glob("*.py")}
-    assert pages <= set(PAGES), "app/roles.py: PAGES"
+    assert pages <= set(PAGES), "app/access/roles.py: PAGES"
     commands = set(leaf_commands(typer.main.get_command(cli)))
     assert len(commands) > 50
     unknown = [" ".join(words) for words in commands if not any(" ".join(words[:n]) in COMMANDS for n in (1, 2, 3))]
-    assert unknown == [], "app/roles.py: COMMANDS"
+    assert unknown == [], "app/access/roles.py: COMMANDS"
     held = {words for words, command in leaf_commands(typer.main.get_command(cli)).items() if right_of_command(words)}
     callbacks = {words: command.callback for words, command in leaf_commands(typer.main.get_command(cli)).items()}
     assert all(hasattr(callbacks[words], "__wrapped__") for words in held), "each asks before it runs"

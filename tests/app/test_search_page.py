@@ -4,12 +4,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.app.rankings import hits
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.cached.searching import hits
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import load_dataset
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 
 __all__ = ["at_hand", "demo"]
 CARS = "Should cities ban private cars from their centres?"

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from berdseye.app.ports import HOST, free_port
+from berdseye.app.serving.serve import HOST, free_port
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
@@ -100,7 +100,7 @@ def test_no_free_port_is_an_error_with_the_way_out(monkeypatch: pytest.MonkeyPat
         def bind(self, _address: object) -> None:
             raise OSError("in use")
 
-    monkeypatch.setattr("berdseye.app.ports.socket.socket", Taken)
+    monkeypatch.setattr("berdseye.app.serving.serve.socket.socket", Taken)
     with pytest.raises(BerdseyeError, match="--port"):
         free_port(9000)
 

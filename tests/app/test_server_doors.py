@@ -23,8 +23,8 @@ from streamlit.web.server.starlette.starlette_app import create_streamlit_routes
 from test_serve import answers, app_process, listening, until
 from websockets.exceptions import InvalidStatus
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.app.gate import PUBLIC, ROUTES, check_settings
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.serving.gate import PUBLIC, ROUTES, check_settings
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 
@@ -143,7 +143,8 @@ def status(visitor: Visitor, path: str, method: str = "GET", **options: object) 
 
 
 def test_every_route_of_streamlit_is_known_here() -> None:
-    """A new release brings new ones: look at each, say in `berdseye.app.gate.ROUTES` who may ask, and write it into `KNOWN`."""
+    """A new release brings new ones: look at each, say in `berdseye.app.serving.gate.ROUTES` who may ask, and write it
+    into `KNOWN`."""
     found = {getattr(route, "path", None) or "" for route in create_streamlit_routes(MagicMock())}
     assert found == set(KNOWN)
 
@@ -236,7 +237,7 @@ def test_a_setting_that_lets_people_past_the_sign_in_is_refused(
     setting: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_settings()
-    monkeypatch.setattr("berdseye.app.gate.st.get_option", lambda name: value if name == setting else None)
+    monkeypatch.setattr("berdseye.app.serving.gate.st.get_option", lambda name: value if name == setting else None)
     with pytest.raises(BadInputError, match=setting):
         check_settings()
 

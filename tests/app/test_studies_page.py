@@ -6,11 +6,11 @@ import pytest
 import typer.main
 from test_pages import again, at_hand, demo, drawn, texts
 
-from berdseye.app import study_jobs
 from berdseye.app.cli import cli
 from berdseye.app.components.command_form import leaf_commands
+from berdseye.app.jobs import studies
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.studies.store import list_results
+from berdseye.evaluation.studies.result import list_results
 
 __all__ = ["at_hand", "demo"]
 WITHIN = 120.0
@@ -25,7 +25,7 @@ def finished(workspace: Workspace) -> list[str]:
     """The names of the results of what was started, once nothing runs any more."""
     until = time.monotonic() + WITHIN
     while time.monotonic() < until:
-        held, done = study_jobs.jobs(workspace)
+        held, done = studies.jobs(workspace)
         if done or not any(job.runs for job in held):
             return done
         time.sleep(0.2)
@@ -58,11 +58,11 @@ def test_a_study_is_started_and_its_result_is_shown(demo: Workspace) -> None:
 
 
 def test_a_study_that_fails_says_why_and_is_forgotten(demo: Workspace) -> None:
-    study_jobs.start(demo, ("berds", "base", "--pipeline", "bm26"))
+    studies.start(demo, ("berds", "base", "--pipeline", "bm26"))
     assert finished(demo) == []
     at = drawn("studies")
     assert "berds base --pipeline bm26" in texts(at).replace("\\", "")
     assert "bm25" in at.code[-1].value
     next(b for b in at.button if b.label == "Dismiss").click()
     again(at)
-    assert study_jobs.jobs(demo) == ([], [])
+    assert studies.jobs(demo) == ([], [])

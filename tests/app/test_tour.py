@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_pages import APP, again, at_hand, demo, drawn, texts
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.app.components.key_map import PAGES as KEYS
-from berdseye.app.roles import PAGES, may, right_of_page
-from berdseye.app.session import judgments as shared_judgments
-from berdseye.app.tour import DEMO, MISSING, PARAMETER, STEPS, Step, lacks, step_at, steps_of
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.app.access.roles import PAGES, may, right_of_page
+from berdseye.app.access.session import judgments as shared_judgments
+from berdseye.app.components.keys import PAGES as KEYS
+from berdseye.app.components.tour import DEMO, MISSING, PARAMETER, STEPS, Step, lacks, step_at, steps_of
 from berdseye.data.people import ROLES, Role
 from berdseye.data.workspace import Workspace
 
@@ -200,7 +200,7 @@ def test_on_an_empty_workspace_the_steps_say_how_to_have_something() -> None:
 
 @pytest.mark.usefixtures("demo")
 def test_an_annotator_of_a_team_is_led_through_their_own_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("berdseye.app.components.tour_card.role", lambda: "annotator")
+    monkeypatch.setattr("berdseye.app.components.tour.role", lambda: "annotator")
     at = app(name="Ada", **{PARAMETER: "holes"})
     assert shown(at) == "Ask a contentious question", "not where they may not go"
     assert any(":blue-badge[1 of 4]" in m.value for m in at.markdown)

@@ -10,14 +10,14 @@ import streamlit as st
 from sqlalchemy import insert
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.agreement.stored import stored_labels
-from berdseye.annotation.judgments import VERDICTS, PairRecord
-from berdseye.annotation.schema import events
-from berdseye.app.session import judgments as shared_judgments
+from berdseye.annotation.judgments.log import VERDICTS, PairRecord
+from berdseye.annotation.judgments.schema import events
+from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Stance
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.agreement.labels import stored_labels
 from berdseye.evaluation.agreement.report import report
 
 _PAGE = Path(__file__).resolve().parents[2] / "app" / "views" / "agreement.py"

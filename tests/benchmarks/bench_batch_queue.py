@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from berdseye.annotation.batch_progress import batch_progress, batch_shares
-from berdseye.annotation.batch_queue import BatchQueue
-from berdseye.annotation.batches import Item, Order, Plan, create_batch
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.batches.progress import batch_progress, batch_shares
+from berdseye.annotation.batches.queue import BatchQueue
+from berdseye.annotation.batches.stored import Item, Order, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 
 PAIRS, PEOPLE, PER_PAIR = 40_000, 50, 3
 
@@ -50,7 +50,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Judgments:
 @pytest.mark.parametrize("order", ["batch", "disagreement"])
 @pytest.mark.parametrize(("who", "name"), [("Person 0", "ahead"), ("Person 7", "in between")])
 def test_next_and_give(full: Judgments, order: Order, who: str, name: str) -> None:
-    from berdseye.annotation.batches import load_batch
+    from berdseye.annotation.batches.stored import load_batch
 
     queue, person = BatchQueue(full, load_batch(full, order)), full.annotator(who)
     asking, giving = [], []

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import text
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.workspace import Workspace
 from tests.benchmarks.bench_app import NEXT_PAIR_BAR, press
 from tests.browser.served import chromium, new_context, served, settled, visit

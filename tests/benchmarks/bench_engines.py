@@ -47,7 +47,7 @@ OURS = """
 from berdseye.data.records import Passage
 from berdseye.retrieval.lexical.kernels import invert  # compiled before the clock starts, as it is once on a machine
 from berdseye.retrieval.lexical.ranker import PRESETS, LexicalIndexer, bm25
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 warm = Path(tempfile.mkdtemp()); LexicalIndexer().build([[Passage(0, "", "", "warm up")]], warm)
 started = time.perf_counter()
 indexer = LexicalIndexer()
@@ -106,7 +106,7 @@ search = lambda q: index.search(indexer.encode_queries([q]), 100)
 
 RAW_FAISS = """
 import faiss
-from berdseye.data.static_embedding import static_embedding
+from berdseye.data.models.static_embedding import static_embedding
 encoder = static_embedding()
 started = time.perf_counter()
 vectors = faiss.IndexFlatIP(256)

@@ -6,10 +6,10 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from berdseye.data.dataset_formats import read_dataset
+from berdseye.data.datasets.layouts import read_dataset
 from berdseye.data.labels import LabelStore
+from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Pair
-from berdseye.data.static_embedding import static_embedding
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label
 from berdseye.detectors.registry import parse_detector

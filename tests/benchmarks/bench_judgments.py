@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from sqlalchemy import insert
 
-from berdseye.annotation.agreement.stored import stored_labels
-from berdseye.annotation.export import write_table
-from berdseye.annotation.judgments import VERDICTS, Annotator, Judgments, PairRecord
-from berdseye.annotation.schema import events
-from berdseye.annotation.training_data import training_data
+from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, PairRecord
+from berdseye.annotation.judgments.schema import events
+from berdseye.annotation.training_sets.labelling import training_data
+from berdseye.data.files.tables import write_table
+from berdseye.evaluation.agreement.labels import stored_labels
 
 _WRITERS, _EACH = 8, 250
 _WRITE_BAR, _READ_BAR, _EXPORT_BAR = 250.0, 2000.0, 5000.0

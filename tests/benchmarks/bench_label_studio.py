@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.label_studio.connection import connect
 from berdseye.annotation.label_studio.project import find_or_create
 from berdseye.annotation.label_studio.pull import pull

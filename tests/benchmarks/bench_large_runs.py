@@ -2,7 +2,7 @@
 
 import pytest
 
-from berdseye.app.roles import PAGES
+from berdseye.app.access.roles import PAGES
 from tests.app.page_draws import Draws, draws_of_a_new_process, every_view
 from tests.large_workspace import LARGE, large_workspace
 

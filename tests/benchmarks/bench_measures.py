@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import pytrec_eval
 
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import parse_measures, values_of
-from berdseye.evaluation.support import Support
 
 pytestmark = pytest.mark.benchmark
 

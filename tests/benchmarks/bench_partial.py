@@ -8,7 +8,7 @@ import pytest
 from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, RankMatrices
 from berdseye.evaluation.partial.ranked_sets import RankedSet
 from berdseye.evaluation.partial.selection import random_agreement
-from berdseye.evaluation.studies.dmerit import dmerit_study
+from berdseye.evaluation.studies.dmerit.study import dmerit_study
 
 _SYSTEMS, _QUERIES, _TRIALS, _DEPTH, _MOST = 12, 1_200, 1_000, 100, 682
 _BAR = 10.0

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
-from berdseye.app.roles import PAGES
+from berdseye.app.access.roles import PAGES
 from berdseye.data.workspace import Workspace
 from tests.app.page_addresses import page_addresses
 from tests.browser.served import go, settled, sign_in

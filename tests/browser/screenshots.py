@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Page, ViewportSize
 
 from berdseye.app.demo import build_demo
-from berdseye.data.atomic import write_bytes
+from berdseye.data.files.atomic import write_bytes
 from tests.browser.every_page import queries, show
 from tests.browser.served import ROOT, chromium, new_context, served
 

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page
 
-from berdseye.app.roles import PAGES
+from berdseye.app.access.roles import PAGES
 from berdseye.data.workspace import Workspace
 from tests.browser.every_page import queries, show
 from tests.browser.served import Served, new_context

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from berdseye.app.components.charts import worth_of_corrections
-from berdseye.evaluation.chart_files import drawer
+from berdseye.evaluation.charts import drawer
 
 pytestmark = pytest.mark.browser
 

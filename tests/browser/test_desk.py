@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from berdseye.annotation.batch_progress import batch_frame
-from berdseye.annotation.batches import Item, Plan, create_batch, load_batch
-from berdseye.annotation.evidence import quotes
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.batches.progress import batch_frame
+from berdseye.annotation.batches.stored import Item, Plan, create_batch, load_batch
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.judgments.recorded import quotes
 from berdseye.data.workspace import Workspace
 from tests.browser.served import served, settled, visit
 

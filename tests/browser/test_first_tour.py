@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from berdseye.app.tour import PARAMETER, STEPS
+from berdseye.app.components.tour import PARAMETER, STEPS
 from tests.browser.served import Served, go, settled, visit
 
 pytestmark = pytest.mark.browser

@@ -1,6 +1,6 @@
 """Guidelines are Markdown that anyone who makes batches may write: a browser fetches, runs and embeds nothing of them.
 
-Served without the rules that `app/gate.py` gives to browsers, so that what is drawn stands on its own.
+Served without the rules that `app/serving/gate.py` gives to browsers, so that what is drawn stands on its own.
 """
 
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from berdseye.annotation.batches import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
 from berdseye.annotation.guidelines.versions import use
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, served, visit
 

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.annotation.schema import annotators, events
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.judgments.schema import annotators, events
 from berdseye.data.workspace import Workspace
 from tests.browser.served import (
     CARDS,

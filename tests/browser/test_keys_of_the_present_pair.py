@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from berdseye.annotation.adjudication import decisions
-from berdseye.annotation.batch_progress import batch_frame
-from berdseye.annotation.batches import Item, Plan, create_batch, load_batch
-from berdseye.annotation.evidence import quotes
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.batches.progress import batch_frame
+from berdseye.annotation.batches.stored import Item, Plan, create_batch, load_batch
+from berdseye.annotation.judgments.adjudication import decisions
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.judgments.recorded import quotes
 from berdseye.data.workspace import Workspace
 from tests.browser.served import press_at_once, served, settled, visit
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from berdseye.annotation.judgments import Judgment, Judgments
+from berdseye.annotation.judgments.log import Judgment, Judgments
 from berdseye.data.corpora import add_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 from tests.browser.served import (

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, settled, visit
 

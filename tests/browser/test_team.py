@@ -9,8 +9,8 @@ import tomli_w
 from oidc_provider_mock import User
 from playwright.sync_api import Browser, Page, expect
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.people import people
 from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, new_context, served, settled, shown_text

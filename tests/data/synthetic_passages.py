@@ -31,7 +31,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from berdseye.data.corpora import Manifest
-from berdseye.data.corpora.parts import SCHEMA, part_path, write_part
+from berdseye.data.corpora.corpus import SCHEMA, part_path, write_part
 from berdseye.data.workspace import Workspace
 
 Ranks = npt.NDArray[np.int32]

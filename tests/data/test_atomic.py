@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from berdseye.data.atomic import write_bytes, write_json, write_parquet, write_with
 from berdseye.data.errors import BerdseyeError
+from berdseye.data.files.atomic import write_bytes, write_json, write_parquet, write_with
 
 
 @pytest.fixture

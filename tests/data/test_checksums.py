@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from berdseye.data import checksums
-from berdseye.data.atomic import write_json
-from berdseye.data.checksums import DAY, STAMPS, FileSet
 from berdseye.data.errors import DamagedError
-from berdseye.data.runs import load_run, save_run
+from berdseye.data.files import checksums
+from berdseye.data.files.atomic import write_json
+from berdseye.data.files.checksums import DAY, STAMPS, FileSet
+from berdseye.data.runs.stored import load_run, save_run
 from berdseye.data.workspace import Workspace
 
 CONTENT = b"some content"
@@ -41,8 +41,8 @@ def held(tmp_path: Path) -> FileSet:
 def clock(monkeypatch: pytest.MonkeyPatch) -> "Clock":
     """The time of day, to be set; and files that change without a trace in their times, as on a failing disk."""
     made = Clock()
-    monkeypatch.setattr("berdseye.data.checksums.time.time", lambda: made.now)
-    monkeypatch.setattr("berdseye.data.checksums._signature", lambda found: (found.st_size, made.copies))
+    monkeypatch.setattr("berdseye.data.files.checksums.time.time", lambda: made.now)
+    monkeypatch.setattr("berdseye.data.files.checksums._signature", lambda found: (found.st_size, made.copies))
     return made
 
 

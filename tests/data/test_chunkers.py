@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.chunkers import parse_chunker
 from berdseye.data.corpora import add_corpus, cut_page, open_corpus
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.passages import clean
 from berdseye.data.records import Passage
-from berdseye.data.sentences import split_sentences
+from berdseye.data.texts.chunkers import parse_chunker, split_sentences
+from berdseye.data.texts.passages import clean
 from berdseye.data.workspace import Workspace
 
 WORD = st.text("abé,.!?😀\u202e\"'", min_size=1, max_size=9)

@@ -208,7 +208,7 @@ def test_a_corpus_of_many_parts_is_read_where_it_is_asked(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 1000)
-    monkeypatch.setattr("berdseye.data.corpora.parts.GROUP_ROWS", 300)
+    monkeypatch.setattr("berdseye.data.corpora.corpus.GROUP_ROWS", 300)
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 5100))
     corpus = open_corpus(workspace, "c")
     assert len(list((corpus.folder / "passages").iterdir())) == 6
@@ -224,7 +224,7 @@ def test_columns_and_batches_begin_where_they_are_told(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("berdseye.data.corpora.drafting.PART_ROWS", 1000)
-    monkeypatch.setattr("berdseye.data.corpora.parts.GROUP_ROWS", 300)
+    monkeypatch.setattr("berdseye.data.corpora.corpus.GROUP_ROWS", 300)
     add_corpus(workspace, "c", documents(tmp_path / "c.jsonl", 2500))
     corpus = open_corpus(workspace, "c")
     for start in (0, 1, 299, 300, 301, 999, 1000, 1777, 2499, 2500, 9999):

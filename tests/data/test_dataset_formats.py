@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from berdseye.data.dataset_formats import Imported, read_dataset, read_perspectives
-from berdseye.data.datasets import GOLD, import_dataset, load_dataset
+from berdseye.data.datasets.layouts import Imported, read_dataset, read_perspectives
+from berdseye.data.datasets.stored import GOLD, import_dataset, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Perspective, Question

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.data.datasets import import_dataset, load_dataset, save_dataset
+from berdseye.data.datasets.stored import import_dataset, load_dataset, save_dataset
 from berdseye.data.errors import BadInputError, DamagedError, UnknownNameError
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace

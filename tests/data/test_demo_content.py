@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from berdseye.data.corpora import open_corpus
-from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.demo.content import CORPORA, DATASETS, topics
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Passage

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from berdseye.data.datasets.evidence_sets import RELEASED, read_evidence_set, read_perspectrum_evidence
 from berdseye.data.errors import BadInputError
-from berdseye.data.evidence_sets import RELEASED, read_evidence_set, read_perspectrum_evidence
 
 PASSAGES = [
     {"id": "p1", "text": "Language is a journal of linguistics.", "title": "Language", "popularity": 40},

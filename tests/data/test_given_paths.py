@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.data.atomic import write_bytes
 from berdseye.data.errors import BadInputError, BerdseyeError
-from berdseye.data.given_paths import is_file, possible_path, regular_file
+from berdseye.data.files.atomic import write_bytes
+from berdseye.data.files.given_paths import is_file, possible_path, regular_file
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from berdseye.data import text_lines
 from berdseye.data.answers import read_answer_file
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.dataset_formats import read_dataset
-from berdseye.data.datasets import load_dataset, save_dataset
-from berdseye.data.documents import BadRow, Document, lines, read_documents, whole_files
+from berdseye.data.datasets.layouts import read_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
+from berdseye.data.documents import BadRow, Document, jsonl, read_documents, whole_files
 from berdseye.data.errors import BadInputError
-from berdseye.data.json_files import read_json, read_rows
+from berdseye.data.files import json_files
+from berdseye.data.files.json_files import read_json, read_rows
 from berdseye.data.workspace import Workspace
 
 DIGITS = b"1" * 5000
@@ -59,8 +59,8 @@ def test_a_packed_bomb_is_refused_at_the_bound(
 
 
 def test_a_packed_line_without_end_costs_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST_LINE", 10_000)
-    monkeypatch.setattr(text_lines, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(jsonl, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(json_files, "LONGEST_LINE", 10_000)
     content = gzip.compress(b'{"text": "' + b"x" * 1_000_000 + b'"}\n{"text": "Short."}\n')
     assert reasons(written(tmp_path, "a.jsonl.gz", content)) == ["longer than 0 MB", "read: Short."]
     with pytest.raises(BadInputError, match=r"a\.jsonl\.gz:1: Longer than"):

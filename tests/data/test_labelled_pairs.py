@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair, file_hash, read_labelled_pairs
 from berdseye.data.records import Pair
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\x85"), min_size=1)

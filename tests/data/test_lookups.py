@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.corpora.same_text import ids_of_text
+from berdseye.data.corpora.corpus import ids_of_text
 from berdseye.data.errors import DamagedError
 from berdseye.data.labels import LabelStore
-from berdseye.data.near_duplicates import resemblance
-from berdseye.data.run_lookup import places_of, ranking_of
-from berdseye.data.runs import RunManifest, load_run, save_run
-from berdseye.data.web.domains import registered_domain
+from berdseye.data.runs.stored import RunManifest, load_run, places_of, ranking_of, save_run
+from berdseye.data.texts.near_duplicates import resemblance
+from berdseye.data.web.addresses import registered_domain
 from berdseye.data.workspace import Workspace
 
 RANKED = np.array([[4, 2, 7], [2, 9, -1]], dtype=np.int64)

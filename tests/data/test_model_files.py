@@ -6,7 +6,7 @@ import huggingface_hub.constants
 import pytest
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.model_files import find_model, model_version
+from berdseye.data.models.weights import find_model, model_version
 
 
 def made(folder: Path, weights: bytes = b"weights") -> Path:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.errors import BadInputError
-from berdseye.data.near_duplicates import NearDuplicates, near_duplicates
+from berdseye.data.texts.near_duplicates import NearDuplicates, near_duplicates
 from berdseye.data.workspace import Workspace
 
 CHOSEN = random.Random(5)
@@ -83,7 +83,7 @@ def test_a_threshold_that_is_none_is_told(threshold: float) -> None:
 
 
 def test_too_many_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("berdseye.data.near_duplicates.MOST_TEXTS", 3)
+    monkeypatch.setattr("berdseye.data.texts.near_duplicates.MOST_TEXTS", 3)
     with pytest.raises(BadInputError, match="among 3 texts at most"):
         near_duplicates(["a", "b", "c", "d"])
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.passages import clean, cut
+from berdseye.data.texts.passages import clean, cut
 
 LINES = st.lists(st.lists(st.text("abé.,!😀\u202e", min_size=1, max_size=6), max_size=40).map(" ".join), max_size=12)
 

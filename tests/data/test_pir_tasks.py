@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from berdseye.data.datasets.pir_tasks import TASKS, known_task, read_pir_task
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.pir_catalogue import TASKS, known_task
-from berdseye.data.pir_tasks import read_pir_task
 from berdseye.data.records import Passage
 from berdseye.evaluation.published import published
 

@@ -9,8 +9,8 @@ import pytest
 from berdseye.data.corpora import add_corpus
 from berdseye.data.errors import BadInputError, DamagedError, StaleError, UnknownNameError
 from berdseye.data.records import Ids, Pair, Perspective, Question, Scores
-from berdseye.data.run_pairs import run_pairs
-from berdseye.data.runs import RunManifest, list_runs, load_run, save_run
+from berdseye.data.runs.pairs import run_pairs
+from berdseye.data.runs.stored import RunManifest, list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
 
 IDS = np.array([[2, 0, 1], [1, -1, -1], [-1, -1, -1]], dtype=np.int64)

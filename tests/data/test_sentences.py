@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.sentences import sentence_spans, split_sentences
+from berdseye.data.texts.chunkers import sentence_spans, split_sentences
 
 
 @given(

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from berdseye.data import processes
+from berdseye.data.files import processes
 
 
 def test_a_command_that_cannot_be_read_yet_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from berdseye.data.corpora.tuned_weights import TunedWeight, read_tuned, write_tuned
 from berdseye.data.errors import StaleError
-from berdseye.data.tuned_weights import TunedWeight, read_tuned, write_tuned
 
 TUNED = TunedWeight(0.9, ["kialo"], "MRecall@5", "gold", "abc", {"0.9": 0.5, "0.5": 0.25}, "2026-01-01T00:00:00+00:00")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.data.web_page import read_page
+from berdseye.data.web.html import read_page
 
 PAGES = Path(__file__).parents[2] / "data" / "demo" / "pages"
 ARTICLE = "The council voted on Tuesday to close the inner streets to cars from the spring, after a long debate. " * 6

@@ -14,11 +14,10 @@ from sklearn.metrics import roc_auc_score
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.records import Pair
 from berdseye.detectors import train_embedded
-from berdseye.detectors.base_rate import RandomDetector
+from berdseye.detectors.baselines import RandomDetector, StaticSimilarity, clipped_cosines
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic, read_weights, shipped_weights
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
-from berdseye.detectors.similarity import StaticSimilarity, clipped_cosines
 from berdseye.detectors.training_pairs import SOURCES, LabelledPair, labelled_pairs, read_debates
 
 DETECTORS: list[Detector] = [EmbeddedDetector(), StaticSimilarity(), RandomDetector()]

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Pair
-from berdseye.data.static_embedding import static_embedding
 from berdseye.detectors.features import FEATURE_NAMES, features, sentences
 
 PASSAGE = (

@@ -7,7 +7,7 @@ from berdseye.data.errors import UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.base_rate import RandomDetector
+from berdseye.detectors.baselines import RandomDetector
 from berdseye.detectors.labelling import judge
 from berdseye.detectors.registry import parse_detector
 

@@ -9,8 +9,8 @@ import pytest
 from made_debates import FILLER, REAL, SUBJECTS
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.passages import PASSAGE_WORDS
 from berdseye.data.records import Pair
+from berdseye.data.texts.passages import PASSAGE_WORDS
 from berdseye.detectors.training_pairs import (
     SOURCES,
     Argument,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from small_workspace import build
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.runs import Run
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from berdseye.annotation.batches import Batch, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments, PairRecord, Verdict
+from berdseye.annotation.batches.stored import Batch, Plan, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord, Verdict
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.datasets.stored import GOLD, save_dataset
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Passage, Perspective, Question
-from berdseye.data.runs import Run, load_run, save_run
+from berdseye.data.runs.stored import Run, load_run, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.batch_choice import random_questions
+from berdseye.evaluation.selection.batches import random_questions
 
 DATASET, CORPUS, PIPELINE = "made", "web", "bm25"
 TEXTS = [

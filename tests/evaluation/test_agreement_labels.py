@@ -5,11 +5,11 @@ import pytest
 from small_workspace import judge, key
 
 from berdseye.annotation.agreement import agreement
-from berdseye.annotation.agreement.rules import SKIPPED_RULES, UNSURE_RULES, Rule, counted
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.labels import LabelStore
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.agreement.alignment import SKIPPED_RULES, UNSURE_RULES, Rule, counted
 from berdseye.evaluation.agreement.labels import agreement_labels
 
 

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
 
-from berdseye.annotation.agreement.alignment import aligned
-from berdseye.annotation.agreement.rules import Rule
 from berdseye.evaluation.agreement.against_people import against_people
+from berdseye.evaluation.agreement.alignment import Rule, aligned
 from berdseye.evaluation.agreement.exports import NOTES, TITLES, to_html, to_latex, write_report
 from berdseye.evaluation.agreement.report import PARTS, Choices, Parts, report
 from berdseye.evaluation.published import published

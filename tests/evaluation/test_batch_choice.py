@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.annotation.batches import Item
-from berdseye.annotation.judgments import PairRecord
+from berdseye.annotation.batches.stored import Item
+from berdseye.annotation.judgments.log import PairRecord
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Perspective, Question
-from berdseye.data.runs import save_run
+from berdseye.data.runs.stored import save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.batch_choice import (
+from berdseye.evaluation.selection.batches import (
     STRATA,
     berds_test_set,
     check_random_questions,

@@ -11,24 +11,23 @@ import numpy as np
 import pytest
 from small_workspace import CORPUS, DATASET, PIPELINE, judge, put_gold, send_random_questions
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BadInputError
-from berdseye.data.runs import Run, list_runs, load_run, save_run
+from berdseye.data.runs.stored import Run, list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.batch_choice import drawn_order
-from berdseye.evaluation.bundle.archive import zipped
-from berdseye.evaluation.bundle.contents import MANIFEST, hashes
+from berdseye.evaluation.bundle.archive import MANIFEST, hashes, zipped
 from berdseye.evaluation.bundle.tables import CSV_FILE, JSON_FILE, LATEX_FILE, rows_of
 from berdseye.evaluation.bundle.verifying import verify
 from berdseye.evaluation.bundle.writing import bundle_of
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scoring import macro_average, score_runs
+from berdseye.evaluation.scores.scoring import macro_average, score_runs
+from berdseye.evaluation.selection.batches import drawn_order
 from berdseye.evaluation.studies.berds.base import base
 from berdseye.evaluation.studies.comparing import comparisons
 from berdseye.evaluation.studies.gathering import Gatherer, Selection
-from berdseye.evaluation.studies.store import load_result, save_result
+from berdseye.evaluation.studies.result import load_result, save_result
 
 MEASURES = "MRecall@2 Precision@3 nDCG@3 Recall@2 Rprec alpha_nDCG@3"
 GOLD = {

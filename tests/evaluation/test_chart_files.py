@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.chart_files import drawer
+from berdseye.evaluation.charts import drawer
 
 CHART = (
     alt.Chart(pd.DataFrame({"x": [1, 2], "name": ["</script><b>", "http://x.test"]})).mark_bar().encode(x="x", y="name")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.evaluation.chart_theme import CATEGORIES, DIVERGING, NEUTRAL, SEQUENTIAL, perspective_colour
+from berdseye.evaluation.charts import CATEGORIES, DIVERGING, NEUTRAL, SEQUENTIAL, perspective_colour
 
 WHITE, DARK = "#ffffff", "#0e1117"  # the grounds of Streamlit's two themes
 SEEN = 3.0  # WCAG 2.2, 1.4.11: what a graphic needs to be understood

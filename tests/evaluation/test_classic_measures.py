@@ -11,14 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.text_lines import text_lines
-from berdseye.evaluation.interchange.ranking import labelled, passage_numbers, ranked
-from berdseye.evaluation.interchange.rows import passage_name
-from berdseye.evaluation.interchange.trec_qrels import diversity_qrels, parse_trec_qrels
-from berdseye.evaluation.interchange.trec_run import parse_trec_run, trec_run
+from berdseye.data.files.json_files import text_lines
+from berdseye.evaluation.interchange.ranking import labelled, passage_name, passage_numbers, ranked
+from berdseye.evaluation.interchange.trec import diversity_qrels, parse_trec_qrels, parse_trec_run, trec_run
+from berdseye.evaluation.labels.qrels import Qrels
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import parse_measures, values_of
-from berdseye.evaluation.qrels import Qrels
-from berdseye.evaluation.support import Support
 
 # Five passages by two perspectives; three more that the run does not hold, of which one supports the second perspective.
 RANKED = [[1, 0], [0, 0], [1, 1], [0, 0], [0, 0]]

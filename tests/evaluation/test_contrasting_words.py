@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.contrasting_words import contrasting_words, most_telling, words_chart
+from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_telling, words_chart
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 
 WORDS = TOKENIZERS["words"]

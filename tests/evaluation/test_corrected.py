@@ -9,19 +9,19 @@ import numpy.typing as npt
 import pytest
 from small_workspace import QUESTIONS, judge, send_random_questions
 
-from berdseye.annotation.batches import Plan, create_batch
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.datasets import save_dataset
+from berdseye.annotation.batches.stored import Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Perspective
-from berdseye.data.runs import Run
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.batch_choice import drawn_order, of_runs
-from berdseye.evaluation.corrected import corrected_mean
-from berdseye.evaluation.label_sources import labels_of, parse_label_source
+from berdseye.evaluation.labels.sources import labels_of, parse_label_source
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall, parse_measures, precision
-from berdseye.evaluation.scoring import score_run, score_runs
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.scores.scoring import score_run, score_runs
+from berdseye.evaluation.selection.batches import drawn_order, of_runs
 
 TRIALS, DATASET, JUDGED = 2_000, 1_000, 100
 

@@ -12,16 +12,16 @@ from small_workspace import CORPUS, DATASET, QUESTIONS, TEXTS, passages, put_gol
 from typer.testing import CliRunner
 
 import berdseye
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
 from berdseye.data.corpora import open_corpus
-from berdseye.data.runs import Run, load_run, save_run
+from berdseye.data.runs.stored import Run, load_run, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.counted import counted_questions
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.qrels import Qrels, pooled_qrels
-from berdseye.evaluation.scoring import score_run, scores_of
+from berdseye.evaluation.scores.counted import counted_questions
+from berdseye.evaluation.scores.scoring import score_run, scores_of
 
 ALL = "MRecall@2 Precision@2 Coverage@2 ToCover@2 Recall@2 nDCG@2 AP@2 Rprec alpha_nDCG@2 ERR_IA@2 StRecall@2"
 GOLD = {(0, 0, 0): True, (0, 1, 1): True, (1, 0, 3): False}

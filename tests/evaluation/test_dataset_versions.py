@@ -9,19 +9,19 @@ import pytest
 from small_workspace import DATASET, TEXTS, build, judge
 from typer.testing import CliRunner
 
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.annotation.perspective_edits.versions import make_version
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair, Perspective
-from berdseye.data.runs import Run
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.dataset_versions import compare_versions, question_rows, rows_of, under_version
-from berdseye.evaluation.label_sources import labels_of, parse_label_source
+from berdseye.evaluation.labels.sources import labels_of, parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.scores.scoring import score_run
+from berdseye.evaluation.scores.versions import compare_versions, question_rows, rows_of, under_version
 
 NEW = Perspective("Zoos matter.")
 MEASURES = parse_measures("MRecall@3 Precision@3")

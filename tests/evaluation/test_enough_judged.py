@@ -11,17 +11,17 @@ from small_workspace import CORPUS, DATASET, judge, put_gold
 from typer.testing import CliRunner
 
 import berdseye
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
-from berdseye.data.runs import Run
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.enough_judged import min_judged_of
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.measures import parse_measure
-from berdseye.evaluation.scoring import score_runs
+from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.scoring import score_runs
 from berdseye.evaluation.studies.berds.base import base
 from berdseye.evaluation.studies.berds.depth import coverage, union
 from berdseye.evaluation.studies.berds.sides import following, leaning

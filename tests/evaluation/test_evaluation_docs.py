@@ -8,7 +8,7 @@ import typer.main
 
 from berdseye.app.cli import cli
 from berdseye.app.components.command_form import leaf_commands
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import MEASURES, parse_measures
 
 PAGE = (Path(__file__).parents[2] / "evaluation" / "README.md").read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.errors import UnknownNameError
-from berdseye.evaluation.chart_theme import NEUTRAL, perspective_colour
-from berdseye.evaluation.facets import facet_counts, kept_items
-from berdseye.evaluation.passage_map import NONE, SEVERAL, UNKNOWN, map_chart, mapped, sides
+from berdseye.evaluation.charts import NEUTRAL, perspective_colour
+from berdseye.evaluation.exploration.facets import facet_counts, kept_items
+from berdseye.evaluation.exploration.passage_map import NONE, SEVERAL, UNKNOWN, map_chart, mapped, sides
 
 VALUES = {
     "corpus": [["web"], ["web"], ["wiki"], ["web"]],

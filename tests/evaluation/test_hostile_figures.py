@@ -8,7 +8,7 @@ from lxml import etree
 
 from berdseye.evaluation.agreement.charts import matrix_chart, pairs_chart
 from berdseye.evaluation.agreement.exports import to_latex
-from berdseye.evaluation.chart_files import html, svg
+from berdseye.evaluation.charts import html, svg
 from berdseye.evaluation.studies.result import Table
 
 NAMES = (

@@ -5,8 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.evaluation.inseparable import inseparable, letters
-from berdseye.evaluation.significance import Comparison
+from berdseye.evaluation.statistics.significance import Comparison, inseparable, letters
 
 
 def compared(a: str, b: str, p: float) -> Comparison:

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from small_workspace import QUESTIONS, TEXTS, judge, key, passages
 
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.data.datasets import GOLD
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.inspection import Listing, detector_against_gold, inspect_question
+from berdseye.evaluation.exploration.inspection import Listing, detector_against_gold, inspect_question
 
 Found = Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]]
 

@@ -6,18 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from berdseye.annotation.agreement.alignment import aligned
-from berdseye.annotation.agreement.pairwise import pair_agreements
-from berdseye.annotation.agreement.together import together
-from berdseye.data.bootstrap import NO_INTERVAL, bootstrap_interval, expanded_tail
+from berdseye.data.statistics import NO_INTERVAL, bootstrap_interval, expanded_tail
 from berdseye.detectors.quality import quality
-from berdseye.evaluation.berds.leaning import Leaning, shares_of_leanings
-from berdseye.evaluation.corrected import corrected_mean
+from berdseye.evaluation.agreement.alignment import aligned
+from berdseye.evaluation.agreement.pairwise import pair_agreements
+from berdseye.evaluation.agreement.together import together
+from berdseye.evaluation.bias.sides import Leaning, shares_of_leanings
 from berdseye.evaluation.detection.calibration import calibration
 from berdseye.evaluation.detection.operating_points import cells_by_group, figures
-from berdseye.evaluation.intervals import mean_with_interval
-from berdseye.evaluation.pir.shares import shares_over_roots
-from berdseye.evaluation.significance import compare
+from berdseye.evaluation.pir.measures import shares_over_roots
+from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.statistics.intervals import mean_with_interval
+from berdseye.evaluation.statistics.significance import compare
 
 Ends = Iterable[tuple[float, float]]
 

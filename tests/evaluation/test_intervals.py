@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from berdseye.evaluation.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 2), (0, 30), (3, 10), (30, 30), (150, 300)])

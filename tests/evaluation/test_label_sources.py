@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from small_workspace import QUESTIONS, TEXTS, judge, put_gold
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.label_sources import default_sources, labels_of, parse_label_source
+from berdseye.evaluation.labels.sources import default_sources, labels_of, parse_label_source
 
 SOURCES = ("human>embedded", "embedded", "human", "gold")
 PAIRS = [Pair(text, QUESTIONS[0].perspectives[0].text) for text in TEXTS]

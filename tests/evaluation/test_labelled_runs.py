@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from small_workspace import DATASET, QUESTIONS, RANKED, build, put_gold
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import Corpus
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.records import Perspective, Question
-from berdseye.data.run_keys import run_keys
-from berdseye.data.run_pairs import run_pairs
-from berdseye.data.runs import Run
+from berdseye.data.runs.pairs import run_keys, run_pairs
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.label_sources import labels_of, parse_label_source
-from berdseye.evaluation.labelled_runs import LabelledRun, keyed_run, labelled_run, with_labels
+from berdseye.evaluation.labels.runs import LabelledRun, keyed_run, labelled_run, with_labels
+from berdseye.evaluation.labels.sources import labels_of, parse_label_source
 
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 1, 1): False, (0, 1, 2): True, (1, 0, 3): False, (1, 0, 2): True}
 

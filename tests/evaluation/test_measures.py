@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure, parse_measures
-from berdseye.evaluation.support import Support
 
 
 def values(measure: str, *questions: list[list[float]]) -> list[float]:

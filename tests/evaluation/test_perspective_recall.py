@@ -18,8 +18,8 @@ from rank_bm25 import BM25Okapi
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from berdseye.data.pir_tasks import PirTask, pir_task, read_pir_task
-from berdseye.evaluation.pir.recall import PerspectiveRecall, p_recall, perspective_recalls, root_values
+from berdseye.data.datasets.pir_tasks import PirTask, pir_task, read_pir_task
+from berdseye.evaluation.pir.measures import PerspectiveRecall, p_recall, perspective_recalls, root_values
 from berdseye.retrieval.registry import parse_pipeline
 
 

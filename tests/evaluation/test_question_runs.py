@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from small_workspace import DATASET, PIPELINE, QUESTIONS, judge, passages, put_gold
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.runs import Run, list_runs, save_run
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.runs.stored import Run, list_runs, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.coverage_history import coverage_chart, coverage_over_time
+from berdseye.evaluation.exploration.coverage_history import coverage_chart, coverage_over_time
+from berdseye.evaluation.exploration.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
 from berdseye.evaluation.failures.charts import hole_chart
-from berdseye.evaluation.label_sources import parse_label_source
-from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
 
 ZOOS = QUESTIONS[0]
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 0, 1): False, (0, 1, 1): True, (0, 1, 2): False}

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from small_workspace import CORPUS, DATASET, PIPELINE, RANKED, build, judge, passages, put_gold
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import add_corpus
-from berdseye.data.datasets import load_dataset, save_dataset
+from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BadInputError, StaleError
-from berdseye.data.runs import Run, save_run
+from berdseye.data.runs.stored import Run, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scoring import Score, macro_average, score_run
+from berdseye.evaluation.scores.scoring import Score, macro_average, score_run
 
 # By (question, perspective, passage). Ranked are passages 0, 1, 2 for the first question, 3, 2 for the second.
 GOLD = {

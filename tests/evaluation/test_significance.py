@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.evaluation.significance import TESTS, Test, aligned, compare
+from berdseye.evaluation.statistics.significance import TESTS, Test, aligned, compare
 
 RANDOM = np.random.default_rng(1)
 SMALL = {"a": np.array([1, 1, 1, 0, 1, 1, 0, 1.0]), "b": np.array([0, 1, 0, 0, 0.5, 0, 1, 0.0])}

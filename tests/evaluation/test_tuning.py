@@ -7,22 +7,22 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from berdseye.annotation.judgments import Judgments, PairRecord
+from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.corpora import Corpus
-from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.corpora.tuned_weights import TunedWeight, read_tuned
+from berdseye.data.datasets.stored import GOLD, save_dataset
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Perspective, Question
-from berdseye.data.runs import load_run
-from berdseye.data.tuned_weights import TunedWeight, read_tuned
+from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.label_sources import label_versions, parse_label_source
+from berdseye.evaluation.labels.sources import label_versions, parse_label_source
 from berdseye.evaluation.measures import Definition, Measure, parse_measure
-from berdseye.evaluation.tuning import stored_weight, tune
+from berdseye.evaluation.scores.tuning import stored_weight, tune
+from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.rerank.mmr import GRID
 from berdseye.retrieval.running import run_pipeline
-from berdseye.retrieval.search import search
 from tests.retrieval.corpus_files import corpus_of
 from tests.retrieval.made_encoders import TableEncoder
 

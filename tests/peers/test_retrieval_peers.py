@@ -9,11 +9,11 @@ import tantivy
 from rank_bm25 import BM25Okapi
 
 from berdseye.data.demo.content import topics
+from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Passage
-from berdseye.data.static_embedding import static_embedding
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.registry import parse_pipeline
 
 TEXTS = [passage["text"] for topic in topics() for passage in topic["passages"]]

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from berdseye.data import checksums
 from berdseye.data.answers import Answer, AnswerSet, answer_files, load_answers, save_answers
-from berdseye.data.checksums import FileSet
 from berdseye.data.corpora import open_corpus
 from berdseye.data.corpora.manifest import corpus_files
-from berdseye.data.datasets import dataset_files, load_dataset, save_dataset
+from berdseye.data.datasets.stored import dataset_files, load_dataset, save_dataset
+from berdseye.data.files import checksums
+from berdseye.data.files.checksums import FileSet
 from berdseye.data.labels import LabelStore, segment_files
 from berdseye.data.records import Perspective, Question
-from berdseye.data.runs import load_run, run_files, run_name, save_run
+from berdseye.data.runs.stored import load_run, run_files, run_name, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.indexes import ensure_index, index_files
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.corpus_files import CITY, corpus_of
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.data.checksums import FileSet
 from berdseye.data.corpora import open_corpus
 from berdseye.data.errors import BerdseyeError, DamagedError
+from berdseye.data.files.checksums import FileSet
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.passage_collections import Stored
 from berdseye.retrieval.registry import parse_pipeline

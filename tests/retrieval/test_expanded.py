@@ -8,12 +8,11 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.typed import TypedPerspectives
+from berdseye.retrieval.expansion.manual import TypedPerspectives
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.protocol import Query, Surroundings
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search_passages
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import passages_of
 

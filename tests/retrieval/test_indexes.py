@@ -17,13 +17,12 @@ import pytest
 from berdseye.data.corpora import Corpus, add_corpus, open_corpus
 from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.dense.layouts import LAYOUTS
+from berdseye.retrieval.dense.index import LAYOUTS
 from berdseye.retrieval.indexes import ensure_index, index_folder
 from berdseye.retrieval.learned_sparse import Sparse
-from berdseye.retrieval.protocol import Indexer, Made, Ranker
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.pipeline import search
+from berdseye.retrieval.protocol import Indexer, Made, Query, Ranker
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search
 from tests.retrieval.corpus_files import CITY, corpus_of
 from tests.retrieval.made_encoders import TableEncoder, TableSparseEncoder, use_encoder
 

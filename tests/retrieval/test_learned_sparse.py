@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from berdseye.data.records import Ranking
 from berdseye.retrieval.learned_sparse import Sparse, SparseIndexer
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 from tests.retrieval.made_encoders import TableSparseEncoder, passages_of, rows
 
 TERMS = 5
@@ -44,7 +44,7 @@ def built(folder: Path, block: int, batches: list[list[str]], encoder: TableSpar
     folder.mkdir()
     with (
         patch("berdseye.retrieval.learned_sparse._BLOCK_WEIGHTS", block),
-        patch("berdseye.retrieval.lexical.postings_writer._STRETCH", max(block, 3)),
+        patch("berdseye.retrieval.lexical.writing._STRETCH", max(block, 3)),
         patch("berdseye.retrieval.learned_sparse.open_sparse_encoder", lambda _: encoder),
     ):
         SparseIndexer("table").build([passages_of(texts) for texts in batches], folder)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from berdseye.retrieval.matching import matched_spans
+from berdseye.retrieval.lexical.query_words import matched_spans
 
 
 def matched(text: str, query: str) -> list[str]:

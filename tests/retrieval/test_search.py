@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from berdseye.data.corpora import add_corpus, open_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError, StaleError
+from berdseye.data.language_models.cost import count
 from berdseye.data.language_models.protocol import Completion
-from berdseye.data.language_models.usage import count
 from berdseye.data.records import Ids, Question, Scores
-from berdseye.data.runs import COSTS, load_run
+from berdseye.data.runs.stored import COSTS, load_run
 from berdseye.data.workspace import Workspace
+from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.running import run_pipeline
-from berdseye.retrieval.search import search
 from tests.retrieval.corpus_files import CITY, corpus_of
 
 PIPELINES = (

@@ -7,10 +7,10 @@ from corpus_files import CITY, corpus_of
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking
 from berdseye.data.workspace import Workspace
+from berdseye.retrieval.dense.ranker import has_neighbours, neighbours
 from berdseye.retrieval.encoders.registry import open_encoder
-from berdseye.retrieval.fusion.corpora import fused_over_corpora
-from berdseye.retrieval.lexical.spelling import unknown_words
-from berdseye.retrieval.neighbours import has_neighbours, neighbours
+from berdseye.retrieval.fusion import fused_over_corpora
+from berdseye.retrieval.lexical.query_words import unknown_words
 
 
 def ranking(*ids: int) -> Ranking:

@@ -7,18 +7,8 @@ detector = typer.Typer(no_args_is_help=True, help="Measure, tune, train and adop
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from berdseye.app.commands.detectors import (
-        contrast,
-        improve,
-        keeping,
-        learning_curve,
-        score,
-        table,
-        throughput,
-        train,
-        tune,
-    )
+    from berdseye.app.commands.detectors import measuring, training
 
-    for command in (keeping, train, improve, score, tune, table, contrast, throughput, learning_curve):
+    for command in (training, measuring):
         command.register(detector)
     cli.add_typer(detector, name="detector")

@@ -7,18 +7,8 @@ study = typer.Typer(no_args_is_help=True, help="The papers' tables and figures, 
 
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
-    from berdseye.app.commands.studies import (
-        berds,
-        comparing,
-        debateqa,
-        decision,
-        dmerit,
-        pir,
-        pir_downstream,
-        results,
-        trust,
-    )
+    from berdseye.app.commands.studies import berds, comparing, debateqa, dmerit, options, pir
 
-    for command in (berds, comparing, debateqa, results, dmerit, pir, pir_downstream, trust, decision):
+    for command in (berds, comparing, debateqa, options, dmerit, pir):
         command.register(study)
     cli.add_typer(study, name="study")

@@ -6,7 +6,7 @@ from typing import Any
 import typer.main
 from typer.exceptions import TyperException
 
-from berdseye.app.commands.studies.results import handed_over
+from berdseye.app.commands.studies.options import handed_over
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.result import StudyResult

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.arguments import only_with
+from berdseye.app.commands.arguments import only_with
+from berdseye.app.commands.console import counting
 from berdseye.app.commands.options import LARGEST_SEED, WorkspaceOption, opened
-from berdseye.app.commands.studies.results import Form, FormOption, finish
-from berdseye.app.console import counting
+from berdseye.app.commands.studies.options import Form, FormOption, finish
 
 if TYPE_CHECKING:
     from berdseye.data.answers import AnswerSet
@@ -59,7 +59,7 @@ def debateqa(
 
     Example: `berdseye study debateqa --answers mine.jsonl --measures "PD(gpt2,variant=released) DA(llm)"`
     """
-    from berdseye.evaluation.studies import debateqa as study
+    from berdseye.evaluation.studies.debateqa import study as study
 
     held, chosen = opened(workspace), _measures(measures, prompts)
     questions = _questions(held, dataset, limit)
@@ -92,9 +92,8 @@ def meta(
 
     Example: `berdseye study debateqa-meta --preferences people.jsonl --measures "PD(gpt2) G-Eval(llm) BLEU"`
     """
-    from berdseye.evaluation.answer_measures.people_on_dispute import read_dispute_labels
-    from berdseye.evaluation.answer_measures.preferences import read_preferences
-    from berdseye.evaluation.studies.debateqa_meta import debateqa_meta
+    from berdseye.evaluation.answer_measures.people import read_dispute_labels, read_preferences
+    from berdseye.evaluation.studies.debateqa.meta import debateqa_meta
 
     held, chosen = opened(workspace), _measures(measures, prompts)
     only_with("--preferences", preferences, "seed")
@@ -125,8 +124,8 @@ def stability(
 
     Example: `berdseye study debateqa-stability --measures "PD(gpt2) PD(Qwen/Qwen2-0.5B)" --wraps`
     """
-    from berdseye.evaluation.answer_measures.wraps import WRAPS
-    from berdseye.evaluation.studies.debateqa_meta import debateqa_stability
+    from berdseye.evaluation.answer_measures.reading import WRAPS
+    from berdseye.evaluation.studies.debateqa.meta import debateqa_stability
 
     held, chosen = opened(workspace), _measures(measures, None)
     only_with("PD(MODEL) among the measures", any(m.name == "PD" for m in chosen), "wraps")
@@ -151,7 +150,7 @@ def _measures(text: str, prompts: Path | None) -> list["AnswerMeasure"]:
 
 
 def _questions(workspace: "Workspace", dataset: str, limit: int | None) -> list["Question"]:
-    from berdseye.data.datasets import load_dataset
+    from berdseye.data.datasets.stored import load_dataset
 
     return load_dataset(workspace, dataset)[:limit]
 

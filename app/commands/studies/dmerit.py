@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.arguments import only_with
+from berdseye.app.commands.arguments import only_with
+from berdseye.app.commands.console import counting
 from berdseye.app.commands.options import WorkspaceOption, opened
-from berdseye.app.commands.studies.options import SeedOption
-from berdseye.app.commands.studies.results import Form, FormOption, finish
-from berdseye.app.console import counting
+from berdseye.app.commands.studies.options import Form, FormOption, SeedOption, finish
 
 if TYPE_CHECKING:
     from berdseye.data.workspace import Workspace
@@ -92,8 +91,8 @@ def dmerit(
     Example: `berdseye study dmerit --evidence perspectrum --pipeline bm25 --pipeline "dense(static)" --part selection`
     """
     from berdseye.data.errors import BadInputError
-    from berdseye.evaluation.partial.ranked_files import read_qrels_file
-    from berdseye.evaluation.studies.dmerit import dmerit_study
+    from berdseye.evaluation.partial.ranked_sets import read_qrels_file
+    from berdseye.evaluation.studies.dmerit.study import dmerit_study
 
     held = opened(workspace)
     given = [run is not None or qrels is not None, evidence is not None, dataset is not None or corpus is not None]
@@ -118,7 +117,7 @@ def dmerit(
         if run is not None or qrels is not None:
             ranked = _from_files(run, qrels, depth, missing)
         elif evidence is not None:
-            from berdseye.data.evidence_sets import read_evidence_set
+            from berdseye.data.datasets.evidence_sets import read_evidence_set
             from berdseye.evaluation.partial.ranked_sets import from_evidence
 
             source = read_evidence_set(evidence, released=released)
@@ -140,9 +139,9 @@ def _from_files(runs: list[Path] | None, qrels: Path | None, depth: int | None, 
 
 
 def _from_runs(held: "Workspace", dataset: str | None, corpus: str | None, labels: str | None) -> "RankedSet":
-    from berdseye.annotation.judgments import Judgments
+    from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.errors import BadInputError
-    from berdseye.evaluation.label_sources import default_source, parse_label_source
+    from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.partial.ranked_sets import from_runs
 
     if dataset is None or corpus is None:

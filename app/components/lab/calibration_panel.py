@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from berdseye.app.cached.lab import Measured
+from berdseye.app.components.choices import one_of
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.one_of import one_of
-from berdseye.app.lab import Measured
 from berdseye.evaluation.detection.calibration import BINNINGS, calibration
 from berdseye.evaluation.detection.lab_charts import reliability_chart
-from berdseye.evaluation.intervals import Estimate
+from berdseye.evaluation.statistics.intervals import Estimate
 
 BESIDE = 560
 """Width beside a chart, in pixels; it goes below where the page has no room for both."""

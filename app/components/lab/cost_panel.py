@@ -3,17 +3,17 @@
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.access.session import started_by, workspace
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.jobs import Job, list_jobs, start_job
-from berdseye.app.session import started_by, workspace
+from berdseye.app.jobs.running import Job, list_jobs, start_job
 from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import detector_names
-from berdseye.evaluation.detection.kept_throughput import kept, paid
 from berdseye.evaluation.detection.readable import readable
+from berdseye.evaluation.detection.throughput import kept, paid
 
 _COMMAND = ("detector", "throughput")
 _SECONDS = "5"

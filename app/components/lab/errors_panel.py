@@ -2,16 +2,15 @@
 
 import streamlit as st
 
+from berdseye.app.cached.lab import Measured
 from berdseye.app.components.charts import counts_as_colours
+from berdseye.app.components.choices import one_of
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.lab.pair_reader import pair_reader
-from berdseye.app.components.one_of import one_of
-from berdseye.app.lab import Measured
-from berdseye.evaluation.detection.confusion import confusion_by, confusion_table, groupings
-from berdseye.evaluation.detection.judged_pairs import COLUMNS
+from berdseye.evaluation.detection.errors import MISTAKES, confident_mistakes, confusion_by, confusion_table, groupings
 from berdseye.evaluation.detection.lab_charts import figures_chart
-from berdseye.evaluation.detection.mistakes import MISTAKES, confident_mistakes
 from berdseye.evaluation.detection.operating_points import said_at
+from berdseye.evaluation.detection.pairs import COLUMNS
 from berdseye.evaluation.detection.readable import readable
 
 _SHOWN = 200

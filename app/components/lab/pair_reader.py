@@ -5,11 +5,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from berdseye.annotation.judgments import PairRecord, Verdict
+from berdseye.annotation.judgments.log import PairRecord, Verdict
+from berdseye.app.access.session import annotator, judgments
+from berdseye.app.components.pair_card import choices_of
 from berdseye.app.components.plain_text import escaped, highlighted, web_address
-from berdseye.app.components.verdict_buttons import choices_of
-from berdseye.app.session import annotator, judgments
-from berdseye.retrieval.matching import matched_spans
+from berdseye.retrieval.lexical.query_words import matched_spans
 
 
 def pair_reader(row: dict[str, Any], told: str) -> None:

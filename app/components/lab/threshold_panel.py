@@ -4,21 +4,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.access.session import acting_person, workspace
+from berdseye.app.cached.lab import Measured, ask_of_run, stored_run
+from berdseye.app.cached.runs import labelled
+from berdseye.app.components.choices import chosen_run
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.lab.calibration_panel import estimate
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.lab import Measured, ask_of_run, stored_run
-from berdseye.app.labelled import labelled
-from berdseye.app.run_choice import chosen_run
-from berdseye.app.session import acting_person, workspace
-from berdseye.data.runs import list_runs
+from berdseye.data.runs.stored import list_runs
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import forget_threshold, read_threshold, write_threshold
 from berdseye.evaluation.detection.lab_charts import precision_recall_chart, threshold_chart
 from berdseye.evaluation.detection.operating_points import FIGURES, cells_by_group, figures, precision_recall, said_at
-from berdseye.evaluation.detection.threshold_choice import chosen_by_hand
-from berdseye.evaluation.detection.threshold_effects import RunEffects, with_words
-from berdseye.evaluation.label_sources import HUMAN
+from berdseye.evaluation.detection.thresholds import RunEffects, chosen_by_hand, with_words
+from berdseye.evaluation.labels.sources import HUMAN
 
 _NAMES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "accuracy": "Accuracy"}
 _POINTS = np.linspace(0, 1, 401, dtype=np.float64)

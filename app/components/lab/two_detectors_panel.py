@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from berdseye.app.cached.lab import Measured, chosen_detector, measured
+from berdseye.app.components.choices import one_of
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.lab.calibration_panel import BESIDE, estimate
 from berdseye.app.components.lab.pair_reader import pair_reader
-from berdseye.app.components.one_of import one_of
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.lab import Measured, chosen_detector, measured
-from berdseye.evaluation.detection.confusion import groupings
-from berdseye.evaluation.detection.judged_pairs import COLUMNS, JudgedPairs
+from berdseye.evaluation.detection.errors import groupings
 from berdseye.evaluation.detection.lab_charts import two_chances_chart
+from berdseye.evaluation.detection.pairs import COLUMNS, JudgedPairs
 from berdseye.evaluation.detection.two_detectors import Side, TwoDetectors, examples, two_detectors, where_they_differ
 
 _FIGURES = {"f1": "F1", "auroc": "AUROC", "accuracy": "Accuracy"}

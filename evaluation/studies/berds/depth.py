@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.evaluation.berds.cover import documents_to_cover, union_coverage
-from berdseye.evaluation.enough_judged import enough_judged, withheld
-from berdseye.evaluation.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.berds.beside import NOTE, beside
+from berdseye.evaluation.scores.cover import documents_to_cover, union_coverage
+from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
+from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.studies.berds.base import NOTE, beside
 from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Selection
 from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.support import Support
 
 DEPTH = 100
 _SIZE, _WITHIN = "average size", "% of questions"

@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from berdseye.data.tuned_weights import TunedWeight
+from berdseye.data.corpora.tuned_weights import TunedWeight
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.berds.beside import NOTE, beside
+from berdseye.evaluation.scores.tuning import stored_weight, tune
+from berdseye.evaluation.studies.berds.base import NOTE, beside
 from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, cells_of
 from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.tuning import stored_weight, tune
 
 
 def diversity(

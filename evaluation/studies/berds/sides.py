@@ -13,19 +13,16 @@ from berdseye.data.language_models.protocol import LanguageModel
 from berdseye.data.records import Question
 from berdseye.detectors.labelling import judge
 from berdseye.detectors.sides import TwoSides, supporting_sides
-from berdseye.evaluation.berds.leaning import Leaning, lead, leanings, shares_of_leanings, supporting_places
 from berdseye.evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
-from berdseye.evaluation.bias.sides import shown
-from berdseye.evaluation.enough_judged import withheld
-from berdseye.evaluation.intervals import mean_with_interval
-from berdseye.evaluation.kept_rankings import corpus_ranking
-from berdseye.evaluation.labelled_runs import labelled_ranking
+from berdseye.evaluation.bias.sides import Leaning, lead, leanings, shares_of_leanings, shown, supporting_places
+from berdseye.evaluation.labels.runs import labelled_ranking
+from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.scores.enough_judged import withheld
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.charts import stacked
-from berdseye.evaluation.studies.gathering import Gatherer, Selection
+from berdseye.evaluation.studies.gathering import Gatherer, Selection, corpus_ranking
 from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.support import Support
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query, Surroundings
 from berdseye.retrieval.registry import parse_pipeline
 
 _ASKED = ("question", "supporting", "opposing")

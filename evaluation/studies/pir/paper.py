@@ -1,14 +1,59 @@
-"""The paper's own figures, where they are of the same retriever, and what makes them comparable or not."""
+"""The paper's own figures, where they are of the same retriever, and what makes them comparable or not.
+
+What a PIR study is asked for, and what each of its parts gives.
+
+p-Recall of pipelines over tasks as cells of a table, with the macro-average.
+"""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
-from berdseye.data.pir_catalogue import PirFacts, known_task
+from berdseye.data.datasets.pir_tasks import PirFacts, known_task
+from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.protocol import LanguageModel
+from berdseye.data.progress import Progress, silent
+from berdseye.evaluation.pir.measures import root_values, successes
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.pir.setting import AVERAGE
+from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
+from berdseye.evaluation.studies.result import Table
 from berdseye.retrieval.encoders.known_models import find_known
+from berdseye.retrieval.pipeline import Pipeline
+
+AVERAGE = "average"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Tasks to search, pipelines to compare and encoders to project with, by their names; `parse` makes pipelines of names.
+
+    `model` and `cache` are for what a language model names in queries.
+    """
+
+    searches: Sequence[TaskSearch]
+    pipelines: Sequence[str]
+    encoders: Sequence[str]
+    parse: Callable[[str], Pipeline]
+    k: int = 5
+    sample: int = 50
+    seed: int = 0
+    model: LanguageModel | None = None
+    cache: CompletionCache | None = None
+    progress: Progress = silent
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tables, charts by name and notes of one part of the study."""
+
+    tables: Sequence[Table] = ()
+    charts: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
 
 _RETRIEVERS = {
     "facebook/dpr-question_encoder-single-nq-base": "dpr",
@@ -82,3 +127,31 @@ def _encoder(pipeline: str) -> str:
     found = _DENSE.fullmatch(pipeline)
     known = find_known("dense", found.group(1)) if found else None
     return known.name if known else ""
+
+
+LABELS = "task file"
+
+
+def p_recall_estimate(setting: Setting, search: TaskSearch, pipeline: str) -> Estimate:
+    """p-Recall@k with its interval over roots."""
+    ids = search.ranked(setting.parse(pipeline), search.asked(), setting.k, setting.progress)
+    return mean_with_interval(root_values([q.root for q in search.task.queries], successes(search.task, ids)))
+
+
+def with_average(by_task: dict[str, Estimate]) -> dict[str, Estimate]:
+    """The same with the unweighted mean over tasks, where there are several."""
+    return {**by_task, AVERAGE: mean_of_means(list(by_task.values()))} if len(by_task) > 1 else by_task
+
+
+def cell(estimate: Estimate, published: float | None = None, **place: str) -> dict[str, Any]:
+    """A cell in percent."""
+    value, low, high, n = estimate
+    return {
+        **place,
+        "value": 100 * value,
+        "low": 100 * low,
+        "high": 100 * high,
+        "n": n,
+        "labels": LABELS,
+        "published": published,
+    }

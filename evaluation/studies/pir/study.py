@@ -3,13 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.evaluation.studies.pir.backbones import backbones
-from berdseye.evaluation.studies.pir.bias import bias
-from berdseye.evaluation.studies.pir.extraction import extraction
-from berdseye.evaluation.studies.pir.methods import methods
-from berdseye.evaluation.studies.pir.places import places
-from berdseye.evaluation.studies.pir.retrievers import retrievers
-from berdseye.evaluation.studies.pir.setting import Part, Setting
+from berdseye.evaluation.studies.pir.paper import Part, Setting
+from berdseye.evaluation.studies.pir.tables import backbones, bias, extraction, methods, places, retrievers
 from berdseye.evaluation.studies.result import StudyResult
 
 PARTS: Mapping[str, Callable[[Setting], Part]] = {

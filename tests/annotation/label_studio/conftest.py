@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from there import pair
 
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection, connect
 from berdseye.annotation.label_studio.project import Project, find_or_create
 from berdseye.annotation.label_studio.server import Server, running, start

@@ -13,7 +13,7 @@ import pytest
 from faulty_proxy import FAULTS, proxy
 from world import VERSION, World
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio import connection as connections
 from berdseye.annotation.label_studio.connection import Connection, connect
 from berdseye.annotation.label_studio.project import find_or_create, project_by_id

@@ -10,16 +10,16 @@ import pytest
 from there import new_user, pair, signed_in
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.accounts import give_account, known_account
 from berdseye.annotation.label_studio.batch_projects import send_batch
 from berdseye.annotation.label_studio.connection import Connection, connect
-from berdseye.annotation.label_studio.credentials import read_passwords, write_passwords
 from berdseye.annotation.label_studio.people import email_of
+from berdseye.annotation.label_studio.server import read_passwords, write_passwords
 from berdseye.annotation.people import Identity, link, person_of
+from berdseye.app.access.roles import RefusedError
 from berdseye.app.cli import cli
-from berdseye.app.roles import RefusedError
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 

@@ -7,19 +7,19 @@ from uuid import uuid4
 import pytest
 from there import annotate, held_there, new_user, pair, user_of
 
-from berdseye.annotation.adjudication import disputes
-from berdseye.annotation.assignment import ordered_pairs
-from berdseye.annotation.batch_progress import batch_progress
-from berdseye.annotation.batches import Batch, Item, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments, PairRecord
+from berdseye.annotation.batches.dealing import ordered_pairs
+from berdseye.annotation.batches.progress import batch_progress
+from berdseye.annotation.batches.stored import Batch, Item, Plan, create_batch
+from berdseye.annotation.judgments.adjudication import disputes
+from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.label_studio.batch_projects import receive_batches, send_batch
-from berdseye.annotation.label_studio.config import Word, pair_of, result_of
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.outbox import waiting, waiting_pairs
+from berdseye.annotation.label_studio.exchange import sync
+from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
+from berdseye.annotation.label_studio.form import Word, pair_of, result_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import Report
-from berdseye.annotation.label_studio.sync import sync
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 

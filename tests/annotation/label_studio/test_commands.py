@@ -8,10 +8,10 @@ import pytest
 from there import annotate, pair, user_of
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.label_studio.config import Word
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.project import described
 from berdseye.annotation.label_studio.purpose import batch_purposes
 from berdseye.annotation.label_studio.remote import all_tasks

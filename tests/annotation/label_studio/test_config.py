@@ -4,10 +4,12 @@ import pytest
 from label_studio_sdk.label_interface import LabelInterface
 from there import pair
 
-from berdseye.annotation.judgments import VERDICTS, Annotator
-from berdseye.annotation.label_studio.config import (
+from berdseye.annotation.judgments.log import VERDICTS, Annotator
+from berdseye.annotation.label_studio.exchange_state import Step, step
+from berdseye.annotation.label_studio.form import (
     CONFIG,
     Word,
+    check_config,
     pair_of,
     prediction_of,
     result_of,
@@ -15,8 +17,6 @@ from berdseye.annotation.label_studio.config import (
     task_data,
     word_of,
 )
-from berdseye.annotation.label_studio.forms import check_config
-from berdseye.annotation.label_studio.merge import Step, step
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.data.errors import BadInputError
 

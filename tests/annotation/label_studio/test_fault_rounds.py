@@ -16,7 +16,7 @@ from faults import Scene
 from faulty_proxy import FAULTS
 from world import World
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.connection import connect
 from berdseye.annotation.label_studio.project import find_or_create
 from berdseye.annotation.label_studio.server import running, start

@@ -8,14 +8,13 @@ from uuid import uuid4
 import pytest
 from there import annotate, pair, user_of
 
-from berdseye.annotation.batch_progress import batch_progress
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.label_studio.batch_tasks import write_batch_file
-from berdseye.annotation.label_studio.config import Word, result_of, task_data
+from berdseye.annotation.batches.progress import batch_progress
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.label_studio.batch_projects import write_batch_file
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.foreign import Rule
-from berdseye.annotation.label_studio.imports import import_file, import_project
+from berdseye.annotation.label_studio.form import Word, result_of, task_data
+from berdseye.annotation.label_studio.imports import Rule, import_file, import_project
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.push import push

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from there import annotate, held_here, held_there, task_of, user_of
 
-from berdseye.annotation.judgments import Annotator, Judgments
-from berdseye.annotation.label_studio import changes
-from berdseye.annotation.label_studio.config import Word, result_of
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.label_studio import pull as changes
 from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.form import Word, result_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import purpose_of, write_received

@@ -7,14 +7,14 @@ import pytest
 from there import annotate, change, held_there, pair, user_of
 from typer.testing import CliRunner
 
-from berdseye.annotation.batch_progress import batch_progress
-from berdseye.annotation.batches import Batch, Item, Plan, create_batch
-from berdseye.annotation.judgments import Annotator, Judgments
+from berdseye.annotation.batches.progress import batch_progress
+from berdseye.annotation.batches.stored import Batch, Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.attribution import assign, misplaced
 from berdseye.annotation.label_studio.batch_projects import Sent, receive_batches, send_batch
-from berdseye.annotation.label_studio.config import Word
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import Report
 from berdseye.app.cli import cli

@@ -12,8 +12,7 @@ import httpx
 import pytest
 
 from berdseye.annotation.label_studio.connection import connect
-from berdseye.annotation.label_studio.credentials import make_credentials, read_credentials
-from berdseye.annotation.label_studio.server import Server, running, start
+from berdseye.annotation.label_studio.server import Server, make_credentials, read_credentials, running, start
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
 

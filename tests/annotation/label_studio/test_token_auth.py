@@ -8,9 +8,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from berdseye.annotation.label_studio.connection import connect, translated
+from berdseye.annotation.label_studio.connection import TokenAuth, connect, translated
 from berdseye.annotation.label_studio.server import Server
-from berdseye.annotation.label_studio.token_auth import TokenAuth
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
 

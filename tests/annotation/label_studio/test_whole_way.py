@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 from there import pair
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches import Item, Plan, create_batch
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.credentials import ADMIN_EMAIL
+from berdseye.annotation.label_studio.server import ADMIN_EMAIL
 from berdseye.app.cli import cli
 from berdseye.data.workspace import Workspace
 from tests.browser.served import Served, chromium, go, new_context, served, settled, shown_text, visit

@@ -4,9 +4,9 @@ from uuid import uuid4
 
 import httpx
 
-from berdseye.annotation.judgments import Annotator, Judgments, PairRecord
-from berdseye.annotation.label_studio.config import Word, result_of
+from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.form import Word, result_of
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks

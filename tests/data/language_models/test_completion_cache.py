@@ -10,9 +10,9 @@ import pytest
 from berdseye.data.errors import UnavailableError
 from berdseye.data.language_models.api import ApiModel
 from berdseye.data.language_models.cache import CompletionCache, Spent
+from berdseye.data.language_models.cost import counted
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Alternative, Completion, Message
-from berdseye.data.language_models.usage import counted
 from berdseye.data.workspace import Workspace
 from tests.data.language_models.cache_writer import ECHO, write
 from tests.data.language_models.chat_server import completion

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from berdseye.data import openai_server
 from berdseye.data.errors import BerdseyeError
+from berdseye.data.language_models import server
 from berdseye.data.language_models.api import ApiModel
 from berdseye.data.language_models.protocol import Message
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
@@ -47,7 +47,7 @@ def test_wrong_types_beside_the_text_cost_nothing_and_break_nothing(serve: Servi
 
 
 def test_an_answer_without_end_is_cut(serve: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_server, "_LONGEST_ANSWER", 10_000)
+    monkeypatch.setattr(server, "_LONGEST_ANSWER", 10_000)
     serve(lambda _: completion("x" * 20_000))
     assert "longer than 10,000 bytes" in told()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berdseye.data.language_models.choosing import YES_OR_NO, Choice, probability, said_first
 from berdseye.data.language_models.protocol import Alternative, Completion
-from berdseye.data.language_models.verdicts import YES_OR_NO, Choice, probability, said_first
 
 
 def first_tokens(**likely: float) -> Completion:

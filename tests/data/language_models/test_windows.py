@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from transformers import GPT2Config, LlavaConfig, T5Config
 
-from berdseye.data.language_models.windows import told_window
+from berdseye.data.language_models.local import told_window
 
 NO_LIMIT = int(1e30)
 """What transformers' tokenizers name where they were told none."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from berdseye.data.datasets.pir_reformat import KINDS, reformat
+from berdseye.data.datasets.pir_tasks import pir_task
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.pir_reformat.registry import KINDS, reformat
-from berdseye.data.pir_tasks import pir_task
 from berdseye.evaluation.published import published
 
 Rows = list[dict[str, Any]]

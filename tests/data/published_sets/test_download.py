@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from home_server import Home, home
 
+from berdseye.data.datasets.fetching import download, recorded
+from berdseye.data.datasets.published import RemoteFile
 from berdseye.data.errors import BadInputError, UnavailableError
-from berdseye.data.published_sets.download import download, recorded
-from berdseye.data.published_sets.part import RemoteFile
 
 CONTENT = b'{"question": "Why?"}\n' * 5000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -8,12 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from home_server import home
 
-from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.data.datasets.fetching import Missing, Report, fetch
+from berdseye.data.datasets.published import SETS, Part, named_sets
+from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.labels import LabelStore
-from berdseye.data.published_sets.catalogue import SETS, named_sets
-from berdseye.data.published_sets.fetch import Missing, Report, fetch
-from berdseye.data.published_sets.part import Part
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.published import published

@@ -8,15 +8,15 @@ from web_servers import ARTICLE, Site, plain, quick, search_results
 
 from berdseye.data.corpora import open_corpus
 from berdseye.data.corpora.web import add_web_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.records import Perspective, Question
-from berdseye.data.runs import load_run
+from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
+from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.protocol import Surroundings
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.running import run_pipeline
-from berdseye.retrieval.search import search
 
 QUESTION = "Should cities ban cars?"
 TRAMS = "Trams carry more people than cars on the same street, and cities that ban cars need them."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.web.encoding import decoded
+from berdseye.data.web.html import decoded
 
 GERMAN = "Größe, Übermut und Maß – „gut“ für 5 € " * 5
 JAPANESE = "日本語の文章です。議論は続く。" * 5

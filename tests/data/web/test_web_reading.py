@@ -13,9 +13,9 @@ from web_servers import ARTICLE, page
 
 from berdseye.data.errors import UnavailableError
 from berdseye.data.web import reading
+from berdseye.data.web.html import read_page
 from berdseye.data.web.reading import PageReader
-from berdseye.data.web.reasons import PageError
-from berdseye.data.web_page import read_page
+from berdseye.data.web.report import PageError
 
 SLOW = "<p>" * 1_600_000
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
-from berdseye.data.web.settings import SERPER, WebSettings
-from berdseye.data.web.trusted import TRUSTED
+from berdseye.data.web.settings import SERPER, TRUSTED, WebSettings
 
 
 def test_settings_come_back_from_json() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.web.trusted import TRUSTED, checked_pattern, is_trusted
+from berdseye.data.web.settings import TRUSTED, checked_pattern, is_trusted
 
 YES = """
 https://www.cdc.gov/flu http://mit.edu https://en.wikipedia.org/wiki/X https://www.who.int/ https://www.navy.mil

@@ -67,7 +67,7 @@ def test_a_training_is_used_as_its_card_says(models: Path, workspace: Workspace)
 
 def test_a_head_over_embeddings_loads_as_it_was_saved(models: Path, workspace: Workspace) -> None:
     """What `detector train` makes of a model that embeds texts."""
-    from berdseye.retrieval.encoders.segments import segment_encoder
+    from berdseye.retrieval.encoders.cross import segment_encoder
 
     base = made_models.classifier(models / "base", {0: "supports"})
     BertModel.from_pretrained(base).save_pretrained(base)

@@ -6,7 +6,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from berdseye.data.labelled_pairs import LabelledPair, Split
+from berdseye.data.datasets.labelled_pairs import LabelledPair, Split
 from berdseye.data.records import Pair
 from berdseye.detectors.prompts import ZERO_SHOT
 from berdseye.detectors.training.training_set import TrainingSet, pairs_hash, training_set

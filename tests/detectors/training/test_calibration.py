@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from berdseye.detectors.quality import calibration_error
 from berdseye.detectors.training.calibration import best_temperature, calibrated
-from berdseye.detectors.training.curve import CURVE_FILE, Curve, read_curve
+from berdseye.detectors.training.cards import CURVE_FILE, Curve, read_curve
 
 
 @settings(deadline=None, max_examples=10)

@@ -8,9 +8,9 @@ import pytest
 from made_training import made_pairs
 from typer.testing import CliRunner
 
-from berdseye.annotation.judgments import VERDICTS, Judgments, PairRecord
+from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
 from berdseye.app.cli import cli, main
-from berdseye.data.splits import split_of
+from berdseye.data.datasets.stored import split_of
 from berdseye.data.workspace import Workspace
 
 

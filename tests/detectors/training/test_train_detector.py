@@ -10,19 +10,18 @@ import pytest
 import tiny_models
 from made_training import made_pairs, made_set, yes_no_model
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError, UnavailableError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.quality import quality
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import find_trained, list_trained
-from berdseye.detectors.training.curve import read_curve
+from berdseye.detectors.training.cards import read_curve
 from berdseye.detectors.training.head import truth
-from berdseye.detectors.training.loop import CHECKPOINTS
-from berdseye.detectors.training.settings import GRID, Settings
+from berdseye.detectors.training.loop import CHECKPOINTS, GRID, Settings
 from berdseye.detectors.training.training import Plan, train_detector
-from berdseye.retrieval.encoders.segments import SegmentHead, open_saved
+from berdseye.retrieval.encoders.cross import SegmentHead, open_saved
 
 SHORT = Settings(learning_rate=5e-3, epochs=2, max_length=64, batch=8, evaluations=1, patience=9)
 KEYS = {

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_training import made_pairs
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
+from berdseye.data.datasets.stored import same_question, split_of
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.records import Pair
-from berdseye.data.splits import same_question, split_of
 from berdseye.detectors.training.training_set import FEWEST, pairs_hash, training_set
 
 

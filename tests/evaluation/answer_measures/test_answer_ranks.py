@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.answer_measures.ranks import WEIGHTS, normalised_ranks, ranks, weighted_ranks, weighted_scores
+from berdseye.evaluation.answer_measures.scoring import (
+    WEIGHTS,
+    normalised_ranks,
+    ranks,
+    weighted_ranks,
+    weighted_scores,
+)
 from berdseye.evaluation.published import published
 
 MAIN = published("debateqa_main")

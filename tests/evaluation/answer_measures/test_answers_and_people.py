@@ -11,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.answer_measures.people_on_dispute import (
+from berdseye.evaluation.answer_measures.people import (
+    Preference,
     dispute_agreement,
+    elo_ratings,
     fleiss_kappa,
     majority,
-    read_dispute_labels,
-)
-from berdseye.evaluation.answer_measures.preferences import (
-    Preference,
-    elo_ratings,
     pair_accuracy,
     rank_agreement,
+    read_dispute_labels,
     read_preferences,
 )
 

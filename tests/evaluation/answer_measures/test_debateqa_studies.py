@@ -8,19 +8,17 @@ import pandas as pd
 import pytest
 
 from berdseye.data.answers import Answer, AnswerSet, save_answers
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.measures import AnswerMeasure, parse_answer_measures
-from berdseye.evaluation.answer_measures.people_on_dispute import DisputeLabel
-from berdseye.evaluation.answer_measures.preferences import Preference
+from berdseye.evaluation.answer_measures.people import DisputeLabel, Preference
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.debateqa import debateqa
-from berdseye.evaluation.studies.debateqa_figures import group_figure, printed_column, same_model
-from berdseye.evaluation.studies.debateqa_meta import debateqa_meta, debateqa_stability
-from berdseye.evaluation.studies.result import StudyResult
-from berdseye.evaluation.studies.store import list_results, load_result, save_result
+from berdseye.evaluation.studies.debateqa.figures import group_figure, printed_column, same_model
+from berdseye.evaluation.studies.debateqa.meta import debateqa_meta, debateqa_stability
+from berdseye.evaluation.studies.debateqa.study import debateqa
+from berdseye.evaluation.studies.result import StudyResult, list_results, load_result, save_result
 from tests.app.command_line import output
 from tests.data.language_models.scripted import ScriptedModel
 from tests.evaluation.answer_measures.answer_models import tiny_model

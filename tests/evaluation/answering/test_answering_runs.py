@@ -15,15 +15,14 @@ from answering_world import CARS, ZOOS, documents
 from berdseye.data.answers import list_answers, load_answers
 from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.corpora.web import add_web_corpus
-from berdseye.data.datasets import save_dataset
+from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.local import LocalModel
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answering.asking import Sampling
-from berdseye.evaluation.answering.reading import load_read
-from berdseye.evaluation.answering.running import Plan, answer_dataset
+from berdseye.evaluation.answering.running import Plan, answer_dataset, load_read
 from berdseye.evaluation.answering.styles import STYLES
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words
 from tests.data.web.web_servers import Site, plain, quick, search_results, serving, status

@@ -10,10 +10,9 @@ from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.local import LocalModel
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, parse_search
+from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Window, parse_search
 from berdseye.evaluation.answering.chunks import Chunk
 from berdseye.evaluation.answering.styles import STYLES, read_style
-from berdseye.evaluation.answering.window import Window
 from tests.data.language_models.small_models import save_small_model
 from tests.offline_models import offline_models
 

@@ -10,10 +10,10 @@ from hypothesis.extra.numpy import arrays
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Perspective, Question
-from berdseye.evaluation.berds.cover import documents_to_cover, first_ranks, union_coverage
-from berdseye.evaluation.berds.leaning import Leaning, lead, leanings, supporting_places
+from berdseye.evaluation.bias.sides import Leaning, lead, leanings, supporting_places
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall
-from berdseye.evaluation.support import Support
+from berdseye.evaluation.scores.cover import documents_to_cover, first_ranks, union_coverage
 
 # Four questions: covered by rank 3; covered by rank 1 (one perspective); never covered; without perspectives.
 SUPPORT = Support.of([[[1, 0], [0, 0], [0, 1]], [[1], [0], [1]], [[0, 1], [0, 1], [nan, 0]], np.zeros((2, 0))])

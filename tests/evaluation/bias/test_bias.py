@@ -8,16 +8,19 @@ from berdseye.data.records import Perspective, Question, Stance
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.bias.charts import share_dots, sycophancy_arrows
 from berdseye.evaluation.bias.sides import (
+    SYCOPHANCY,
+    by_people,
     leaning_beside_people,
     leaning_of,
     leaning_shares,
+    location_matrices,
+    results_of,
     stance_shares,
+    table_of,
     wholly_judged,
 )
-from berdseye.evaluation.bias.stored import SYCOPHANCY, by_people, location_matrices, results_of, table_of
-from berdseye.evaluation.labelled_runs import LabelledRun
-from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.studies.store import save_result
+from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.studies.result import StudyResult, Table, save_result
 
 NAN = np.nan
 

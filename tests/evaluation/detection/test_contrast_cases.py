@@ -7,7 +7,7 @@ import pytest
 from made_detectors import Made
 from sklearn.metrics import roc_auc_score
 
-from berdseye.data.near_duplicates import near_duplicates
+from berdseye.data.texts.near_duplicates import near_duplicates
 from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.detection.contrast import (
     ALL,

@@ -12,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_detectors import Made, by_passage
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.records import Pair
-from berdseye.evaluation.detection.labelled_files import (
-    intervals_over,
-    read_judged_pairs,
-    rows_to_test_on,
-    rows_to_tune_on,
-)
+from berdseye.evaluation.detection.pairs import intervals_over, read_judged_pairs, rows_to_test_on, rows_to_tune_on
 from berdseye.evaluation.detection.scoring import FIGURES, rescored, score
 
 ROWS = [

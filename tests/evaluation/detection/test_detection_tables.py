@@ -8,14 +8,20 @@ import pandas as pd
 import pytest
 from made_detectors import Made
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.records import Pair
-from berdseye.evaluation.detection.agreement import LABELS, agreement_table
-from berdseye.evaluation.detection.published import published_detectors, published_domains
 from berdseye.evaluation.detection.readable import readable
 from berdseye.evaluation.detection.scoring import score
-from berdseye.evaluation.detection.tables import OURS, DetectionReport, detection_report
+from berdseye.evaluation.detection.tables import (
+    LABELS,
+    OURS,
+    DetectionReport,
+    agreement_table,
+    detection_report,
+    published_detectors,
+    published_domains,
+)
 
 RIGHT = Made(lambda pair: 0.9 if "yes" in pair.passage else 0.2, "right", pairs_at_once=100)
 NEVER = Made(lambda _: 0.1, "never", pairs_at_once=100)

@@ -5,26 +5,23 @@ import pytest
 from made_detectors import Made, by_passage
 from statsmodels.stats.contingency_tables import mcnemar
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.annotation.training_data import Choice
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.annotation.training_sets.labelling import Choice
 from berdseye.annotation.training_sets.store import create
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.thresholds import read_threshold, write_threshold
 from berdseye.detectors.trained import finish, new_folder
-from berdseye.evaluation.detection.confusion import confusion_by, confusion_table, groupings
-from berdseye.evaluation.detection.judged_pairs import MADE_UP, PEOPLE, JudgedPairs, of_gold, of_people, of_rows
-from berdseye.evaluation.detection.kept_throughput import keep, kept, paid
-from berdseye.evaluation.detection.learned import learned
-from berdseye.evaluation.detection.mistakes import confident_mistakes
-from berdseye.evaluation.detection.threshold_choice import chosen_by_hand
-from berdseye.evaluation.detection.throughput import Throughput
+from berdseye.evaluation.detection.errors import confident_mistakes, confusion_by, confusion_table, groupings
+from berdseye.evaluation.detection.pairs import MADE_UP, PEOPLE, JudgedPairs, learned, of_gold, of_people, of_rows
+from berdseye.evaluation.detection.thresholds import chosen_by_hand
+from berdseye.evaluation.detection.throughput import Throughput, keep, kept, paid
 from berdseye.evaluation.detection.two_detectors import Side, examples, two_detectors, where_they_differ
-from berdseye.evaluation.label_sources import label_versions, parse_label_source
+from berdseye.evaluation.labels.sources import label_versions, parse_label_source
 
 
 def row(passage: str, label: bool, question: str = "Trams?", corpus: str = "web", stance: str = "") -> LabelledPair:

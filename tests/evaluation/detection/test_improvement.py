@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
+from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import UnknownNameError
-from berdseye.data.labelled_pairs import LabelledPair
 from berdseye.data.records import Pair
 from berdseye.detectors.protocol import Floats
 from berdseye.evaluation.detection.improvement import Improvement, set_side_by_side, worth_adopting

@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_curve, precision_score, recall_score
 
 from berdseye.evaluation.detection.operating_points import cells_by_group, figures, precision_recall, said_at
-from berdseye.evaluation.detection.threshold_effects import RunChances, RunEffects, with_words
+from berdseye.evaluation.detection.thresholds import RunChances, RunEffects, with_words
+from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall, precision
-from berdseye.evaluation.support import Support
 
 RNG = np.random.default_rng(2)
 P = RNG.beta(0.6, 1.2, 2_000).astype(np.float32)

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from made_detectors import Made, by_passage
 
+from berdseye.data.datasets.labelled_pairs import file_hash
 from berdseye.data.errors import BadInputError
-from berdseye.data.labelled_pairs import file_hash
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.thresholds import forget_threshold, write_threshold
-from berdseye.evaluation.detection.threshold_choice import choose_threshold
+from berdseye.evaluation.detection.thresholds import choose_threshold
 
 SAYS = by_passage(a=0.9, b=0.6, c=0.55, d=0.2, t=0.99, u=0.01)
 HEADER = "document\tperspective\tlabel\tsplit\n"

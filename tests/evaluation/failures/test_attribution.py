@@ -7,17 +7,16 @@ import pandas as pd
 import pytest
 from small_workspace import CORPUS, DATASET, QUESTIONS, judge, key, put_gold
 
-from berdseye.annotation.adjudication import adjudicate
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.adjudication import adjudicate
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
-from berdseye.data.runs import Run, load_run, run_files, save_run
+from berdseye.data.runs.stored import Run, load_run, run_files, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.failures.attribution import others_of, pool_ranks, reasons_of_holes
 from berdseye.evaluation.failures.charts import PICKED, hole_chart
 from berdseye.evaluation.failures.hole_map import LENGTHS, hole_map
-from berdseye.evaluation.failures.reasons import REASONS, reason_counts
-from berdseye.evaluation.label_sources import parse_label_source
-from berdseye.evaluation.labelled_runs import labelled_run
+from berdseye.evaluation.failures.reasons import REASONS, others_of, pool_ranks, reason_counts, reasons_of_holes
+from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.sources import parse_label_source
 
 # Zoos: [0, 1, 2] ranked; cars: [3, 2]. Passage 2 supports "Zoos harm." only at rank 3; nothing supports "Zoos protect.".
 GOLD = {

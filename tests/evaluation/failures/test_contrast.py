@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.data.records import Passage, Perspective, Question
-from berdseye.evaluation.counted import Counted
 from berdseye.evaluation.failures.contrast import Contrast, contrast_table
 from berdseye.evaluation.failures.contrast import contrast as contrast_of
-from berdseye.evaluation.failures.contrast_charts import difference_bars, slope_chart
-from berdseye.evaluation.failures.rank_moves import names_of, rank_moves
-from berdseye.evaluation.labelled_runs import LabelledRun
+from berdseye.evaluation.failures.contrast_charts import difference_bars, names_of, rank_moves, slope_chart
+from berdseye.evaluation.labels.runs import LabelledRun
 from berdseye.evaluation.measures import Measure, parse_measures
+from berdseye.evaluation.scores.counted import Counted
 
 [PRECISION] = parse_measures("Precision@2")
 [MRECALL] = parse_measures("MRecall@2")

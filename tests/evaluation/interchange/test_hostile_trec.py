@@ -7,8 +7,7 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.evaluation.interchange.ranking import labelled
-from berdseye.evaluation.interchange.trec_qrels import read_trec_qrels
-from berdseye.evaluation.interchange.trec_run import parse_trec_run, read_trec_run, trec_run
+from berdseye.evaluation.interchange.trec import parse_trec_run, read_trec_qrels, read_trec_run, trec_run
 
 DIGITS = "1" * 5000
 

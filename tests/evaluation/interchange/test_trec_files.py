@@ -7,21 +7,19 @@ import numpy as np
 import pytest
 from small_workspace import CORPUS, DATASET, put_gold
 
-from berdseye.annotation.judgments import Judgments
-from berdseye.data.datasets import load_dataset
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
-from berdseye.data.runs import Run
+from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.interchange.jsonl import jsonl_labels, jsonl_run, read_jsonl_run
 from berdseye.evaluation.interchange.made_elsewhere import Missing, as_run, judged_by_file, read_labels, read_run
-from berdseye.evaluation.interchange.ranking import corpus_numbers, labelled, ranked
-from berdseye.evaluation.interchange.rows import file_name
-from berdseye.evaluation.interchange.trec_qrels import diversity_qrels, read_trec_qrels, trec_qrels
-from berdseye.evaluation.interchange.trec_run import read_trec_run, trec_run
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.interchange.ranking import corpus_numbers, file_name, labelled, ranked
+from berdseye.evaluation.interchange.trec import diversity_qrels, read_trec_qrels, read_trec_run, trec_qrels, trec_run
+from berdseye.evaluation.labels.qrels import pooled_qrels
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.qrels import pooled_qrels
-from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.scores.scoring import score_run
 
 ASKED = ["a b", "100%", "c"]
 IDS = np.array([[9, 3, -1], [12, 5, 4], [-1, -1, -1]])

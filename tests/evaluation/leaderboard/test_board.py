@@ -7,15 +7,14 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from berdseye.data.runs import RunManifest
-from berdseye.evaluation.enough_judged import withheld
-from berdseye.evaluation.intervals import mean_with_interval
-from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, board, laid_out
+from berdseye.data.runs.stored import RunManifest
+from berdseye.evaluation.leaderboard.board import AVERAGE, best_first, board, laid_out, printed_rows
 from berdseye.evaluation.leaderboard.charts import quality_against_cost, standings
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
-from berdseye.evaluation.leaderboard.printed import printed_rows
 from berdseye.evaluation.measures import Unit
-from berdseye.evaluation.scoring import Score
+from berdseye.evaluation.scores.enough_judged import withheld
+from berdseye.evaluation.scores.scoring import Score
+from berdseye.evaluation.statistics.intervals import mean_with_interval
 
 GOOD, POOR = np.repeat([1.0, 0.0], [18, 2]), np.repeat([1.0, 0.0], [4, 16])
 

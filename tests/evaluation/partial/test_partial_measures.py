@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from made_ranks import hand_made, random_matrices
 
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.evaluation.partial.classic_measures import (
+from berdseye.evaluation.partial.rank_matrices import (
+    NOT_FOUND,
+    Bools,
+    RankMatrices,
     average_precision,
     measured,
     ndcg,
@@ -16,7 +19,6 @@ from berdseye.evaluation.partial.classic_measures import (
     recall,
     system_means,
 )
-from berdseye.evaluation.partial.rank_matrices import NOT_FOUND, Bools, RankMatrices
 
 
 def test_hand_worked_values() -> None:

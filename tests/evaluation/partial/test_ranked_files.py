@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.partial.ranked_files import read_qrels_file, read_run_file, read_run_files
-from berdseye.evaluation.partial.ranked_sets import from_files
+from berdseye.evaluation.partial.ranked_sets import from_files, read_qrels_file, read_run_file, read_run_files
 
 
 def written(path: Path, text: str) -> Path:

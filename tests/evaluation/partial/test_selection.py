@@ -5,7 +5,7 @@ import pytest
 from made_ranks import hand_made, random_matrices
 from scipy.stats import kendalltau
 
-from berdseye.evaluation.partial.classic_measures import recall, system_means
+from berdseye.evaluation.partial.rank_matrices import recall, system_means
 from berdseye.evaluation.partial.selection import (
     choice_agreement,
     extreme_choice,

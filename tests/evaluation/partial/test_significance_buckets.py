@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from made_ranks import hand_made, random_matrices
 from scipy.stats import ttest_rel
 
-from berdseye.evaluation.partial.classic_measures import recall
-from berdseye.evaluation.partial.selection import first_found, only
-from berdseye.evaluation.partial.significance_buckets import (
+from berdseye.evaluation.partial.rank_agreement import (
     BUCKETS,
     PairTests,
     annotated,
@@ -20,6 +18,8 @@ from berdseye.evaluation.partial.significance_buckets import (
     paired_t_tests,
     significant,
 )
+from berdseye.evaluation.partial.rank_matrices import recall
+from berdseye.evaluation.partial.selection import first_found, only
 
 
 def test_paired_t_tests_are_scipys() -> None:

@@ -9,15 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berdseye.data.datasets.pir_tasks import PirTask, pir_task
 from berdseye.data.errors import BadInputError
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.protocol import Completion
-from berdseye.data.pir_tasks import PirTask, pir_task
 from berdseye.data.records import Ids
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.pir.extraction import extractions, with_perspectives
-from berdseye.evaluation.pir.locations import ELSEWHERE, location_matrix
-from berdseye.evaluation.pir.shares import perspective_shares, shares_over_roots
+from berdseye.evaluation.pir.measures import (
+    ELSEWHERE,
+    extractions,
+    location_matrix,
+    perspective_shares,
+    shares_over_roots,
+    with_perspectives,
+)
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.retrieval.registry import parse_pipeline
 

@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
+from berdseye.data.datasets.pir_reformat import reformat
+from berdseye.data.datasets.pir_tasks import PirTask, pir_task
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.protocol import Completion
-from berdseye.data.pir_reformat.registry import reformat
-from berdseye.data.pir_tasks import PirTask, pir_task
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.pir.recall import perspective_recalls
+from berdseye.evaluation.pir.measures import perspective_recalls
 from berdseye.evaluation.pir.task_search import TaskSearch
-from berdseye.evaluation.studies.pir.setting import Setting
+from berdseye.evaluation.studies.pir.paper import Setting
 from berdseye.evaluation.studies.pir.study import PARTS, pir_study
-from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.studies.store import load_result, save_result
+from berdseye.evaluation.studies.result import StudyResult, Table, load_result, save_result
 from berdseye.retrieval.registry import parse_pipeline
 
 NOTEBOOK = "bm25(okapi-notebook)"

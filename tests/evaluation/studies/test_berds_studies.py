@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.corpora import add_corpus
-from berdseye.data.datasets import GOLD, save_dataset
+from berdseye.data.datasets.stored import GOLD, save_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Perspective, Question
-from berdseye.data.runs import list_runs, load_run, save_run
+from berdseye.data.runs.stored import list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.published import published, published_names
-from berdseye.evaluation.studies.berds.base import base
-from berdseye.evaluation.studies.berds.beside import beside, paper_name
+from berdseye.evaluation.studies.berds.base import base, beside, paper_name
 from berdseye.evaluation.studies.berds.depth import coverage, union
 from berdseye.evaluation.studies.berds.diversity import diversity, tuning
 from berdseye.evaluation.studies.berds.sides import following, leaning
@@ -110,7 +109,7 @@ def test_leaning_and_sycophancy(gatherer: Gatherer, monkeypatch: pytest.MonkeyPa
     assert cells.loc["opposing", ["n", "undefined"]].tolist() == [0, 2]
     assert cells.loc["supporting", ["n", "undefined"]].tolist() == [2, 0]
     monkeypatch.setattr(
-        "berdseye.evaluation.kept_rankings.search", None
+        "berdseye.evaluation.studies.gathering.search", None
     )  # what was searched for once is not searched for again
     assert following(gatherer, ALL, k=1).tables[0].cells.equals(follow.tables[0].cells)
     with pytest.raises(TypeError):

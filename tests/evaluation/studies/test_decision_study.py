@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.runs import load_run, run_name
+from berdseye.data.runs.stored import load_run, run_name
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.measures import parse_measure

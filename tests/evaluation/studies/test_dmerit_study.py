@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from small_workspace import build
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.evidence_sets import read_evidence_set
 from berdseye.data.errors import BadInputError
-from berdseye.data.evidence_sets import read_evidence_set
-from berdseye.data.runs import save_run
+from berdseye.data.runs.stored import save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.partial.ranked_sets import RankedSet, from_evidence, from_runs
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.dmerit import dmerit_study
-from berdseye.evaluation.studies.dmerit_settings import HERE, PAPER, PUBLISHED_SYSTEMS
-from berdseye.evaluation.studies.store import load_result, save_result
+from berdseye.evaluation.studies.dmerit.study import dmerit_study
+from berdseye.evaluation.studies.dmerit.systems import HERE, PAPER, PUBLISHED_SYSTEMS
+from berdseye.evaluation.studies.result import load_result, save_result
 
 TOPICS = ("trams", "zoos", "soup", "chess", "rivers", "violins")
 VERBS = ("carry people", "cost money", "please children", "need care", "are old", "make noise", "come from far")

@@ -9,21 +9,26 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from berdseye.data.datasets.pir_tasks import pir_task
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.pir_tasks import pir_task
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.answering.asking import Asker
-from berdseye.evaluation.answering.essays import polarities_by_detector, polarities_by_model
-from berdseye.evaluation.answering.short_answers import contains, exact_match, normalised, read_accepted
+from berdseye.evaluation.answering.downstream import (
+    contains,
+    exact_match,
+    normalised,
+    polarities_by_detector,
+    polarities_by_model,
+    read_accepted,
+)
 from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
-from berdseye.evaluation.studies.pir_downstream import Downstream, paper_row, pir_downstream
-from berdseye.evaluation.studies.result import StudyResult
-from berdseye.evaluation.studies.store import save_result
+from berdseye.evaluation.studies.pir.downstream import Downstream, paper_row, pir_downstream
+from berdseye.evaluation.studies.result import StudyResult, save_result
 from berdseye.retrieval.registry import parse_pipeline
 from tests.data.language_models.scripted import ScriptedModel
 

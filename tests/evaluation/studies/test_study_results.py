@@ -8,8 +8,7 @@ import pytest
 
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.studies.result import StudyResult, Table
-from berdseye.evaluation.studies.store import list_results, load_result, save_result
+from berdseye.evaluation.studies.result import StudyResult, Table, list_results, load_result, save_result
 
 CELLS = pd.DataFrame(
     [

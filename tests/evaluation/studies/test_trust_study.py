@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from berdseye.annotation.judgments import Judgments
+from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
-from berdseye.data.runs import load_run, run_name
+from berdseye.data.runs.stored import load_run, run_name
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.studies.result import StudyResult
 from berdseye.evaluation.studies.trust import trust_study

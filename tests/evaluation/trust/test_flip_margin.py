@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from made_lists import lists_of, random_lists
 
 from berdseye.evaluation.measures import Measure, parse_measures
-from berdseye.evaluation.trust.flip_margin import flip_margin
+from berdseye.evaluation.trust.flip_margin import Groups, cheapest_outcomes, flip_margin
 from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
-from berdseye.evaluation.trust.perspective_changes import Groups, cheapest_outcomes
 
 PRECISION, MRECALL = parse_measures("Precision@2 MRecall@2")
 

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from berdseye.annotation.judgments import Judgments, PairRecord
-from berdseye.data.datasets import GOLD, load_dataset
+from berdseye.annotation.judgments.log import Judgments, PairRecord
+from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
-from berdseye.data.run_pairs import run_pairs
-from berdseye.data.runs import Run, load_run, run_name
+from berdseye.data.runs.pairs import run_pairs
+from berdseye.data.runs.stored import Run, load_run, run_name
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.registry import parse_detector
-from berdseye.evaluation.label_sources import parse_label_source
+from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
-from berdseye.evaluation.scoring import score_run
+from berdseye.evaluation.scores.scoring import score_run
 from berdseye.evaluation.trust.labelled_lists import calibrated_chance, labelled_lists
 
 

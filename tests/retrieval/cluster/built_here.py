@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from berdseye.data.atomic import write_json
 from berdseye.data.corpora import Corpus
+from berdseye.data.files.atomic import write_json
 from berdseye.data.records import Passage, Ranking
-from berdseye.retrieval.cluster.dense_shards import Source, build_shard, train
-from berdseye.retrieval.cluster.server import ShardServer
-from berdseye.retrieval.cluster.sharded_indexes import ShardedDense, ShardedLexical
+from berdseye.retrieval.cluster.building import Source, build_shard, train
+from berdseye.retrieval.cluster.searching import ShardedDense, ShardedLexical
+from berdseye.retrieval.cluster.servers import ShardServer
 from berdseye.retrieval.cluster.shards import Plan
 from berdseye.retrieval.dense.ranker import DenseIndexer
-from berdseye.retrieval.protocol import Indexer, Ranker
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Indexer, Query, Ranker
 
 
 def build_here(corpus: Corpus, indexer: Indexer[Any], shards: int) -> Plan:

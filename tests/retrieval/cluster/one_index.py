@@ -4,10 +4,9 @@ import numpy as np
 from tied_corpus import QUESTIONS
 
 from berdseye.data.corpora import Corpus
-from berdseye.retrieval.protocol import Searchable
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.pipeline import search, search_passages
+from berdseye.retrieval.protocol import Query, Searchable
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search, search_passages
 
 PIPELINES = (
     "bm25",

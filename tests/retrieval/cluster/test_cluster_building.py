@@ -13,7 +13,7 @@ from several_nodes import SeveralNodes
 from tied_corpus import write_tied_corpus
 
 from berdseye.data.corpora import Corpus
-from berdseye.data.corpora.parts import part_path
+from berdseye.data.corpora.corpus import part_path
 from berdseye.data.errors import BerdseyeError, UnavailableError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.cluster.building import build_shards
@@ -21,8 +21,8 @@ from berdseye.retrieval.cluster.connection import Connection
 from berdseye.retrieval.cluster.shards import Plan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.pipeline import search, search_passages
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search, search_passages
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 MANY = 60

@@ -13,11 +13,11 @@ from berdseye.data.corpora import Corpus
 from berdseye.data.errors import UnavailableError
 from berdseye.data.records import Ranking
 from berdseye.retrieval.cluster.building import build_shards
-from berdseye.retrieval.cluster.collection import ShardedCollection, sharded
 from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.searching import ShardedCollection, sharded
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.passage_collections import Stored
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.registry import parse_pipeline
 
 WORDS = LexicalIndexer()

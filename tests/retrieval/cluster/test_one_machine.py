@@ -9,8 +9,8 @@ from one_index import QUERIES
 from tied_corpus import write_tied_corpus
 
 from berdseye.data.workspace import Workspace
+from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search
 
 # Builds by the command line and searches; prints what was found, and who listens where beyond this machine.
 SESSION = """
@@ -21,10 +21,10 @@ import psutil
 from typer.testing import CliRunner
 from berdseye.app.cli import cli
 from berdseye.data.corpora import Corpus
-from berdseye.retrieval.cluster.collection import sharded
+from berdseye.retrieval.cluster.searching import sharded
 from berdseye.retrieval.cluster.connection import connect
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search_passages
+from berdseye.retrieval.pipeline import search_passages
 
 workspace, queries = sys.argv[1], json.loads(sys.argv[2])
 with connect("local", object_store=80_000_000) as cluster:

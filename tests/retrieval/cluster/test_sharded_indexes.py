@@ -9,13 +9,13 @@ from tied_corpus import write_tied_corpus
 from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.cluster.collection import served
+from berdseye.retrieval.cluster.searching import served
 from berdseye.retrieval.cluster.shards import Plan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
-from berdseye.retrieval.lexical.statistics import Statistics
+from berdseye.retrieval.lexical.scoring import Statistics
+from berdseye.retrieval.pipeline import search, search_passages
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search, search_passages
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 

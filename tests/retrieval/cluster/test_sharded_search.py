@@ -11,12 +11,12 @@ from berdseye.data.corpora import Corpus
 from berdseye.data.errors import StaleError, UnavailableError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.cluster.building import build_shards
-from berdseye.retrieval.cluster.collection import sharded
 from berdseye.retrieval.cluster.connection import Connection
+from berdseye.retrieval.cluster.searching import sharded
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
+from berdseye.retrieval.pipeline import search, search_passages
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search, search_passages
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 

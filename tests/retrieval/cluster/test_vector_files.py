@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berdseye.retrieval.cluster.vector_files import VectorFiles
+from berdseye.retrieval.cluster.encoding import VectorFiles
 
 COUNT = 40
 VECTORS = np.random.default_rng(0).normal(size=(COUNT, 3)).astype(np.float32)

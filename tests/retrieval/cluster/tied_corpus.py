@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from berdseye.data.corpora import Corpus, Kind, Manifest
-from berdseye.data.corpora.parts import SCHEMA, part_path, write_part
+from berdseye.data.corpora.corpus import SCHEMA, part_path, write_part
 from berdseye.data.workspace import Workspace
 
 _WORDS = [

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Scores
-from berdseye.data.static_embedding import static_embedding
 from berdseye.retrieval.dense.index import METRICS, DenseIndex
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 

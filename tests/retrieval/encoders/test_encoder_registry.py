@@ -10,8 +10,8 @@ import pytest
 import tiny_models
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Passage
-from berdseye.data.static_embedding import static_embedding
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE
 from berdseye.retrieval.encoders.registry import known_encoders, open_cross_encoder, open_encoder, open_sparse_encoder
 

@@ -10,7 +10,7 @@ import tiny_models
 import torch
 
 from berdseye.data.errors import BerdseyeError
-from berdseye.evaluation.kept_rankings import np as ranking_numpy
+from berdseye.evaluation.studies.gathering import np as ranking_numpy
 from berdseye.retrieval.encoders.registry import open_encoder
 
 

@@ -10,8 +10,8 @@ import tiny_models
 from berdseye.data.records import Pair
 from berdseye.detectors.quality import auroc
 from berdseye.detectors.training.cross_encoder import CrossEncoderLearner, last_layer
-from berdseye.detectors.training.settings import Settings
-from berdseye.retrieval.encoders.segments import open_saved, segment_encoder
+from berdseye.detectors.training.loop import Settings
+from berdseye.retrieval.encoders.cross import open_saved, segment_encoder
 
 TOPICS = ("zoos", "nuclear power", "school uniforms", "the monarchy", "lotteries", "whaling", "robots", "dams")
 PASSAGE = "People argue about {0}. Many towns have looked into {0} and say that {0} did them good over the years."

@@ -4,7 +4,7 @@ import pytest
 
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.extraction import Extracted, extract, qa_f1
+from berdseye.retrieval.expansion.language_model import Extracted, extract, qa_f1
 from tests.data.language_models.scripted import ScriptedModel
 
 ANSWERS = {

@@ -13,8 +13,7 @@ from berdseye.data.grammar import parse
 from berdseye.data.language_models.api import ApiModel, Price
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.model_source import ModelSource
-from berdseye.retrieval.expansion.prompts import EXPANSION
+from berdseye.retrieval.expansion.language_model import EXPANSION, ModelSource
 from berdseye.retrieval.expansion.protocol import Failure
 from berdseye.retrieval.expansion.registry import parse_source
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words, refusal

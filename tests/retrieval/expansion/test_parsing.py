@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.retrieval.expansion.parsing import LARGEST, json_values, parse_statements
+from berdseye.retrieval.expansion.language_model import LARGEST, json_values, parse_statements
 
 YES, NO, MAYBE = "Yes, they teach children.", "No, animals suffer there.", "It depends on the zoo."
 

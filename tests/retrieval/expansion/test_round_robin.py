@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berdseye.data.records import Ranking
-from berdseye.retrieval.expansion.merge import round_robin
+from berdseye.retrieval.expansion.ranker import round_robin
 
 
 def ranking(*ids: int) -> Ranking:

@@ -5,7 +5,7 @@ import pytest
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.file_source import read_generated
-from berdseye.retrieval.expansion.typed import TypedPerspectives
+from berdseye.retrieval.expansion.manual import TypedPerspectives
 from tests.killable import fork_server
 from tests.retrieval.expansion.typing_process import type_many
 

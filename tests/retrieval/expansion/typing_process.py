@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.typed import TypedPerspectives
+from berdseye.retrieval.expansion.manual import TypedPerspectives
 
 
 def type_many(folder: Path, name: str, count: int) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.data.records import Ranking
-from berdseye.retrieval.fusion.fusions import NORMALISATIONS, reciprocal_rank, weighted
+from berdseye.retrieval.fusion import NORMALISATIONS, reciprocal_rank, weighted
 
 Scored = dict[int, float]
 # A quarter, so that float32 holds them exactly and equal scores abound.

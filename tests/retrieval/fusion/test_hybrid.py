@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from berdseye.data.records import Ranking
-from berdseye.retrieval.fusion.ranker import Hybrid
+from berdseye.retrieval.fusion import Hybrid
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search_passages
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import passages_of
 

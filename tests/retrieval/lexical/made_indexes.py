@@ -6,9 +6,9 @@ from tempfile import mkdtemp
 from unittest.mock import patch
 
 from berdseye.data.records import Ranking
-from berdseye.retrieval.lexical.building import build_postings
 from berdseye.retrieval.lexical.index import LexicalIndex
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.lexical.writing import build_postings
 
 
 def index_of(folder: Path, texts: Sequence[str], tokenizer: str = "spaces", batch: int = 1000) -> LexicalIndex:

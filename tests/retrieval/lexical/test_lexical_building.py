@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.retrieval.lexical.bm25 import BM25
-from berdseye.retrieval.lexical.building import build_postings
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.lexical.writing import build_postings
 from tests.retrieval.lexical.made_indexes import index_of
 
 ODD = ("a", "b", "ab", "", "é", "\ud800", "\udfff", "\U0001f600", "\n", "x\ny", "\x00", "zz", "\uffff")
@@ -24,9 +24,9 @@ def built(folder: Path, texts: list[str], *, batch: int, block: int, stretch: in
     """The files of an index whose blocks and merged stretches have these sizes."""
     folder.mkdir()
     with (
-        patch("berdseye.retrieval.lexical.building._BLOCK_TOKENS", block),
-        patch("berdseye.retrieval.lexical.postings_writer._STRETCH", stretch),
-        patch("berdseye.retrieval.lexical.postings_writer._TERMS", stretch),
+        patch("berdseye.retrieval.lexical.writing._BLOCK_TOKENS", block),
+        patch("berdseye.retrieval.lexical.writing._STRETCH", stretch),
+        patch("berdseye.retrieval.lexical.writing._TERMS", stretch),
         patch("os.fsync"),
     ):
         batches = [texts[start : start + batch] for start in range(0, len(texts), batch)]

@@ -15,8 +15,7 @@ from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
 from berdseye.retrieval.lexical.index import LexicalIndex
 from berdseye.retrieval.lexical.kernels import best
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
-from berdseye.retrieval.lexical.scoring import Scoring
-from berdseye.retrieval.lexical.statistics import combined
+from berdseye.retrieval.lexical.scoring import Scoring, combined
 from tests.retrieval.lexical.made_indexes import as_dict, index_of
 
 CITY = [

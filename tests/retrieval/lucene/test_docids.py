@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lucene_indexes import corpus_of_rows
 
-import berdseye.retrieval.lucene.docids as docids_module
-from berdseye.data.corpora.parts import SCHEMA, part_path, write_part
+import berdseye.retrieval.lucene.documents as docids_module
+from berdseye.data.corpora.corpus import SCHEMA, part_path, write_part
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.lucene.docids import DocidIndexer, Docids
+from berdseye.retrieval.lucene.documents import DocidIndexer, Docids
 from berdseye.retrieval.passage_collections import Stored
 
 

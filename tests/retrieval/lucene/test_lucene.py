@@ -21,13 +21,11 @@ from berdseye.retrieval.lexical.bm25 import BM25
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from berdseye.retrieval.lexical.ranker import bm25
 from berdseye.retrieval.lucene.documents import documents_of
-from berdseye.retrieval.lucene.index import LuceneIndex, open_index
+from berdseye.retrieval.lucene.index import LuceneIndex, index_folder, open_index
 from berdseye.retrieval.lucene.java import in_java
-from berdseye.retrieval.lucene.locating import index_folder
 from berdseye.retrieval.lucene.ranker import lucene_ranker
 from berdseye.retrieval.passage_collections import Stored
-from berdseye.retrieval.protocol import Ranker
-from berdseye.retrieval.queries import as_queries
+from berdseye.retrieval.protocol import Ranker, as_queries
 
 pytestmark = needs_pyserini
 

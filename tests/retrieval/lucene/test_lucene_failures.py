@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
-from berdseye.retrieval.lucene.failures import explained
-from berdseye.retrieval.lucene.locating import index_folder
+from berdseye.retrieval.lucene.index import index_folder
+from berdseye.retrieval.lucene.java import explained
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from berdseye.data.records import Ranking
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.lucene.index import Hits, Similarity, StoredDocument
 from berdseye.retrieval.lucene.ranker import Lucene
-from berdseye.retrieval.page_search import searchable
-from berdseye.retrieval.passage_collections import Loose, Stored
-from berdseye.retrieval.queries import as_queries
+from berdseye.retrieval.passage_collections import Loose, Stored, searchable
+from berdseye.retrieval.protocol import as_queries
 
 
 class Scored:

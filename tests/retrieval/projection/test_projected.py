@@ -7,17 +7,16 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.dense.layouts import LAYOUTS
+from berdseye.retrieval.dense.index import LAYOUTS
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.projection.forms import FORMS, ROOTED
 from berdseye.retrieval.projection.perspectives import FromData, perspective_source
 from berdseye.retrieval.projection.ranker import Projected
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.protocol import Query, Surroundings
 from berdseye.retrieval.registry import parse_pipeline
-from berdseye.retrieval.search import search_passages
 from tests.data.language_models.scripted import ScriptedModel
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair, Perspective, Question, Scores
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.typed import TypedPerspectives
+from berdseye.retrieval.expansion.manual import TypedPerspectives
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.queries import Query, query_of
+from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.protocol import Query, Surroundings, query_of
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.rerank.cover import Cover, choose
-from berdseye.retrieval.search import search_passages
 from tests.retrieval.made_encoders import passages_of
 
 PROBABILITY = st.integers(0, 8).map(lambda n: n / 8)

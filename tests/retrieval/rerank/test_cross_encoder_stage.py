@@ -9,10 +9,10 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage, Scores
 from berdseye.retrieval.encoders.registry import open_cross_encoder
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
-from berdseye.retrieval.search import search_passages
 from tests.retrieval.encoders import tiny_models
 from tests.retrieval.made_encoders import TableCrossEncoder, passages_of
 

@@ -12,10 +12,10 @@ from berdseye.data.records import Ids, Passage, Scores
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.passage_collections import Loose
-from berdseye.retrieval.queries import Query
+from berdseye.retrieval.pipeline import search, search_passages
+from berdseye.retrieval.protocol import Query
 from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.rerank.mmr import MMR
-from berdseye.retrieval.search import search, search_passages
 from tests.retrieval.corpus_files import CITY, corpus_of
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 

@@ -1,0 +1,285 @@
+"""Who judges what next in a batch: pairs are reserved for a person when they are shown, so that no pair is ever out to more
+people than were asked for. A reservation that its person does not come back to lapses after the batch's `hold`.
+
+Every step is one transaction that others on the same batch wait for.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+)
+
+from berdseye.annotation.batches.dealing import arm
+from berdseye.annotation.batches.stored import Batch
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import WORD_KINDS, Annotator, Judgments, PairRecord, event_row
+from berdseye.annotation.judgments.recorded import NOTHING, Beside, Given, skip_fields, word_fields
+from berdseye.annotation.judgments.schema import batch_events, batch_items, batches, events, reservations
+from berdseye.data.errors import BadInputError
+
+_PERSON: BindParameter[Any] = bindparam("person")
+_NOW: BindParameter[Any] = bindparam("now")
+_PAIR: BindParameter[Any] = bindparam("pair_asked")
+_LATER, _UNDO, _UNDONE = events.alias(), events.alias(), events.alias()
+
+# Statements are made once, here and in the queue: making one takes longer than running it, and others wait meanwhile.
+_BATCH: BindParameter[Any] = bindparam("batch")
+_TURN = select(batches.c.id).where(batches.c.id == _BATCH).with_for_update()
+_LAST_BATCH_EVENT = (
+    select(batch_events.c.kind).where(batch_events.c.batch_id == _BATCH).order_by(batch_events.c.id.desc()).limit(1)
+)
+_KNOWN = select(events.c.id).where(events.c.uid == bindparam("known"))
+_ADD_EVENT = events.insert().returning(events.c.id)
+_LAPSED = and_(reservations.c.batch_id == _BATCH, reservations.c.until <= _NOW)
+_MINE = and_(reservations.c.batch_id == _BATCH, reservations.c.annotator_id == _PERSON)
+_RELEASE = reservations.delete().where(or_(_MINE, _LAPSED))
+_RELEASE_PAIR = reservations.delete().where(or_(and_(_MINE, reservations.c.pair == _PAIR), _LAPSED))
+
+
+class Shown(NamedTuple):
+    """A detector's opinion of a pair, fixed when the batch was made."""
+
+    probability: float | None
+    decision: bool | None
+
+
+class BatchQueue:
+    """The queue of one batch; `clock` tells the time in seconds."""
+
+    def __init__(self, judgments: Judgments, batch: Batch, clock: Callable[[], float] = time.time) -> None:
+        self.judgments, self.batch, self._clock = judgments, batch, clock
+
+    def next(self, person: Annotator) -> str | None:
+        """The pair this person judges now, reserved for them: the one they hold, else the first that needs them.
+
+        None: nothing is left for them (now), or the batch is closed. Asking again gives the same pair.
+        """
+        self._admit(person)
+        with self._turn() as connection:
+            if self._is_closed(connection):
+                return None
+            held = self._held(connection, person)
+            key = held if held is not None else self._first(connection, person)
+            if key is not None:
+                self._reserve(connection, person, key)
+            return key
+
+    def give(
+        self, person: Annotator, pair: str, verdict: str, beside: Beside = NOTHING, *, uid: str | None = None
+    ) -> Given:
+        """Record a word on a pair of the batch, and give the reservation back. The same `uid` is recorded once.
+
+        A word that comes after its reservation lapsed is never thrown away.
+        """
+        passage = self.record(pair).passage if beside.evidence else ""
+        fields = word_fields(self.batch.task, verdict, passage, beside)
+        return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
+
+    def skip(self, person: Annotator, pair: str, beside: Beside = NOTHING) -> Given:
+        """Put a pair aside for good: it goes to someone else."""
+        return self._record(person, pair, skip_fields(beside))
+
+    def undo(self, person: Annotator) -> str | None:
+        """Take back this person's last action; its pair, where it is of this batch and still wanted, is next."""
+        self._admit(person)
+        with self._turn() as connection:
+            pair = self.judgments.undo(person, within=connection)
+            if pair is not None and self._seats(connection, person, pair) > 0 and not self._is_closed(connection):
+                self._release(connection, person)
+                self._reserve(connection, person, pair)
+            return pair
+
+    def leave(self, person: Annotator) -> None:
+        """Give back what is reserved for this person, at once."""
+        with self._turn() as connection:
+            self._release(connection, person)
+
+    def record(self, pair: str) -> PairRecord:
+        """The pair itself."""
+        return self.judgments.pair_records([pair])[pair]
+
+    def item(self, pair: str) -> Shown:
+        """What the detector says of a pair of the batch, where the batch was made with one."""
+        query = select(batch_items.c.probability, batch_items.c.decision).where(
+            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == pair
+        )
+        with self.judgments.reading() as connection:
+            return Shown(*connection.execute(query).one())
+
+    def done(self, person: Annotator) -> tuple[int, int]:
+        """How many pairs of the batch this person has dealt with, and how many there are."""
+        with self.judgments.reading() as connection:
+            touched, every = connection.execute(self._done_query, self._asked(person)).one()
+        return int(touched), int(every)
+
+    def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> Given:
+        self._admit(person)
+        row = event_row(person, pair, **fields, batch=self.batch.id)
+        with self._turn() as connection:
+            known = connection.execute(_KNOWN, {"known": row["uid"]}).scalar_one_or_none()
+            if known is not None:
+                return Given(known, late=False)
+            late = self._seats(connection, person, pair) < 1 and not self._has_word(connection, person, pair)
+            event = connection.execute(_ADD_EVENT, row).scalar_one()
+            self._release(connection, person, pair)
+            return Given(event, late and row["kind"] != "skip")
+
+    @contextmanager
+    def _turn(self) -> Iterator[Connection]:
+        """One at a time: SQLite locks at the beginning of every write, PostgreSQL on the batch's row."""
+        with writing(self.judgments.engine) as connection:
+            if connection.dialect.name != "sqlite":
+                connection.execute(_TURN, {"batch": self.batch.id})
+            yield connection
+
+    def _admit(self, person: Annotator) -> None:
+        if not self.batch.admits(person):
+            raise BadInputError(
+                f"Batch '{self.batch.name}' is not for {person.name}.",
+                hint=f"It is for {', '.join(p.name for p in self.batch.people)}.",
+            )
+
+    def _is_closed(self, connection: Connection) -> bool:
+        return connection.execute(_LAST_BATCH_EVENT, {"batch": self.batch.id}).scalar() == "close"
+
+    def _held(self, connection: Connection, person: Annotator) -> str | None:
+        """The pair reserved for this person, if it still needs them: they may have judged it on another page."""
+        found: str | None = connection.execute(self._held_query, self._asked(person)).scalar_one_or_none()
+        return found
+
+    def _first(self, connection: Connection, person: Annotator) -> str | None:
+        found: str | None = connection.execute(self._first_query, self._asked(person)).scalar_one_or_none()
+        return found
+
+    def _seats(self, connection: Connection, person: Annotator, pair: str) -> int:
+        """How many more people the pair can take, were this person's reservation not there."""
+        found = connection.execute(self._seats_query, self._asked(person, pair)).scalar_one_or_none()
+        return 0 if found is None else int(found)
+
+    def _has_word(self, connection: Connection, person: Annotator, pair: str) -> bool:
+        """Whether the word is a change of one that counts already."""
+        return connection.execute(self._word_query, self._asked(person, pair)).scalar_one_or_none() is not None
+
+    def _asked(self, person: Annotator, pair: str | None = None) -> dict[str, object]:
+        asked: dict[str, object] = {"person": person.id, "now": self._clock()}
+        return asked if pair is None else asked | {"pair_asked": pair}
+
+    @cached_property
+    def _held_query(self) -> Select[Any]:
+        return (
+            select(reservations.c.pair)
+            .join(batch_items, and_(batch_items.c.batch_id == reservations.c.batch_id, _same_pair()))
+            .where(
+                reservations.c.batch_id == self.batch.id,
+                reservations.c.annotator_id == _PERSON,
+                reservations.c.until > _NOW,
+                ~self._touched(),
+                _unfilled(),
+            )
+            .order_by(reservations.c.id.desc())
+            .limit(1)
+        )
+
+    @cached_property
+    def _first_query(self) -> Select[Any]:
+        order = [batch_items.c.priority, batch_items.c.place]
+        if self.batch.order == "disagreement":
+            order.insert(0, batch_items.c.split)
+        return (
+            select(batch_items.c.pair)
+            .where(
+                batch_items.c.batch_id == self.batch.id,
+                _unfilled(),
+                batch_items.c.judged + self._reserved() < batch_items.c.wanted,
+                ~self._touched(),
+            )
+            .order_by(*order)
+            .limit(1)
+        )
+
+    @cached_property
+    def _done_query(self) -> Select[Any]:
+        here = batch_items.c.batch_id == self.batch.id
+        every = select(func.count()).select_from(batch_items).where(here).scalar_subquery()
+        touched = select(func.count()).select_from(batch_items).where(here, self._touched()).scalar_subquery()
+        return select(touched, every)
+
+    @cached_property
+    def _seats_query(self) -> Select[Any]:
+        return select(batch_items.c.wanted - batch_items.c.judged - self._reserved()).where(
+            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR
+        )
+
+    @cached_property
+    def _word_query(self) -> Select[Any]:
+        return select(batch_items.c.pair).where(
+            batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR, self._touched()
+        )
+
+    def _reserve(self, connection: Connection, person: Annotator, pair: str) -> None:
+        self._release(connection, person, pair)
+        until = self._clock() + self.batch.hold
+        row = {"batch_id": self.batch.id, "pair": pair, "annotator_id": person.id, "until": until}
+        connection.execute(reservations.insert(), row)
+
+    def _release(self, connection: Connection, person: Annotator, pair: str | None = None) -> None:
+        """Drop this person's reservations (on a pair), and everyone's that have lapsed."""
+        asked = self._asked(person, pair) | {"batch": self.batch.id}
+        connection.execute(_RELEASE if pair is None else _RELEASE_PAIR, asked)
+
+    def _reserved(self) -> ColumnElement[int]:
+        """How many others hold the pair."""
+        return (
+            select(func.count())
+            .where(
+                reservations.c.batch_id == self.batch.id,
+                _same_pair(),
+                reservations.c.annotator_id != _PERSON,
+                reservations.c.until > _NOW,
+            )
+            .correlate(batch_items)
+            .scalar_subquery()
+        )
+
+    def _touched(self) -> ColumnElement[bool]:
+        """Whether the person's standing event on the pair is a word that counts here, or a skip."""
+        counts = events.c.kind == ("prefer" if self.batch.task == "prefer" else "judge")
+        if self.batch.blind:
+            counts = and_(counts, func.coalesce(events.c.shown, false()).is_(false()))
+        newer = exists().where(
+            _LATER.c.annotator_id == _PERSON,
+            _LATER.c.pair == events.c.pair,
+            _LATER.c.id > events.c.id,
+            _LATER.c.kind.in_(WORD_KINDS),
+            ~exists().where(_UNDONE.c.kind == "undo", _UNDONE.c.target == _LATER.c.id),
+        )
+        return exists().where(
+            events.c.annotator_id == _PERSON,
+            events.c.pair == batch_items.c.pair,
+            or_(counts, events.c.kind == "skip"),
+            ~exists().where(_UNDO.c.kind == "undo", _UNDO.c.target == events.c.id),
+            ~newer,
+        )
+
+
+def _same_pair() -> ColumnElement[bool]:
+    return reservations.c.pair == batch_items.c.pair
+
+
+def _unfilled() -> ColumnElement[bool]:
+    return batch_items.c.judged < batch_items.c.wanted

@@ -1,0 +1,75 @@
+"""Who judges what next outside batches: the pairs of chosen runs, in order, each for everyone who comes by.
+
+What an annotator judges next: the pairs of chosen runs that this person has neither judged nor skipped.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
+from berdseye.annotation.judgments.recorded import NOTHING, Beside, Given, last_undone, skip_fields, word_fields
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.runs.pairs import run_pairs
+from berdseye.data.runs.stored import load_run
+from berdseye.data.workspace import Workspace
+
+
+def pairs_of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> dict[str, PairRecord]:
+    """Pairs of the top k of each run, by key, each once, question by question and then by rank."""
+    found: dict[tuple[str, int, int, int], dict[str, PairRecord]] = {}
+    for name in runs:
+        run = load_run(workspace, name)
+        questions = load_dataset(workspace, run.manifest.dataset)
+        held = run_pairs(workspace, run, questions, k)
+        for (number, rank, place), pair in zip(held.places.tolist(), held.pairs, strict=True):
+            question, passage = questions[number], held.passages[int(run.ids[number, rank])]
+            record = PairRecord.of(question, question.perspectives[place], run.manifest.corpus, passage)
+            found.setdefault((run.manifest.dataset, number, rank, place), {})[pair.key] = record
+    ordered: dict[str, PairRecord] = {}
+    for place in sorted(found):
+        for key, record in found[place].items():
+            ordered.setdefault(key, record)
+    return ordered
+
+
+class RunsQueue:
+    """The queue of pairs by key, judged blind; nothing is reserved, and nobody's word makes a pair less wanted."""
+
+    def __init__(self, judgments: Judgments, pairs: Mapping[str, PairRecord]) -> None:
+        self.judgments, self._pairs = judgments, pairs
+
+    def next(self, person: Annotator) -> str | None:
+        """The pair that this person has just undone, else the first that they have not judged or skipped."""
+        touched = self.judgments.touched(person)
+        undone = last_undone(self.judgments, person)
+        if undone is not None and undone.pair in self._pairs and undone.pair not in touched:
+            return undone.pair
+        return next((key for key in self._pairs if key not in touched), None)
+
+    def give(
+        self, person: Annotator, pair: str, verdict: str, beside: Beside = NOTHING, *, uid: str | None = None
+    ) -> Given:
+        """Record a word; the same `uid` is recorded once."""
+        fields = word_fields("judge", verdict, self.record(pair).passage, beside)
+        self.judgments.add_pairs([self.record(pair)])
+        return Given(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
+
+    def skip(self, person: Annotator, pair: str, beside: Beside = NOTHING) -> Given:
+        """Put a pair aside for good."""
+        self.judgments.add_pairs([self.record(pair)])
+        return Given(self.judgments.append(person, pair, **skip_fields(beside)))
+
+    def undo(self, person: Annotator) -> str | None:
+        """Take back this person's last action; its pair is next."""
+        return self.judgments.undo(person)
+
+    def leave(self, person: Annotator) -> None:
+        """Nothing is reserved that could be given back."""
+
+    def record(self, pair: str) -> PairRecord:
+        """The pair itself."""
+        return self._pairs[pair]
+
+    def done(self, person: Annotator) -> tuple[int, int]:
+        """How many of the pairs this person has dealt with, and how many there are."""
+        touched = self.judgments.touched(person)
+        return sum(key in touched for key in self._pairs), len(self._pairs)

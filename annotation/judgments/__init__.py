@@ -1,0 +1,1 @@
+"""Judgments: the append-only event log, its database and schema, adjudication, and counts of verdicts."""

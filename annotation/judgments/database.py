@@ -1,0 +1,134 @@
+"""Opening the judgments database: SQLite by default, any PostgreSQL by URL, brought to the newest schema.
+
+What a query found as a table.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from filelock import FileLock
+from sqlalchemy import Connection, CursorResult, Engine, create_engine, event, func, select
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from berdseye.data.errors import BadInputError, UnavailableError
+
+
+def frame_of(result: CursorResult[Any]) -> pd.DataFrame:
+    """A row a row found, columns by their names in the query."""
+    # As plain tuples: pandas asks each of SQLAlchemy's rows whether it is a dataclass, which takes longer than all the rest.
+    return pd.DataFrame(map(tuple, result), columns=list(result.keys()))
+
+
+try:
+    import fcntl
+except ImportError:  # Windows, where writers take their chance with SQLite's own lock
+    fcntl = None  # type: ignore[assignment]
+
+_BUSY_SECONDS = 30
+_MIGRATING = 0x6265726473657965
+"""The advisory lock of migrations on PostgreSQL."""
+
+
+def open_database(url: str) -> Engine:
+    """An engine on the newest schema; every commit is on disk before it returns.
+
+    SQLite runs in WAL mode with `synchronous=FULL`; writers take the lock when they begin, and wait for each other.
+    """
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "postgresql" and parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        sqlite = parsed.get_backend_name() == "sqlite"
+        if sqlite and parsed.database:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        arguments: dict[str, Any] = {"timeout": _BUSY_SECONDS} if sqlite else {}
+        engine = create_engine(parsed, connect_args=arguments, pool_pre_ping=not sqlite)
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
+        # What cannot be read as a number may be a part of the password.
+        told = "its port is no number" if isinstance(error, ValueError) else str(error)
+        raise BadInputError(
+            f"The judgments URL cannot be used: {told}.",
+            hint="Write sqlite:///PATH or postgresql://USER@HOST/NAME (the latter needs the `postgres` extra).",
+        ) from error
+    if sqlite:
+        _make_durable(engine)
+    try:
+        _migrate(engine)
+    except DBAPIError as error:
+        raise UnavailableError(
+            f"The judgments database does not open: {error.orig}.",
+            where=shown_url(parsed),
+            hint="Check that it exists, is not damaged and may be written.",
+        ) from error
+    return engine
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes. On a SQLite file writers queue up in the order they come: SQLite's own lock is taken by
+    whoever asks at the right moment, so that among fifty people at once some would wait for ever."""
+    with _place_in_line(engine), engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def _place_in_line(engine: Engine) -> Iterator[None]:
+    database = engine.url.database
+    if fcntl is None or engine.dialect.name != "sqlite" or not database:
+        yield
+        return
+    with Path(f"{database}.writing").open("wb") as line:
+        fcntl.flock(line, fcntl.LOCK_EX)  # given up when the file is closed, be it by the death of the process
+        yield
+
+
+def shown_url(url: URL) -> str:
+    """An address as it may be shown: without a password, and without options, which may hold another."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def _make_durable(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def on_begin(connection: Any) -> None:
+        deferred = connection.get_execution_options().get("read_only", False)
+        connection.exec_driver_sql("BEGIN" if deferred else "BEGIN IMMEDIATE")
+
+
+def _migrate(engine: Engine) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parents[1] / "migrations"))
+    newest = ScriptDirectory.from_config(config).get_current_head()
+    if _revision(engine) == newest:
+        return
+    with _migration_lock(engine), engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_MIGRATING)))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect().execution_options(read_only=True) as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def _migration_lock(engine: Engine) -> FileLock | nullcontext[None]:
+    """One migration at a time of a SQLite file; a server has its own lock, which holds across machines."""
+    database = engine.url.database
+    return FileLock(f"{database}.migrating") if engine.dialect.name == "sqlite" and database else nullcontext()

@@ -1,0 +1,78 @@
+"""How much one person has judged today, and how fast.
+
+How long people have sat over each pair.
+"""
+
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, func, select
+
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.annotation.judgments.schema import events
+
+
+def seconds_by_pair(judgments: Judgments) -> dict[str, float]:
+    """The seconds of all timed words and skips on each pair, by its key; also of those that were changed or undone later, since
+    they took their time. Pairs that nobody was timed on, as outside of the Annotate page, are not there."""
+    query = (
+        select(events.c.pair, func.sum(events.c.seconds)).where(events.c.seconds.is_not(None)).group_by(events.c.pair)
+    )
+    with judgments.reading() as connection:
+        return {pair: float(seconds) for pair, seconds in connection.execute(query)}
+
+
+_MINE = events.c.annotator_id == bindparam("person")
+_RECENT = events.c.id >= bindparam("first_event")
+_UNDONE = select(events.c.target).where(events.c.kind == "undo", _MINE, _RECENT)
+# Made once: making a statement takes longer than running this one.
+_TODAY = select(events.c.seconds).where(
+    _RECENT,
+    _MINE,
+    events.c.kind.in_(("judge", "prefer", "skip")),
+    events.c.source == "annotate",
+    events.c.at >= bindparam("since"),
+    events.c.id.not_in(_UNDONE),
+)
+
+
+class Pace(NamedTuple):
+    """Words and skips of a day that stand; the median seconds of those that were timed, and pairs an hour at that rate.
+
+    The hour is one of judging: breaks are not in the seconds.
+    """
+
+    pairs: int
+    median_seconds: float | None
+    an_hour: float | None
+
+
+def midnight(now: datetime | None = None) -> str:
+    """When the day of this machine's clock began, as the log writes times."""
+    local = (now or datetime.now(UTC)).astimezone()
+    began = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    return began.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def first_event_since(judgments: Judgments, at: str) -> int:
+    """The id that no event since then is below: what keeps `pace` from reading the whole log."""
+    # Clocks of several machines differ a little, and ids follow commits: an hour more is read than need be.
+    before = (datetime.fromisoformat(at) - timedelta(hours=1)).isoformat(timespec="microseconds")
+    first = select(func.min(events.c.id)).where(events.c.at >= before)
+    newest = select(func.coalesce(func.max(events.c.id), 0))
+    with judgments.reading() as connection:
+        found = connection.execute(first).scalar()
+        return int(connection.execute(newest).scalar_one()) if found is None else int(found)
+
+
+def pace(judgments: Judgments, person: Annotator, since: str, first_event: int = 0) -> Pace:
+    """The pace of a person since a time; `first_event` is of `first_event_since`."""
+    asked = {"person": person.id, "since": since, "first_event": first_event}
+    with judgments.reading() as connection:
+        seconds = list(connection.execute(_TODAY, asked).scalars())
+    timed = [float(one) for one in seconds if one is not None]
+    if not timed:
+        return Pace(len(seconds), None, None)
+    spent = sum(timed)
+    return Pace(len(seconds), median(timed), 3600 * len(timed) / spent if spent > 0 else None)

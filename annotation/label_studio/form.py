@@ -1,0 +1,216 @@
+"""The labeling interface of each task, checked as Label Studio will check it.
+
+The labeling form, and the same pair, label and judgment as we write them and as Label Studio does.
+"""
+
+import html
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.judgments.log import VERDICTS, PairRecord, Verdict
+from berdseye.annotation.judgments.recorded import PREFERENCES, Preference, verdicts_of
+from berdseye.data.errors import BadInputError
+from berdseye.data.records import STANCES, pair_key
+from berdseye.data.texts.passages import clean
+
+GUIDELINE = (
+    "Does the passage support the perspective? Judge by what it says, not by what you know or believe. "
+    "Choose 'does not support' when it opposes the perspective or says nothing about it."
+)
+CONFIG = f"""<View>
+  <Header size="6" value="{GUIDELINE}"/>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <Header size="5" value="Perspective"/>
+  <Text name="perspective" value="$perspective" valueType="text"/>
+  <Header size="5" value="Passage"/>
+  <Text name="title" value="$title" valueType="text"/>
+  <Text name="passage" value="$passage" valueType="text"/>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true"
+           requiredMessage="Choose a verdict.">
+    <Choice value="supports" hotkey="1"/>
+    <Choice value="does not support" hotkey="2"/>
+    <Choice value="unsure" hotkey="3"/>
+  </Choices>
+  <TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
+            editable="true"/>
+</View>
+"""
+_UNTITLED = "(no title)"
+_NO_DATA: Mapping[str, Any] = MappingProxyType({})
+_OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not support": "supports"}
+
+
+class Word(NamedTuple):
+    """What a person says of a pair, as both sides can say it."""
+
+    verdict: Verdict | Preference
+    comment: str
+
+
+def task_data(pair: PairRecord) -> dict[str, Any]:
+    """The `data` of a task: all of the pair, under our own id."""
+    # An empty text makes Label Studio draw an error in its place.
+    return {"ext_id": pair.key, **asdict(pair), "title": pair.title or _UNTITLED}
+
+
+def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
+    """The pair that `task_data` wrote; None when the task is not ours or its texts were changed."""
+    try:
+        fields = {name: data[name] for name in PairRecord.__dataclass_fields__}
+    except KeyError:
+        return None
+    fields["stance"] = fields["stance"] if fields["stance"] in STANCES else None
+    texts = [value for name, value in fields.items() if name != "stance"]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    try:
+        if pair_key(fields["passage"], fields["perspective"]) != data.get("ext_id"):
+            return None
+    except UnicodeEncodeError:  # half of a character, which we write nowhere
+        return None
+    others = fields.keys() - {"passage", "perspective", "stance"}
+    fields |= {name: clean(fields[name]) for name in others}
+    return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
+
+
+def result_of(word: Word, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
+    """The `result` of an annotation of the task with this `data`; where it shows a decision, agreement with it."""
+    choice: str = word.verdict
+    if (decision := data.get("decision")) in _OPPOSITE and choice in _OPPOSITE:
+        choice = "agree" if choice == decision else "disagree"
+    regions = [_region("verdict", "choices", {"choices": [choice]})]
+    if word.comment:
+        regions.append(_region("comment", "textarea", {"text": [word.comment]}))
+    return regions
+
+
+def word_of(result: Any, data: Mapping[str, Any] = _NO_DATA) -> Word:
+    """The word in a `result` on the task with this `data`; raises `BadInputError` for a choice that is not ours, or none."""
+    regions = {r.get("from_name"): r.get("value") or {} for r in result or [] if isinstance(r, dict)}
+    choices = regions.get("verdict", {}).get("choices") or []
+    if not choices:
+        raise BadInputError("it holds no verdict", hint="Choose one in Label Studio.")
+    verdict = _verdict(choices[0], data.get("decision")) if len(choices) == 1 else None
+    if verdict is None:
+        raise BadInputError(
+            f"the choice {' and '.join(repr(c) for c in choices)} is none of its task",
+            hint="Give it its name back in the project's labeling interface, and judge this task again.",
+        )
+    text = regions.get("comment", {}).get("text") or []
+    comment = "\n".join(text) if isinstance(text, list) else str(text)
+    return Word(verdict, comment.strip())
+
+
+def prediction_of(probability: float, supports: bool, model_version: str) -> dict[str, Any]:
+    """A prediction; its score is the probability of the verdict it names: low scores are doubtful."""
+    verdict: Verdict = "supports" if supports else "does not support"
+    score = probability if supports else 1 - probability
+    return {"model_version": model_version, "score": score, "result": result_of(Word(verdict, ""))}
+
+
+def shown_version(model_version: str) -> str:
+    """A detector's name as Label Studio can list it: with commas between names, and without quotes."""
+    return model_version.replace(",", ";").replace('"', "'")
+
+
+def _region(name: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"id": name, "from_name": name, "to_name": "passage", "type": kind, "value": value}
+
+
+def _verdict(choice: object, decision: object) -> Verdict | Preference | None:
+    if isinstance(decision, str) and decision in _OPPOSITE:
+        if choice in ("agree", "disagree"):
+            return cast(Verdict, decision if choice == "agree" else _OPPOSITE[decision])
+        return "unsure" if choice == "unsure" else None
+    return next((known for known in (*VERDICTS, *PREFERENCES) if known == choice), None)
+
+
+_COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
+            editable="true"/>"""
+_VERIFY = f"""<View>
+  <Header size="6" value="Read the passage and decide for yourself, then say whether the decision below is right."/>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <Header size="5" value="Perspective"/>
+  <Text name="perspective" value="$perspective" valueType="text"/>
+  <Header size="5" value="Passage"/>
+  <Text name="title" value="$title" valueType="text"/>
+  <Text name="passage" value="$passage" valueType="text"/>
+  <Header size="5" value="Decision: the passage ... the perspective"/>
+  <Text name="decision" value="$decision" valueType="text"/>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Agree or disagree.">
+    <Choice value="agree" hotkey="1"/>
+    <Choice value="disagree" hotkey="2"/>
+    <Choice value="unsure" hotkey="3"/>
+  </Choices>
+  {_COMMENT}
+</View>
+"""
+_PREFER = f"""<View>
+  <Header size="5" value="Question"/>
+  <Text name="question" value="$question" valueType="text"/>
+  <View style="display: flex; gap: 2em">
+    <View style="flex: 1">
+      <Header size="5" value="First answer"/>
+      <Text name="passage" value="$passage" valueType="text"/>
+    </View>
+    <View style="flex: 1">
+      <Header size="5" value="Second answer"/>
+      <Text name="perspective" value="$perspective" valueType="text"/>
+    </View>
+  </View>
+  <Choices name="verdict" toName="passage" choice="single-radio" required="true" requiredMessage="Choose one.">
+    <Choice value="first" hotkey="1"/>
+    <Choice value="second" hotkey="2"/>
+    <Choice value="neither" hotkey="3"/>
+  </Choices>
+  {_COMMENT}
+</View>
+"""
+CONFIGS: Mapping[Task, str] = {"judge": CONFIG, "verify": _VERIFY, "prefer": _PREFER}
+CHOICES: Mapping[Task, tuple[str, ...]] = {
+    "judge": verdicts_of("judge"), "verify": ("agree", "disagree", "unsure"), "prefer": verdicts_of("prefer")
+}  # fmt: skip
+
+
+def check_config(config: str, title: str, task: Task = "judge") -> None:
+    """Raise `BadInputError` unless the labeling interface has our controls with exactly the choices of the task."""
+    hint = f"Put it back in project '{title}', Settings, Labeling Interface; nothing was sent."
+    try:
+        root = ET.fromstring(config)
+    except ET.ParseError as error:
+        raise BadInputError(f"The labeling interface cannot be read: {error}.", hint=hint) from error
+    choices = root.find(".//Choices[@name='verdict']")
+    if choices is None:
+        raise BadInputError("The labeling interface has no Choices named 'verdict'.", hint=hint)
+    found = {str(c.get("value")) for c in choices.iter("Choice")}
+    if found != set(CHOICES[task]):
+        odd = ", ".join(repr(c) for c in sorted(found ^ set(CHOICES[task])))
+        listed = ", ".join(repr(choice) for choice in CHOICES[task])
+        raise BadInputError(
+            f"The choices of 'verdict' must be {listed}; these are missing or not ours: {odd}.", hint=hint
+        )
+    if choices.get("toName") != "passage" or root.find(".//TextArea[@name='comment']") is None:
+        raise BadInputError(
+            "The labeling interface needs 'verdict' on the text 'passage' and a TextArea named 'comment'.",
+            hint=hint,
+        )
+
+
+def validated(task: Task) -> str:
+    """The labeling interface of a task, after the SDK's check of it; the server's comes with the making of a project."""
+    from label_studio_sdk.label_interface import LabelInterface  # takes two seconds: only when a project is made
+
+    LabelInterface(CONFIGS[task]).validate()
+    return CONFIGS[task]
+
+
+def instruction(text: str) -> str:
+    """Guidelines as the instruction of a project, which Label Studio shows as HTML: ours are text, in paragraphs."""
+    paragraphs = [html.escape(part.strip()) for part in text.split("\n\n") if part.strip()]
+    return "".join(f"<p>{part.replace(chr(10), '<br>')}</p>" for part in paragraphs)

@@ -1,0 +1,1 @@
+"""Results that pages share, computed once for all sessions."""

@@ -1,0 +1,203 @@
+"""What the detector lab measures: a detector, and the pairs whose labels count as right, read once for all sessions."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from berdseye.annotation.training_sets.store import find_set, list_sets
+from berdseye.app.access.session import judgments, workspace
+from berdseye.app.cached.runs import labelled
+from berdseye.app.components.plain_text import escaped
+from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
+from berdseye.data.datasets.stored import GOLD
+from berdseye.data.labels import LabelStore
+from berdseye.data.runs.stored import RunManifest, load_run
+from berdseye.detectors.labelling import label_keys
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.trained import detector_names
+from berdseye.evaluation.detection.pairs import (
+    JudgedPairs,
+    Learned,
+    learned,
+    of_gold,
+    of_people,
+    of_rows,
+    rows_to_test_on,
+)
+from berdseye.evaluation.detection.thresholds import RunChances, run_chances
+from berdseye.evaluation.labels.sources import HUMAN
+
+MADE_UP, FILE, SET = "human and made-up", "file", "set "
+_FILES = ("tsv", "csv", "jsonl", "parquet")
+_PROGRESS = "Asking {}…"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A detector with what it says of judged pairs, float32[n] without NaN. Of `known` pairs with a label, `unasked` it was
+    not asked about, and `seen` it learned from, which are left out."""
+
+    detector: Detector
+    judged: JudgedPairs
+    probabilities: Floats
+    known: int
+    unasked: int
+    seen: int
+
+
+def chosen_detector(key: str, label: str = "Detector", *, place: int = 0) -> Detector:
+    """One of the detectors of this workspace, or a name that is typed; the `place`-th stands there at first."""
+    names = detector_names(workspace())
+    chosen = st.selectbox(
+        label, names, index=min(place, len(names) - 1), key=key, bind="query-params", accept_new_options=True
+    )
+    return parse_detector(chosen or names[0], workspace())
+
+
+def chosen_pairs() -> JudgedPairs:
+    """The judged pairs of the widget `on`; its options stand in the address as they are shown."""
+    sets = {f"{SET}{made.id}": made.id for made in list_sets(workspace())}
+    options = [HUMAN, GOLD, MADE_UP, *sets, FILE]
+    first = HUMAN if len(_people(judgments().version(), demo=False).table) else GOLD
+    chosen = st.selectbox(
+        "Measured on",
+        options,
+        index=options.index(first),
+        key="on",
+        bind="query-params",
+        help="human: what people say (adjudicated, else the majority). gold: the labels that came with data sets, of the "
+        "passages of the stored runs. A training set: its questions that are held out.",
+    )
+    if chosen in (HUMAN, MADE_UP):
+        return _people(judgments().version(), demo=chosen == MADE_UP)
+    if chosen in sets:
+        made = find_set(workspace(), sets[chosen])
+        return _set(made.id, made.hash)
+    if chosen == FILE:
+        return _given()
+    written = tuple(sorted((p.name, p.stat().st_mtime_ns) for p in workspace().runs_folder.glob("*.json")))
+    return _gold(LabelStore(workspace()).state(GOLD), written)
+
+
+def _given() -> JudgedPairs:
+    """The rows of a file that a person gives; none before."""
+    given = st.file_uploader(
+        "Labelled pairs",
+        _FILES,
+        key="labelled-file",
+        help="Columns document, perspective, label (0 or 1), and if known question, title, dataset, corpus, stance, split: "
+        "of a file with splits the rows of split test count.",
+    )
+    return of_rows("", []) if given is None else _file(given.name, given.getvalue())
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading what people said…")
+def _people(version: int, *, demo: bool) -> JudgedPairs:
+    del version
+    return of_people(judgments(), demo=demo)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the gold labels of the stored runs…")
+def _gold(labels: str, runs: Sequence[tuple[str, int]]) -> JudgedPairs:
+    del labels, runs
+    return of_gold(workspace())
+
+
+@st.cache_resource(max_entries=8)
+def _set(made: str, version: str) -> JudgedPairs:
+    del version
+    return of_rows(f"{made} (held out)", rows_to_test_on(find_set(workspace(), made).pairs()))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the file…")
+def _file(name: str, content: bytes) -> JudgedPairs:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(content)
+        return of_rows(path.name, rows_to_test_on(read_labelled_pairs(path)))
+
+
+def measured(judged: JudgedPairs, detector: Detector, key: str) -> Measured:
+    """What is known of a detector on judged pairs; says on what it is measured, and offers what is missing.
+
+    `key` tells the widgets of several detectors apart.
+    """
+    known = _stored(detector, judged)
+    unasked = int(np.isnan(known).sum())
+    told = learned(workspace(), detector.name)
+    seen = told.seen(judged.table)
+    _warn(told, int(seen.sum()), len(seen), detector.name)
+    if unasked:
+        _offer(judged, detector, known, key)
+    with_seen = bool(seen.any()) and st.toggle(
+        "Count the pairs it learned from too", key=f"seen-{key}", help="The figures then flatter the detector."
+    )
+    kept = ~np.isnan(known) & (~seen | with_seen)
+    left = 0 if with_seen else int((seen & ~np.isnan(known)).sum())
+    return Measured(detector, judged.part(kept), known[kept], len(known), unasked, left)
+
+
+def stored_run(run: RunManifest, detector: Detector, k: int) -> RunChances:
+    """What a detector is known to say of a run's top k; nobody changes what is given."""
+    state = LabelStore(workspace()).state(detector.name)
+    return _run(run.name, run.created, detector.name, detector.version, k, state)
+
+
+def ask_of_run(run: RunManifest, detector: Detector) -> None:
+    """Ask a detector about the pairs of a run that it was not asked about yet."""
+    with st.spinner(_PROGRESS.format(escaped(detector.name))):
+        labelled(run, detector.name)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the run's probabilities…")
+def _run(name: str, created: str, detector: str, version: str, k: int, state: str) -> RunChances:
+    del created, version, state
+    return run_chances(workspace(), load_run(workspace(), name), parse_detector(detector, workspace()), k)
+
+
+def _stored(detector: Detector, judged: JudgedPairs) -> Floats:
+    state = LabelStore(workspace()).state(detector.name)
+    return _known(detector.name, detector.version, judged.hash, state, judged)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading what the detector says…")
+def _known(name: str, version: str, pairs: str, state: str, _judged: JudgedPairs) -> Floats:
+    del pairs, state
+    return LabelStore(workspace()).get(name, _judged.table["pair"].tolist(), version)
+
+
+def _warn(told: Learned, seen: int, n: int, name: str) -> None:
+    if seen:
+        st.warning(
+            f"{seen:,} of {n:,} pairs are of questions or passages that {escaped(name)} was trained or tuned on "
+            f"({escaped(', '.join(told.sets))}). They prove nothing, and are left out unless you count them.",
+            icon=":material/school:",
+        )
+    if told.elsewhere:
+        st.info(
+            f"{escaped(name)} learned from {escaped(', '.join(told.elsewhere))}, which does not stand in this workspace: "
+            "whether it saw these pairs cannot be told.",
+            icon=":material/help:",
+        )
+
+
+def _offer(judged: JudgedPairs, detector: Detector, known: Floats, key: str) -> None:
+    places = np.flatnonzero(np.isnan(known)).tolist()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{escaped(detector.name)} was not asked about {len(places):,} of these {len(known):,} pairs.")
+        if st.button(
+            "Ask it", icon=":material/smart_toy:", key=f"ask-{key}", help="What it says is kept as its labels."
+        ):
+            with st.spinner(_PROGRESS.format(escaped(detector.name))):
+                label_keys(
+                    LabelStore(workspace()),
+                    detector,
+                    judged.table["pair"].iloc[places].tolist(),
+                    lambda asked: judged.pairs([places[n] for n in asked]),
+                )
+            st.rerun()

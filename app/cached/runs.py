@@ -1,0 +1,246 @@
+"""Scores of runs from the labelled runs that all pages share, for what is shown alone: changing a test, a chart or a measure for
+another of its depth reads no label again.
+
+Runs with their labels, read once for all pages and sessions.
+"""
+
+from dataclasses import replace
+from glob import escape as glob_escape
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from berdseye.annotation.judgments.pace import seconds_by_pair
+from berdseye.app.access.session import judgments, workspace
+from berdseye.app.cached.questions import questions_of
+from berdseye.data.datasets.stored import split_version, version_file
+from berdseye.data.runs.stored import RunManifest, list_runs, load_run
+from berdseye.evaluation.failures.reasons import POOL_DEPTH
+from berdseye.evaluation.labels.runs import KeyedRun, LabelledRun, keyed_run, with_labels
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource, label_versions, parse_label_source
+from berdseye.evaluation.leaderboard.board import board
+from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
+from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
+from berdseye.evaluation.scores.enough_judged import min_judged_of
+from berdseye.evaluation.scores.scoring import (
+    PeopleSample,
+    Pool,
+    Score,
+    pool_of,
+    provenance,
+    refuse_without_sample,
+    samples_of,
+    score_run,
+    scores_of,
+)
+from berdseye.evaluation.scores.versions import under_version
+from berdseye.evaluation.statistics.significance import Test
+from berdseye.evaluation.studies.comparing import at_growing_k, points_by_k
+
+_MOST, _MOST_POOLED = 32, 8
+_State = tuple[object, ...]
+
+
+def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL_DEPTH) -> LabelledRun:
+    """The first `depth` passages of a stored run with the labels of a source; nobody changes what is given. A detector is asked
+    about those it has not seen, so that a small depth is drawn sooner.
+
+    `version` is one of its data set, where that is not the run's own. Raises `StaleError` as `labelled_run` does.
+    """
+    parsed, depth = parse_label_source(source), min(depth, run.k)
+    if parsed.corrected or len(parsed.parts) == 1 or not parsed.asks_detector:
+        return _part(run, parsed, version, depth)
+    # Kept apart, since people's words change with every judgment and a detector's do not.
+    said = _part(run, LabelSource(parsed.parts[:-1]), version, depth)
+    found = _part(run, LabelSource(parsed.parts[-1:]), version, depth)
+    return replace(found, labels=np.where(np.isnan(said.labels), found.labels, said.labels))
+
+
+def _part(run: RunManifest, source: LabelSource, version: str, depth: int) -> LabelledRun:
+    made, labels = _made(run, version), _labels(str(source))
+    return _deepest(run.name, version or run.dataset, str(source), made, labels).to(depth)
+
+
+class _Deepest:
+    """A stored run with the labels of a source, as deep as anybody looked."""
+
+    def __init__(self, name: str, version: str, source: LabelSource, made: "_State") -> None:
+        self._name, self._version, self._source, self._made = name, version, source, made
+        self._reading = Lock()
+        self._held: LabelledRun | None = None
+        self._known = 0
+
+    def to(self, depth: int) -> LabelledRun:
+        """Its first passages; what was read once is not read again."""
+        with self._reading:
+            if self._held is None or self._known < depth:
+                with st.spinner("Reading the run and its labels…"):
+                    self._held = self._read(depth)
+            return self._held.top(depth)
+
+    def _read(self, depth: int) -> LabelledRun:
+        keyed = _keyed(self._name, self._version, depth, self._made)
+        held = with_labels(workspace(), judgments(), keyed, self._source, ask=False)
+        self._known = held.labelled_depth if self._source.asks_detector else held.ids.shape[1]
+        if self._known < depth:
+            held = with_labels(workspace(), judgments(), keyed.top(depth), self._source)
+            self._known = depth
+        return held
+
+
+def pool(run: RunManifest, source: str, version: str = "", *, labels: bool = False) -> Pool:
+    """What is known of the questions of a stored run before it is scored (`evaluation.scoring.pool_of`): which of them count and,
+    where measures of recall need them (`labels`), the labels of all runs of its data set and corpus."""
+    held, dataset = workspace(), version or run.dataset
+    files = (version_file(held, dataset), held.corpus_folder(run.corpus) / "manifest.json")
+    plain = str(parse_label_source(source).plain)
+    made_of = (*map(_written, files), *_labels(plain), pool_runs(run))
+    return _pool(dataset, run.corpus, plain, labels, made_of, run.name)
+
+
+def pool_runs(run: RunManifest) -> _State:
+    """The runs that the pool of a run's data set and corpus is among, by file and time: another one may make more questions
+    count. Their manifests are not read, which would take a page longer the more runs there are."""
+    named = workspace().runs_folder.glob(f"{glob_escape(split_version(run.dataset)[0])}*.json")
+    return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in named))
+
+
+def state(run: RunManifest, source: str, version: str = "") -> _State:
+    """What changes when a run, its questions, its corpus or the labels of a source do."""
+    return (*_made(run, version), *_labels(source))
+
+
+def _made(run: RunManifest, version: str) -> _State:
+    held = workspace()
+    files = (version_file(held, version or run.dataset), held.corpus_folder(run.corpus) / "manifest.json")
+    return (run.created, *map(_written, files))
+
+
+def _labels(source: str) -> _State:
+    return tuple(sorted(label_versions(workspace(), judgments(), parse_label_source(source)).items()))
+
+
+def _written(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+@st.cache_resource(max_entries=_MOST, show_spinner=False)
+def _deepest(name: str, version: str, source: str, made: _State, labels: _State) -> _Deepest:
+    del labels  # part of the key: what was labelled anew is read anew
+    return _Deepest(name, version, parse_label_source(source), made)
+
+
+@st.cache_resource(max_entries=_MOST, show_spinner=False)
+def _keyed(name: str, version: str, depth: int, made: _State) -> KeyedRun:
+    """The keys of a run, which all sources of labels share."""
+    del made  # part of the key: what was made anew is read anew
+    run = load_run(workspace(), name)
+    if version != run.manifest.dataset:
+        run = under_version(workspace(), run, version)
+    return keyed_run(workspace(), run, list(questions_of(version).values()), depth, deeper=True)
+
+
+@st.cache_resource(max_entries=_MOST_POOLED, show_spinner="Pooling the labels of all runs…")
+def _pool(dataset: str, corpus: str, source: str, labels: bool, state: _State, _run: str) -> Pool:
+    del corpus, state  # part of the key; the pool is the same for all runs of a data set and corpus
+    run = under_version(workspace(), load_run(workspace(), _run), dataset)
+    measures = parse_measures("nDCG" if labels else "MRecall@1")
+    return pool_of(workspace(), judgments(), run, parse_label_source(source), measures)
+
+
+Made = tuple[tuple[object, ...], ...]
+"""Runs by name and state: those that were made anew, or whose labels are others, are others."""
+
+
+def made(runs: list[RunManifest], source: str) -> Made:
+    """What stands for runs in what is kept of them."""
+    plain = str(parse_label_source(source).plain)
+    return tuple((run.name, *state(run, plain), pool_runs(run)) for run in runs)
+
+
+def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:
+    """The labelled runs of each system (pipeline and corpus), on its data sets in their order, to a depth."""
+    found: dict[str, list[LabelledRun]] = {}
+    for run in manifests(kept):
+        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(labelled(run, source, depth=depth))
+    return found
+
+
+def counted(kept: Made, source: str) -> dict[str, list[npt.NDArray[np.bool_]]]:
+    """Which questions of each system's runs count, in the order of `systems`."""
+    found: dict[str, list[npt.NDArray[np.bool_]]] = {}
+    for run in manifests(kept):
+        found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(pool(run, source).counted.questions)
+    return found
+
+
+@st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
+def standings(runs: Made, source: str, measure: str, test: Test, correction: str, version: int) -> pd.DataFrame:
+    """The board of some runs by one measure; `version` is that of the judgments."""
+    return board(_scores(runs, source, measure, version), test=test, correction=correction)
+
+
+@st.cache_data(max_entries=50, show_spinner="Scoring the runs at growing k…")
+def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> pd.DataFrame:
+    """Points of a measure, by its name without a cutoff, at growing k for each system; `version` is that of the judgments."""
+    del version  # part of the key
+    growing = at_growing_k(measure, deepest)
+    held: dict[tuple[str, str], list[Score]] = {}
+    for run in manifests(runs):
+        found = _score(run, parse_label_source(source).plain, growing)
+        held.setdefault((run.corpus, run.pipeline), []).extend(found)
+    return pd.DataFrame(
+        [
+            {"corpus": corpus, "pipeline": pipeline, **point}
+            for (corpus, pipeline), scores in held.items()
+            for point in points_by_k(scores, growing, min_judged_of(workspace()))
+        ]
+    )
+
+
+@st.cache_data(max_entries=50, show_spinner="Adding up what the runs cost…")
+def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
+    """What the systems cost; minutes are of judging the pairs of the top k. `version` is that of the judgments."""
+    del version  # part of the key
+    held, seconds = manifests(runs), seconds_by_pair(judgments())
+    plain = str(parse_label_source(source).plain)
+    return system_costs(
+        held, {run.name: judging_minutes(labelled(run, plain, depth=k).keys, seconds, k) for run in held}
+    )
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _scores(runs: Made, source: str, measure: str, version: int) -> list[Score]:
+    del version  # part of the key
+    parsed, by = [parse_measure(measure)], parse_label_source(source)
+    scores = [score for run in manifests(runs) for score in _score(run, by, parsed)]
+    refuse_without_sample(scores, "none of these runs", by)
+    return scores
+
+
+def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> list[Score]:
+    """Scores as `score_run` gives them; a corrected mean without a random sample has no value here."""
+    pooled = any(m.pooled for m in measures)
+    deepest = max(m.k for m in measures)
+    if pooled and source.corrected:  # which is refused
+        return score_run(workspace(), judgments(), load_run(workspace(), run.name), source, measures)
+    made_by, people = provenance(workspace(), run, source), None
+    known, floor = pool(run, str(source), labels=pooled), min_judged_of(workspace())
+    if pooled and known.qrels is not None:
+        ids = load_run(workspace(), run.name).ids[:, :deepest]
+        return scores_of(measures, known.qrels.support(ids), known.counted, None, min_judged=floor, **made_by)
+    if source.corrected:
+        said = labelled(run, HUMAN, depth=deepest)
+        people = PeopleSample(said.support, samples_of(judgments(), run.dataset, said, measures))
+    support = labelled(run, str(source.plain), depth=deepest).support
+    return scores_of(measures, support, known.counted, people, min_judged=floor, **made_by)
+
+
+def manifests(runs: Made) -> list[RunManifest]:
+    """Those of the runs that are still as they were."""
+    wanted = {(name, created) for name, created, *_ in runs}
+    return [run for run in list_runs(workspace()) if (run.name, run.created) in wanted]

@@ -1,0 +1,169 @@
+"""The passages around a hole: what a run ranks for a question, what is said of one of its perspectives, and correcting it.
+
+The hole map on a page: what its colours say, the map, and what was clicked in it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.log import Judgment, Verdict
+from berdseye.app.access.roles import may
+from berdseye.app.access.session import annotator, judgments, role, workspace
+from berdseye.app.components.card_focus import CARD, card_focus
+from berdseye.app.components.choices import passage_address, question_address
+from berdseye.app.components.corrections import LAST, correct, undo
+from berdseye.app.components.keys import FAILURES, UNDO, key_list, keyboard
+from berdseye.app.components.pair_card import GIVE, choices_of, verdict_buttons
+from berdseye.app.components.perspective_mark import perspective_mark, side_badge
+from berdseye.app.components.plain_text import escaped, highlighted
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets.stored import GOLD, load_dataset
+from berdseye.data.records import Passage, Question
+from berdseye.data.runs.stored import Run
+from berdseye.evaluation.failures.charts import PICKED, hole_chart, legend
+from berdseye.evaluation.labels.runs import labelled_ranking
+from berdseye.evaluation.labels.sources import DERIVED, HUMAN, parse_label_source
+from berdseye.retrieval.lexical.query_words import matched_spans
+
+
+def clickable_holes(
+    frame: pd.DataFrame, k: int, told: str
+) -> tuple[alt.Chart | alt.LayerChart, Mapping[str, Any] | None]:
+    """Draw the map of first ranks; gives the chart and the clicked cell's row and place, if any. `told` is the map's name for
+    screen readers."""
+    said = "".join(f'<span><span style="color:{colour}">■</span> {text}</span>' for text, colour in legend(k))
+    st.html(
+        f'<div style="font-size:0.875rem; display:flex; flex-wrap:wrap; gap:0 1.25rem" aria-hidden="true">{said}</div>'
+    )
+    chart = hole_chart(frame, k)
+    event = st.altair_chart(chart, on_select="rerun", selection_mode=PICKED, key="hole-map", width="content", alt=told)
+    picked = event.selection.get(PICKED, [])
+    return chart, picked[0] if picked else None
+
+
+ANCHOR = "passages"
+"""Where the passages begin, in the address of the page."""
+_SAID = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
+_MOST_IN_EXPLORE = 20
+
+
+def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
+    """Draw the top k of question `row` (in the data set), and the first passage below it that supports perspective `place`
+    (from 1), with buttons for a person's own word; all perspectives of the question stand above."""
+    question = load_dataset(workspace(), run.manifest.dataset)[row]
+    opened = open_corpus(workspace(), run.manifest.corpus)
+    ids = run.ids[row : row + 1]
+    labelled = labelled_ranking(workspace(), judgments(), opened, [question], ids, parse_label_source(source))
+    labels, perspective = labelled.labels[0][:, place - 1], question.perspectives[place - 1]
+    st.subheader(escaped(question.text), anchor=ANCHOR)
+    st.markdown(f"{perspective_mark(place - 1)}{side_badge(perspective)} {escaped(perspective.text)}")
+    st.markdown(
+        f"[Open in Explore](./?{_address(run, question.id, source, k)}) · "
+        f"[This question in all runs]({question_address(run.manifest.dataset, question.id)})"
+    )
+    first = int(labelled.first_ranks()[0, place - 1])
+    shown = [*range(min(k, int((ids >= 0).sum()))), *([first - 1] if first > k else [])]
+    if not shown:
+        st.info("Nothing was found for this question.")
+        return
+    keys = [labelled.keys[0][rank, place - 1].decode() for rank in shown]
+    words, decided = _words(keys), gold_words(judgments(), keys)
+    _toolbar(f"{run.manifest.name} {question.id} {place}", source)
+    passages = opened.passages(ids[0][shown].tolist())
+    for rank, passage, key in zip(shown, passages, keys, strict=True):
+        if rank >= k:
+            st.caption(f"… the first that supports it, at rank {rank + 1}:")
+        with st.container(border=True, key=f"{CARD}{rank}"):
+            said = _SAID.get(float(labels[rank]), ":orange-badge[nobody said]")
+            title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(opened.name, passage.id)})"
+            st.markdown(f"**{rank + 1}. {title}** {said}")
+            st.markdown(highlighted(passage.text, matched_spans(passage.text, perspective.text)))
+            _word(question, place, opened.name, passage, key, words.get(key, ()), decided.get(key), rank)
+
+
+def may_judge() -> bool:
+    """Whether whoever reads has a name, and a role that judges."""
+    return annotator() is not None and may(role(), "judge")
+
+
+def _word(
+    question: Question,
+    place: int,
+    corpus: str,
+    passage: Passage,
+    key: str,
+    words: Sequence[Judgment],
+    decided: Verdict | None,
+    rank: int,
+) -> None:
+    """What people say of a passage, and the buttons for one's own word; a decision of an adjudicator is not up for it."""
+    person = annotator()
+    own = next((word.verdict for word in words if person is not None and word.annotator.id == person.id), "")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if may_judge() and decided is None:
+            verdict_buttons(
+                key,
+                choices_of("judge"),
+                lambda _, verdict: correct(question, place, corpus, passage, cast(Verdict, verdict)),
+                at=f"-{rank}",
+                keys=False,
+                given=own,
+            )
+        if decided is not None:
+            st.markdown(f":material/gavel: an adjudicator decided: **{decided}**")
+        elif others := [word.verdict for word in words if person is None or word.annotator.id != person.id]:
+            counts = (f"{others.count(verdict)} {verdict}" for verdict in dict.fromkeys(others))
+            st.caption(f":material/group: {'others' if own else 'people'}: {', '.join(counts)}")
+
+
+def _words(keys: Sequence[str]) -> dict[str, list[Judgment]]:
+    """Everyone's present words on pairs."""
+    found: dict[str, list[Judgment]] = {}
+    for word in judgments().present(list(dict.fromkeys(keys))):
+        found.setdefault(word.pair, []).append(word)
+    return found
+
+
+def _toolbar(hole: str, source: str) -> None:
+    """The keys of the passages: which of them has the focus, and taking a word back."""
+    if st.session_state.get("hole-read") != hole:
+        st.session_state["hole-read"] = hole
+        st.session_state.pop(LAST, None)
+    if not may_judge():
+        if annotator() is None:
+            st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="content"):
+            card_focus(hole, answers=GIVE)
+        st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo)
+        key_list(FAILURES)
+        st.markdown(escaped(st.session_state.get(LAST, "")) or "Correct the passage in focus with **1**, **2**, **3**.")
+    keyboard(FAILURES)
+    if HUMAN not in parse_label_source(source).parts:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"The map shows labels from {escaped(source)} alone; your words change the reasons only.")
+            st.button("Count people's words first", type="tertiary", on_click=_people_first, args=(source,))
+
+
+def _people_first(source: str) -> None:
+    st.session_state["labels"] = f"{HUMAN}>{source}"
+
+
+def _address(run: Run, question: str, source: str, k: int) -> str:
+    """Of Explore: this question, corpus, pipeline, k and detector, and no others."""
+    query = {
+        "set": run.manifest.dataset,
+        "question": question,
+        "corpora": run.manifest.corpus,
+        "pipelines": run.manifest.pipeline,
+        "k": min(k, _MOST_IN_EXPLORE),
+    }
+    last = parse_label_source(source).parts[-1]
+    return urlencode(query if last in (HUMAN, GOLD, DERIVED) else {**query, "detector": last})

@@ -1,0 +1,94 @@
+"""A passage that a search found: where it is from, what is said of it, its text, and the way on from it.
+
+Facets above a list: a box to tick for each value, with how many items it would leave.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+
+import streamlit as st
+
+from berdseye.app.cached.searching import NO_ADDRESS, Item
+from berdseye.app.components.choices import passage_address
+from berdseye.app.components.perspective_mark import perspective_mark
+from berdseye.app.components.plain_text import escaped, highlighted, web_address
+from berdseye.evaluation.exploration.facets import Values, facet_counts
+from berdseye.retrieval.lexical.query_words import matched_spans
+
+_SHOWN = 12
+_BETWEEN = "|"
+
+
+def chosen_facets(values: Values) -> dict[str, list[str]]:
+    """What is ticked, or at the first drawing what the address says; the address is kept up to date."""
+    chosen: dict[str, list[str]] = {}
+    for facet, of in values.items():
+        known = dict.fromkeys(value for item in of for value in item)
+        if f"facet-{facet}" not in st.session_state:
+            st.session_state[f"facet-{facet}"] = True
+            for value in st.query_params.get(facet, "").split(_BETWEEN):
+                if value in known:
+                    st.session_state[_key(facet, value)] = True
+        chosen[facet] = [value for value in known if st.session_state.get(_key(facet, value))]
+        if chosen[facet]:
+            st.query_params[facet] = _BETWEEN.join(chosen[facet])
+        elif facet in st.query_params:
+            del st.query_params[facet]
+    return chosen
+
+
+def facet_boxes(values: Values, chosen: Mapping[str, list[str]], said: Mapping[str, str]) -> None:
+    """Draw them; `said` has longer names for values. Of many values the commonest and the ticked ones are shown."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for facet, counts in facet_counts(values, chosen).items():
+            if not counts:
+                continue
+            with st.popover(facet.capitalize(), icon=":material/filter_alt:"):
+                shown = dict.fromkeys([*islice(counts, _SHOWN), *chosen[facet]])
+                for value in shown:
+                    name = f"{value} · {said[value]}" if value in said else value
+                    st.checkbox(f"{escaped(name)} ({counts[value]})", key=_key(facet, value))
+                if len(counts) > len(shown):
+                    st.caption(f"and {len(counts) - len(shown)} more")
+        for facet, ticked in chosen.items():
+            if ticked:
+                st.markdown(f":blue-badge[{facet}: {escaped(', '.join(ticked))}]")
+
+
+def _key(facet: str, value: str) -> str:
+    return f"facet-{facet}-{value}"
+
+
+_COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange", "unsure": "gray"}
+
+
+def found_card(
+    item: Item,
+    number: int,
+    query: str,
+    facets: Mapping[str, Sequence[str]],
+    supported: Sequence[int],
+    key: str,
+    more: Callable[[Item], None],
+) -> None:
+    """Draw one; `facets` are its values of each facet, `supported` the perspectives (from 0) that it supports, `more` is called
+    for more like it."""
+    with st.container(border=True):
+        title = escaped(item.passage.title) or "untitled"
+        badges = [f":{_COLOURS.get(word, 'gray')}-badge[people: {word}]" for word in facets.get("verdict", ())]
+        badges += [perspective_mark(place) for place in supported]
+        st.markdown(f"**{number}. [{title}]({passage_address(item.corpus, item.passage.id)})** {' '.join(badges)}")
+        ranks = ", ".join(f"{escaped(name)} rank {rank}" for name, rank in item.ranks.items())
+        how = ranks or f"similarity {item.score:.3f}"
+        address, [domain] = web_address(item.passage.url), facets.get("domain", [NO_ADDRESS])
+        source = f" · [{escaped(domain)}]({address})" if address else ""
+        st.caption(f"{escaped(item.corpus)} · {how}{source}")
+        st.markdown(highlighted(item.passage.text, matched_spans(item.passage.text, query)))
+        st.button(
+            "More like this",
+            key=f"like-{key}",
+            icon=":material/hub:",
+            type="tertiary",
+            on_click=more,
+            args=(item,),
+        )

@@ -1,0 +1,1 @@
+"""Long work that runs beside the app as commands of its own."""

@@ -1,0 +1,67 @@
+"""Training sets as the command line and the pages make and write them."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.training_sets.formats import (
+    empty_folder,
+    write_hugging_face,
+    write_jsonl,
+    write_label_studio,
+    write_lines,
+)
+from berdseye.annotation.training_sets.labelling import RULES, UNSURE_RULES, Choice
+from berdseye.annotation.training_sets.leakage import MENDS
+from berdseye.annotation.training_sets.store import TrainingSetVersion, create
+from berdseye.data.datasets.stored import SPLITS
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.prompts import chats
+
+Named = TypeVar("Named", bound=str)
+
+
+def made_set(
+    workspace: Workspace, name: str, rule: str, unsure: str, annotator: str, leaks: str, *, demo: bool, made_by: str
+) -> TrainingSetVersion:
+    """The next version of a set by rules given as texts; raises `UnknownNameError` with the nearest right ones."""
+    return create(
+        workspace,
+        Judgments.open(workspace.judgments_url),
+        name,
+        Choice(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
+        mend=one_of("way to mend leaks", leaks, MENDS),
+        made_by=made_by,
+    )
+
+
+def write_set(made: TrainingSetVersion, path: Path, form: str) -> list[Path]:
+    """Write a version in one of the formats; returns the files."""
+    writers = {
+        "jsonl": write_jsonl,
+        "chat": _write_chats,
+        "huggingface": write_hugging_face,
+        "label-studio": write_label_studio,
+    }
+    return writers[one_of("format", form, tuple(writers))](made, path)
+
+
+def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:
+    """A file of chats a split."""
+    empty_folder(folder)
+    pairs = made.pairs()
+    written = []
+    for split in SPLITS:
+        if rows := [p for p in pairs if p.split == split]:
+            write_lines(chats(rows), folder / f"{split}.jsonl")
+            written.append(folder / f"{split}.jsonl")
+    return written
+
+
+def one_of(kind: str, given: str, known: tuple[Named, ...]) -> Named:
+    """The known name that a text is; raises `UnknownNameError` with the nearest."""
+    for name in known:
+        if name == given:
+            return name
+    raise UnknownNameError(kind, given, known)

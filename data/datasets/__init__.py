@@ -1,0 +1,1 @@
+"""Data sets: stored questions with their perspectives, their versions, published sets and the layouts they are read from."""

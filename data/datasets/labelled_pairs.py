@@ -1,0 +1,192 @@
+"""Labelled pairs in a file: what detectors are scored on, tuned on and trained with.
+
+TSV, CSV, JSONL or Parquet with the columns document (or passage), perspective and label (0 or 1), and, where they are known,
+question, id, title, split (train, dev or test), dataset, corpus and stance; other columns are left alone. Berdseye's own training
+data is such a file.
+"""
+
+import csv
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from berdseye.data.errors import BadInputError
+from berdseye.data.files.json_files import read_rows
+from berdseye.data.records import Pair
+
+Split = Literal["train", "dev", "test", ""]
+
+_LABELS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+_SPLITS = ("train", "dev", "test", "")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_LONGEST_CELL = 10_000_000
+_TOLD = 5
+
+
+class LabelledPair(NamedTuple):
+    """A pair with its label; the other fields are empty where the file does not give them."""
+
+    pair: Pair
+    supports: bool
+    question: str = ""
+    id: str = ""
+    split: Split = ""
+    dataset: str = ""
+    corpus: str = ""
+    stance: str = ""
+    file: str = ""
+
+
+Row = tuple[int, Mapping[str, Any]]
+"""A row with the number of its line (of its row, in Parquet)."""
+
+
+def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPair]:
+    """The pairs of a file in its order; unless `labelled`, a column of labels is not read, and need not be there.
+
+    Raises `BadInputError` with the file and the line of the first bad row, and says how many more there are: no passage or
+    perspective, a label that is not 0 or 1, an unknown split, a row that cannot be read.
+    """
+    readers: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
+        ".tsv": _tsv,
+        ".csv": _csv,
+        ".jsonl": _jsonl,
+        ".parquet": _parquet,
+    }
+    if path.suffix.lower() not in readers:
+        raise BadInputError("The file is none of .tsv, .csv, .jsonl and .parquet.", where=path, hint="Convert it.")
+    if not path.is_file():
+        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
+    pairs: list[LabelledPair] = []
+    bad: list[tuple[int, str]] = []
+    for line, row in readers[path.suffix.lower()](path, labelled):
+        try:
+            pairs.append(_pair(row if labelled else {**row, "label": "0"})._replace(file=path.name))
+        except ValueError as error:
+            bad.append((line, str(error)))
+    if bad:
+        line, why = bad[0]
+        others = f" Bad as well: {', '.join(f'line {n}' for n, _ in bad[1:_TOLD])}" if len(bad) > 1 else ""
+        others += f" and {len(bad) - _TOLD} more." if len(bad) > _TOLD else "." if others else ""
+        raise BadInputError(f"{why}.{others}", where=path, line=line, hint="Correct or remove it.")
+    if not pairs:
+        raise BadInputError("The file holds no pair.", where=path, hint="It needs at least one row.")
+    return pairs
+
+
+def file_hash(path: Path) -> str:
+    """The first 12 hex digits of the SHA-256 of the file, by which a card names its data."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
+
+
+def _pair(row: Mapping[str, Any]) -> LabelledPair:
+    def text(*names: str) -> str:
+        value = next((row[name] for name in names if row.get(name) is not None), "")
+        return value if isinstance(value, str) else str(value)
+
+    passage, perspective = text("document", "passage"), text("perspective")
+    label, split = text("label").strip().lower(), text("split").strip().lower()
+    for name, value in (("document", passage), ("perspective", perspective)):
+        if not value.strip():
+            raise ValueError(f"The row has no {name}")
+    if label not in _LABELS:
+        raise ValueError(f"The label '{label[:40]}' is not 0 or 1")
+    if split not in _SPLITS:
+        raise ValueError(f"The split '{split[:40]}' is none of train, dev and test")
+    pair = Pair(passage, perspective, text("title"))
+    others = (text(name).strip() for name in ("dataset", "corpus", "stance"))
+    return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split), *others)
+
+
+def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
+    """The names of the columns, checked."""
+    known = [name.strip().lower() for name in names]
+    missing = [
+        wanted
+        for wanted, choices in (
+            ("document", {"document", "passage"}),
+            ("perspective", {"perspective"}),
+            ("label", {"label"}),
+        )
+        if not choices & set(known) and (labelled or wanted != "label")
+    ]
+    if missing:
+        raise BadInputError(
+            f"There is no column {' and no column '.join(missing)}.",
+            where=path,
+            line=1,
+            hint="The columns are document, perspective, label, and if known question, id, title, split.",
+        )
+    return known
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise BadInputError("The line is not UTF-8.", where=path, line=line, hint="Convert the file.") from error
+
+
+def _csv(path: Path, labelled: bool, delimiter: str = ",") -> Iterator[Row]:
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(_text(path).splitlines(keepends=True), delimiter=delimiter)
+    try:
+        header = _header(path, next(reader, []), labelled)
+        before = reader.line_num
+        for cells in reader:
+            line, before = before + 1, reader.line_num
+            if cells:
+                yield line, _cells(path, line, header, cells)
+    except csv.Error as error:
+        raise BadInputError(f"The row cannot be read: {error}.", where=path, line=reader.line_num) from error
+
+
+def _tsv(path: Path, labelled: bool) -> Iterator[Row]:
+    """Most TSV is written without any quoting; where each line is a row, a quote is just a character."""
+    lines = re.split(r"\r?\n", _text(path).rstrip("\r\n"))
+    if len({line.count("\t") for line in lines if line}) > 1:
+        yield from _csv(path, labelled, "\t")
+        return
+    header = _header(path, lines[0].split("\t"), labelled)
+    for number, line in enumerate(lines[1:], start=2):
+        if line:
+            yield number, _cells(path, number, header, [_unquoted(cell) for cell in line.split("\t")])
+
+
+def _unquoted(cell: str) -> str:
+    """A cell that was quoted as a whole, as table writers do, without its quotes."""
+    return cell[1:-1].replace('""', '"') if len(cell) > 1 and _QUOTED.fullmatch(cell) else cell
+
+
+def _cells(path: Path, line: int, header: list[str], cells: list[str]) -> Mapping[str, Any]:
+    if len(cells) != len(header):
+        raise BadInputError(
+            f"The row has {len(cells)} cells, and the header {len(header)}.",
+            where=path,
+            line=line,
+            hint="Quote texts that hold the separator or a line end.",
+        )
+    return dict(zip(header, cells, strict=True))
+
+
+def _jsonl(path: Path, labelled: bool) -> Iterator[Row]:
+    for place, (line, row) in enumerate(read_rows(path)):
+        if place == 0:
+            _header(path, list(row), labelled)
+        yield line, {str(key).strip().lower(): value for key, value in row.items()}
+
+
+def _parquet(path: Path, labelled: bool) -> Iterator[Row]:
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise BadInputError("The file is no Parquet, or damaged.", where=path, hint="Export it again.") from error
+    header = _header(path, table.column_names, labelled)
+    yield from enumerate(table.rename_columns(header).to_pylist(), start=1)

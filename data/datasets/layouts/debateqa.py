@@ -1,0 +1,43 @@
+"""DebateQA, JSON Lines: `{"id", "question", "partial_answers": [{"point_of_view", "explanation"}]}`."""
+
+from pathlib import Path
+from typing import Any
+
+from berdseye.data.datasets.layouts.rows import Imported, question_id, question_text, read_question_rows
+from berdseye.data.files.json_files import Row
+from berdseye.data.records import Perspective, Question
+from berdseye.data.texts.passages import clean
+
+
+def is_debateqa(row: Row) -> bool:
+    """Whether a file's first row is one of DebateQA."""
+    return "partial_answers" in row
+
+
+def read_debateqa(source: Path) -> Imported:
+    """A partial answer becomes a perspective: its point of view is the text, and is argued for by the explanation.
+
+    Partial answers that share a point of view but not the explanation all stay, since P.D. sums over them. Where one has
+    no point of view, its explanation is the text.
+    """
+
+    def question(line: int, row: Row) -> Question:
+        text = question_text(row.get("question"))
+        answers = row.get("partial_answers")
+        if not isinstance(answers, list):
+            raise ValueError("`partial_answers` is no list")
+        return Question(question_id(line, row), "", text, tuple(dict.fromkeys(map(_perspective, answers))))
+
+    return Imported("DebateQA", read_question_rows(source, question))
+
+
+def _perspective(answer: Any) -> Perspective:
+    if not isinstance(answer, dict):
+        raise ValueError("a partial answer is no object")
+    view, explanation = answer.get("point_of_view") or "", answer.get("explanation") or ""
+    if not isinstance(view, str) or not isinstance(explanation, str):
+        raise ValueError("a partial answer holds what is no text")
+    view, explanation = clean(view), clean(explanation)
+    if not view and not explanation:
+        raise ValueError("a partial answer is empty")
+    return Perspective(view, None, explanation) if view else Perspective(explanation)

@@ -1,0 +1,23 @@
+"""Our own layout, JSON Lines: `{"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}`."""
+
+from pathlib import Path
+
+from berdseye.data.datasets.layouts.rows import (
+    Imported,
+    question_id,
+    question_text,
+    read_perspectives,
+    read_question_rows,
+)
+from berdseye.data.files.json_files import Row
+from berdseye.data.records import Question
+
+
+def read_own(source: Path) -> Imported:
+    """Only `question` is needed; a row without `id` is named by its number."""
+
+    def question(line: int, row: Row) -> Question:
+        text = question_text(row.get("question"))
+        return Question(question_id(line, row), "", text, read_perspectives(row.get("perspectives", [])))
+
+    return Imported("JSONL", read_question_rows(source, question))

@@ -1,0 +1,205 @@
+"""The tasks of PIR as released: passages, and queries that ask for one perspective on a root query.
+
+Two layouts are read: the demo's JSON (one task, or several by their names) and the Hub's folder (`queries.jsonl`,
+`corpus.jsonl`, `qrels/test.jsonl`).
+
+The six tasks of PIR: their names, sizes and labels.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from berdseye.data.errors import BadInputError, UnknownNameError
+from berdseye.data.files.json_files import Row, read_json, read_rows
+from berdseye.data.records import Passage
+from berdseye.data.texts.passages import clean
+
+
+class PirFacts(NamedTuple):
+    """A task as the paper's Table 1 has it.
+
+    `name` is the one in the released files, `paper` the one in the tables; `queries` and `passages` are counts. `labels` gives a
+    query's label by words in its perspective, the last that fits, and `usual` where none does: the Hub's rows have no label.
+    """
+
+    name: str
+    paper: str
+    queries: int
+    passages: int
+    usual: str
+    labels: Mapping[str, str]
+    revision: str
+
+    @property
+    def hub(self) -> str:
+        """The data set on the Hub, filtered by its authors once more after the paper."""
+        return f"trumancai/perspective-information-retrieval-{self.name}"
+
+
+TASKS = {
+    facts.name: facts
+    for facts in (
+        PirFacts(
+            "agnews", "agnews", 1450, 2900, "subtopic", {"relates to": "subtopic", "happened in": "location"},
+            "d314401515c7c68621ccf8b5baa8372a3d0fd4f8",
+        ),
+        PirFacts(
+            "story", "storyanalogy", 2000, 2000, "analogy", {"entities": "entity", "analogy": "analogy"},
+            "b3fb76b6af6dac9d2d93e5f74318ce0f8a716028",
+        ),
+        PirFacts(
+            "perspectrum", "perspectrum", 1431, 2773, "support",
+            {"support": "support", "oppose": "undermine", "relates to": "general"},
+            "113d1f7be476d140d366f063c4a7bdda158ed2a7",
+        ),
+        PirFacts(
+            "ambigqa", "ambigqa", 864, 864, "perspective", {},
+            "6395e0dc121189a771f7c643819d92ea6a05b813",
+        ),
+        PirFacts(
+            "allsides", "allsides", 645, 645, "left", {"left": "left", "right": "right", "center": "center"},
+            "cb004a74fa915b277a181681149ae14139fbb562",
+        ),
+        PirFacts(
+            "exfever", "ex-fever", 1104, 1104, "not enough info",
+            {"supports": "support", "refutes": "refute", "no information": "not enough info"},
+            "b0884af3c470911cdaae056b88482bba629df4f7",
+        ),
+    )
+}  # fmt: skip
+"""By the released files' names, in the order of Table 2."""
+
+
+def known_task(name: str) -> PirFacts | None:
+    """The task of a name as the files, the Hub or the paper write it; None for a task of one's own."""
+    plain = name.lower().removeprefix("pir-").removeprefix("perspective-information-retrieval-").replace("-", "")
+    return TASKS.get("story" if plain == "storyanalogy" else plain)
+
+
+class PirQuery(NamedTuple):
+    """`text` asks for `perspective` on `root`; `relevant` are places in the task's passages."""
+
+    text: str
+    root: str
+    perspective: str
+    label: str
+    relevant: frozenset[int]
+
+
+@dataclass(frozen=True)
+class PirTask:
+    """One task: its passages numbered from 0, and its queries in their order; `left_out` had no relevant passage."""
+
+    name: str
+    passages: list[Passage]
+    queries: list[PirQuery]
+    left_out: int = 0
+
+
+def read_pir_task(source: Path, name: str = "") -> PirTask:
+    """A released task file or folder; raises `BadInputError` where it is not whole.
+
+    `name` names the task, and chooses it in a file of several; without one it is called like the file.
+    """
+    if source.is_dir():
+        return _hub_task(source, name or source.name)
+    held = read_json(source)
+    if not (isinstance(held, dict) and held and all(isinstance(v, dict) and "corpus" in v for v in held.values())):
+        return pir_task(held, source, name)
+    if not name and len(held) > 1:
+        raise BadInputError("The file holds several tasks.", where=source, hint=f"Name one: {', '.join(held)}.")
+    chosen = _chosen(name, held) if name else next(iter(held))
+    return pir_task(held[chosen], source, chosen)
+
+
+def kept_task(folder: Path) -> Path | None:
+    """The task in a folder that `dataset fetch` keeps, as `read_pir_task` takes it; None where there is no such folder."""
+    if not folder.is_dir():
+        return None
+    demo = sorted(folder.glob("*.json"))
+    return demo[0] if len(demo) == 1 else folder
+
+
+def pir_task(task: Any, source: Path, name: str = "") -> PirTask:
+    """The task in what was read of a file in the demo's layout."""
+    try:
+        passages = [Passage(n, str(n), "", clean(text)) for n, text in enumerate(task["corpus"])]
+        columns = (task["queries"], task["source_queries"], task["perspectives"], task["query_labels"])
+        queries = [
+            PirQuery(clean(text), clean(root), clean(perspective), str(label).lower(), _places(task, n, len(passages)))
+            for n, (text, root, perspective, label) in enumerate(zip(*columns, strict=True))
+        ]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise BadInputError(
+            f"Not a whole PIR task: {error!r}.", where=source, hint="Take the file as released."
+        ) from error
+    return PirTask(name or source.stem, passages, queries)
+
+
+def _chosen(name: str, held: Mapping[str, Any]) -> str:
+    wanted = known_task(name)
+    for key in held:
+        if key == name or (wanted is not None and known_task(key) == wanted):
+            return key
+    raise UnknownNameError("task in this file", name, held)
+
+
+def _places(task: dict[str, Any], number: int, count: int) -> frozenset[int]:
+    places = frozenset(int(i) for i in task["key_ref"][str(number)])
+    if any(not 0 <= place < count for place in places):
+        raise ValueError(f"key_ref of query {number} lies outside the corpus")
+    return places
+
+
+def _hub_task(folder: Path, name: str) -> PirTask:
+    """BEIR's files; a query's `meta` is JSON with `src_query` and `perspective`."""
+    texts: list[str] = []
+    places: dict[str, int] = {}
+    for line, row in read_rows(folder / "corpus.jsonl"):
+        places[_field(row, "_id", folder / "corpus.jsonl", line)] = len(texts)
+        texts.append(clean(_field(row, "text", folder / "corpus.jsonl", line)))
+    judged = folder / "qrels" / "test.jsonl"
+    relevant: dict[str, set[int]] = {}
+    for line, row in read_rows(judged):
+        query, passage = (_field(row, key, judged, line) for key in ("query-id", "corpus-id"))
+        if passage not in places:
+            raise BadInputError(f"The corpus has no '{passage}'.", where=judged, line=line, hint="Fetch it again.")
+        if row.get("score", 1) not in (0, "0"):
+            relevant.setdefault(query, set()).add(places[passage])
+    facts, path, queries, left_out = known_task(name), folder / "queries.jsonl", [], 0
+    for line, row in read_rows(path):
+        text, meta = _field(row, "text", path, line), _meta(row, path, line)
+        found = relevant.pop(_field(row, "_id", path, line), set())
+        left_out += not found
+        if found:
+            fitting = [label for words, label in facts.labels.items() if words in meta[1]] if facts else []
+            label = fitting[-1] if fitting else facts.usual if facts else "perspective"
+            queries.append(PirQuery(clean(text), clean(meta[0]), clean(meta[1]), label, frozenset(found)))
+    if relevant:
+        unknown = next(iter(relevant))
+        raise BadInputError(f"There is no query '{unknown}'.", where=judged, hint="Fetch the task again, whole.")
+    if not queries:
+        raise BadInputError("The task holds no query with a relevant passage.", where=path, hint="Fetch it again.")
+    return PirTask(name, [Passage(n, str(n), "", text) for n, text in enumerate(texts)], queries, left_out)
+
+
+def _meta(row: Row, path: Path, line: int) -> tuple[str, str]:
+    meta = row.get("meta")
+    try:
+        read = json.loads(meta) if isinstance(meta, str) else meta
+    except (ValueError, RecursionError):
+        read = None
+    match read:
+        case {"src_query": str(root), "perspective": str(perspective)}:
+            return root, perspective
+    raise BadInputError("`meta` has no src_query and perspective.", where=path, line=line, hint="Take it as released.")
+
+
+def _field(row: Row, key: str, path: Path, line: int) -> str:
+    value = row.get(key)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise BadInputError(f"No `{key}`.", where=path, line=line, hint="Take the file as released.")
+    return str(value)

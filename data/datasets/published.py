@@ -1,0 +1,249 @@
+"""The names of published data sets. A new one is a module and a line here.
+
+What a published data set is made of.
+
+BERDS: dev questions with generated perspectives from its repository, test questions from the Hub.
+
+The Hub's own file names could not be looked up; every public data set there also stands in Parquet under names that follow from
+its splits, and public loaders name these (test and validation) and the fields. Counts are Table 1's.
+
+DebateQA: test and dev questions with partial answers, from its repository (1,000 and 1,941, as its README says).
+
+D-MERIT: its queries, from a folder that was downloaded by hand; `study dmerit` reads the rest from the same folder.
+
+Perspectrum: 907 claims in three splits, from its repository (Chen et al., 2019).
+
+PIR's six tasks, from the Hub, where the authors filtered them once more: counts differ from the paper's Table 1.
+
+Revisions are those that a public evaluation of these data sets pins. As local copies the demo's files serve too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from huggingface_hub import hf_hub_url
+
+from berdseye.data.datasets.evidence_sets import RELEASED, read_evidence_set
+from berdseye.data.datasets.layouts import Imported, read_dataset
+from berdseye.data.datasets.layouts.perspectrum import read_perspectrum
+from berdseye.data.datasets.layouts.pir import questions_of
+from berdseye.data.datasets.pir_reformat import CLAIMS, SPLITS, claims_of
+from berdseye.data.datasets.pir_tasks import TASKS, PirFacts, read_pir_task
+from berdseye.data.errors import UnknownNameError
+from berdseye.data.records import Question
+
+
+class RemoteFile(NamedTuple):
+    """A file as it is kept below the data set's folder, and its public address.
+
+    `sha256` is empty where nobody here has seen the file; the first fetch then records it. `also` are other names that local
+    copies go by.
+    """
+
+    path: str
+    url: str
+    sha256: str = ""
+    also: tuple[str, ...] = ()
+
+
+class Read(NamedTuple):
+    """What was read of a part, and what its counts say of it: as published, or how they differ."""
+
+    imported: Imported
+    counts: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part becomes one data set of the workspace; `read` takes the folder its files are kept in.
+
+    Where the files are published in one form and lie about in another too, `local` is that other form. What can only be had
+    `by_hand`, from this address, has no files here, and is read where it lies.
+    """
+
+    dataset: str
+    files: tuple[RemoteFile, ...]
+    read: Callable[[Path], Read]
+    local: tuple[RemoteFile, ...] = ()
+    by_hand: str = ""
+
+
+def told_count(found: int, published: int, what: str) -> str:
+    """How a count compares with the published one."""
+    if found == published:
+        return f"{found:,} {what}, as published"
+    return f"{found:,} {what} ({published:,} are published)"
+
+
+_REPOSITORY = (
+    "https://raw.githubusercontent.com/timchen0618/berds/63a39ef638b9a7851700961394c32c8d9a44d8a9/query_exp/data"
+)
+_HUB = "default/test/0000.parquet"
+_SOURCES = (
+    # short name, Hub name, released file, dev and test questions, sha256 of the dev file
+    ("arguana", "Arguana", "arguana_generated", 250, 750, "b07ab94dc56d9602fb100e91c25e6eb73b3bbff7a46eb35518cf913edf413431"),
+    ("kialo", "Kialo", "kialo", 258, 774, "ea86c20023739cd9b99af2b0d8f46045661ad215d1e6aca083bc3a90df1ae58e"),
+    ("opinionqa", "OpinionQA", "opinionqa", 294, 882, "c82dfda7ebe3d79fb773f74043c111256c0283c565d3946e6919e595504ebd73"),
+)  # fmt: skip
+
+
+def _read_berds(folder: Path, names: tuple[str, ...], questions: int) -> Read:
+    imported = read_dataset(next((folder / name for name in names if (folder / name).exists()), folder / names[0]))
+    return Read(imported, told_count(len(imported.questions), questions, "questions"))
+
+
+def berds_parts() -> dict[str, tuple[Part, ...]]:
+    """Dev and test of each source."""
+    sets: dict[str, tuple[Part, ...]] = {}
+    for name, hub, released, dev, test, sha256 in _SOURCES:
+        url = hf_hub_url(f"timchen0618/{hub}", _HUB, repo_type="dataset", revision="refs/convert/parquet")
+        dev_file = RemoteFile(
+            f"{released}_query_exp.dev.jsonl",
+            f"{_REPOSITORY}/{released}_query_exp.dev.jsonl",
+            sha256,
+            (f"{released}.jsonl",),
+        )
+        test_file, rows = RemoteFile(f"{name}_test.parquet", url), RemoteFile(f"{name}_test.jsonl", "")
+        both = (test_file.path, rows.path)
+        sets[f"berds-{name}"] = (
+            Part(f"berds-{name}-dev", (dev_file,), partial(_read_berds, names=(dev_file.path,), questions=dev)),
+            Part(f"berds-{name}-test", (test_file,), partial(_read_berds, names=both, questions=test), local=(rows,)),
+        )
+    return sets
+
+
+_DEBATEQA_HOME = "https://raw.githubusercontent.com/pillowsofwind/DebateQA/main/dataset"
+_SPLITS = {"test": 1_000, "dev": 1_941}
+
+
+def _read_debateqa(folder: Path, split: str) -> Read:
+    imported = read_dataset(folder / f"{split}.jsonl")
+    answers = sum(len(q.perspectives) for q in imported.questions)
+    told = told_count(len(imported.questions), _SPLITS[split], "questions")
+    return Read(imported, f"{told}; {answers:,} partial answers")
+
+
+def debateqa_parts() -> dict[str, tuple[Part, ...]]:
+    """Both splits."""
+    return {
+        "debateqa": tuple(
+            Part(
+                f"debateqa-{split}",
+                (RemoteFile(f"{split}.jsonl", f"{_DEBATEQA_HOME}/{split}.jsonl", also=(f"debateqa_{split}.jsonl",)),),
+                partial(_read_debateqa, split=split),
+            )
+            for split in _SPLITS
+        )
+    }
+
+
+_DMERIT_HOME = "https://D-MERIT.github.io"
+
+
+def _read_dmerit(folder: Path) -> Read:
+    found = read_evidence_set(folder)
+    counts = (
+        told_count(len(found.queries), RELEASED.queries, "queries"),
+        told_count(sum(len(q.relevant) for q in found.queries), RELEASED.relevant, "relevant passages"),
+        told_count(len(found.passages), RELEASED.passages, "passages"),
+        *found.notes,
+    )
+    return Read(Imported("D-MERIT", [Question(q.id, "", q.text) for q in found.queries]), "; ".join(counts))
+
+
+def dmerit_parts() -> dict[str, tuple[Part, ...]]:
+    """One data set of questions without perspectives."""
+    return {"dmerit": (Part("dmerit", (), _read_dmerit, by_hand=_DMERIT_HOME),)}
+
+
+_PERSPECTRUM_HOME = "https://raw.githubusercontent.com/CogComp/perspectrum"
+_PERSPECTRUM_FILES = tuple(
+    RemoteFile(name, f"{_PERSPECTRUM_HOME}/{commit}/data/dataset/{name}", sha256)
+    for name, commit, sha256 in (
+        (
+            CLAIMS,
+            "0a8b13c1e4c78a07cc618df6a46f3153e7e3f40d",
+            "39d0391d26ebe21efb1cc3162abcc3c4212d2eadfb07514129c3015d6f6ae1f1",
+        ),
+        (
+            "perspective_pool_v1.0.json",
+            "317ae35bdb09718024735d40eee54689d07d2b49",
+            "d4d4e78c4777ea971d26546a8819aa9e02c5a68ffff45e10b40ca0cb91b43ae4",
+        ),
+        (
+            SPLITS,
+            "317ae35bdb09718024735d40eee54689d07d2b49",
+            "5ba5296f6e5956c44a2fd014b15a3f7c10b9a253451162932acaf217f20cd7da",
+        ),
+    )
+)
+_CLAIMS_IN = {"train": 541, "dev": 139, "test": 227}
+
+
+def _read_perspectrum(folder: Path, split: str) -> Read:
+    imported = read_perspectrum(claims_of(folder / CLAIMS, split), folder / CLAIMS)
+    return Read(imported, told_count(len(imported.questions), _CLAIMS_IN[split], "claims"))
+
+
+def perspectrum_parts() -> dict[str, tuple[Part, ...]]:
+    """A data set a split."""
+    return {
+        "perspectrum": tuple(
+            Part(f"perspectrum-{split}", _PERSPECTRUM_FILES, partial(_read_perspectrum, split=split))
+            for split in _CLAIMS_IN
+        )
+    }
+
+
+_PIR_FILES = ("queries.jsonl", "corpus.jsonl", "qrels/test.jsonl")
+
+
+def _read_pir(folder: Path, facts: PirFacts) -> Read:
+    demo = folder / f"{facts.name}.json"
+    task = read_pir_task(demo if demo.exists() else folder, facts.name)
+    queries = told_count(len(task.queries), facts.queries, "queries")
+    passages = told_count(len(task.passages), facts.passages, "passages")
+    left_out = f"; {task.left_out} queries without a relevant passage left out" if task.left_out else ""
+    return Read(questions_of(task), f"{queries}; {passages}{left_out}")
+
+
+def pir_parts() -> dict[str, tuple[Part, ...]]:
+    """A task each."""
+    return {f"pir-{facts.name}": (_part(facts),) for facts in TASKS.values()}
+
+
+def _part(facts: PirFacts) -> Part:
+    folders = (facts.hub.rpartition("/")[2], f"pir-{facts.name}", facts.name)
+    files = tuple(
+        RemoteFile(
+            name,
+            hf_hub_url(facts.hub, name, repo_type="dataset", revision=facts.revision),
+            also=tuple(f"{folder}/{name}" for folder in folders),
+        )
+        for name in _PIR_FILES
+    )
+    demo = RemoteFile(f"{facts.name}.json", "", also=("demo_pir_dataset.json",))
+    return Part(f"pir-{facts.name}", files, partial(_read_pir, facts=facts), local=(demo,))
+
+
+SETS: dict[str, tuple[Part, ...]] = {
+    **berds_parts(),
+    **pir_parts(),
+    **debateqa_parts(),
+    **dmerit_parts(),
+    **perspectrum_parts(),
+}
+GROUPS = {group: tuple(name for name in SETS if name.startswith(f"{group}-")) for group in ("berds", "pir")}
+"""Names that stand for several."""
+
+
+def named_sets(name: str) -> list[str]:
+    """The data sets that a name stands for; raises `UnknownNameError` with the nearest names."""
+    if name in GROUPS:
+        return list(GROUPS[name])
+    if name not in SETS:
+        raise UnknownNameError("published data set", name, [*SETS, *GROUPS])
+    return [name]

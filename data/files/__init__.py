@@ -1,0 +1,1 @@
+"""Files: atomic writing, checksums, locks, JSON and tables, and the checks of paths that a user gives."""

@@ -1,0 +1,126 @@
+"""JSON, JSON Lines and Parquet files as values and rows, every fault told with its file and line.
+
+Numbered lines of text files, gzipped or not.
+"""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from berdseye.data.errors import BadInputError
+
+Line = tuple[int, str]
+LONGEST_LINE = 100_000_000
+"""Bytes; without a bound a small packed file could be one line that fills the memory."""
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The lines that hold something, with their numbers from 1, of a UTF-8 file with or without a byte order mark.
+
+    A file whose name ends in `.gz` is decompressed. Raises `BadInputError` with the file, and the line where one is at fault.
+    """
+    if path.is_dir() or not path.exists():
+        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            while raw := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(raw) > LONGEST_LINE:
+                    raise BadInputError(
+                        f"Longer than {LONGEST_LINE // 1_000_000} MB.", where=path, line=number, hint="Split this line."
+                    )
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                if text.strip():
+                    yield number, text
+    except UnicodeDecodeError as error:
+        raise BadInputError("Not UTF-8 text.", where=path, line=number, hint="Convert the file.") from error
+    except (OSError, EOFError, zlib.error) as error:
+        said = getattr(error, "strerror", None) or error
+        raise BadInputError(f"Cannot be read: {said}.", where=path, hint="Is it the right file?") from error
+
+
+def text_lines(text: str) -> Iterator[Line]:
+    """The lines that hold something of a text, with their numbers."""
+    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+Row = dict[str, Any]
+_UNREADABLE = (ValueError, RecursionError)
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. A surrogate without its partner, which no store or browser takes, becomes a question mark."""
+    value = json.loads(text)
+    if _HALF.search(text):
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value
+
+
+def json_fault(error: Exception) -> str:
+    """What is wrong with a text that is not JSON, in a few words."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    if isinstance(error, OSError | UnicodeError):
+        return str(error)
+    return "a number of too many digits"
+
+
+def read_json(source: Path) -> Any:
+    """The value in a JSON file, UTF-8 with or without a byte order mark; raises `BadInputError`."""
+    try:
+        return parse_json(source.read_bytes().decode("utf-8-sig"))
+    except (OSError, *_UNREADABLE) as error:
+        said = error if isinstance(error, json.JSONDecodeError) else json_fault(error)
+        raise BadInputError(
+            f"Not a readable JSON file: {said}.", where=source, hint="Give the path of a UTF-8 JSON file."
+        ) from error
+
+
+def read_rows(source: Path) -> Iterator[tuple[int, Row]]:
+    """The objects of a JSON Lines file, gzipped or not (or rows of a Parquet file), with their numbers from 1.
+
+    Blank lines are skipped. Raises `BadInputError` with file and line.
+    """
+    if source.suffix.lower() == ".parquet":
+        return enumerate(_parquet_rows(source), start=1)
+    return json_rows(read_lines(source), source)
+
+
+def json_rows(lines: Iterable[Line], where: str | Path) -> Iterator[tuple[int, Row]]:
+    """The object that each line is, with its number; raises `BadInputError` for a line that is none."""
+    for number, text in lines:
+        try:
+            row = parse_json(text)
+        except _UNREADABLE as error:
+            raise BadInputError(
+                f"Not valid JSON ({json_fault(error)}).", where=where, line=number, hint="Correct this line."
+            ) from error
+        if not isinstance(row, dict):
+            raise BadInputError("A line must be an object.", where=where, line=number, hint="Correct this line.")
+        yield number, row
+
+
+def first_row(source: Path) -> Row:
+    """The first object of a file of rows, by which its layout is recognised; empty where there is none."""
+    return next((row for _, row in read_rows(source)), {})
+
+
+def _parquet_rows(source: Path) -> list[Row]:
+    try:
+        rows: list[Row] = pq.read_table(source).to_pylist()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise BadInputError(f"Not a readable Parquet file: {error}.", where=source, hint="Fetch it again.") from error
+    return rows

@@ -1,0 +1,1 @@
+"""Files of models on disk, the devices they run on, and the static embeddings that ship with Berdseye."""

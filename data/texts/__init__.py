@@ -1,0 +1,1 @@
+"""Cutting documents into passages, and finding passages that nearly repeat one another."""

@@ -1,0 +1,175 @@
+"""Agreement of each two raters, all pairs at once from their tables of counts.
+
+Intervals are analytic. Cohen's kappa: the asymptotic variance of Fleiss, Cohen and Everitt (1969), as in statsmodels, which
+the tests compare with (called a thousand times it would take the page over a second). Raw agreement: Wilson's (1927).
+Agreement on one label, 2a / (2a + b + c), is 2p / (1 + p) of p = a / (a + b + c), and so is its interval of Wilson's for p.
+PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is a line in raw agreement, and so is its
+interval. AC1: Gwet (2008).
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
+
+from berdseye.data.statistics import FEWEST_UNITS
+from berdseye.evaluation.agreement.alignment import SUPPORTS, Aligned, aligned
+from berdseye.evaluation.agreement.coefficients import ac1
+
+Doubles = npt.NDArray[np.float64]
+_SAME = 1e-9
+INTERVALS = {
+    "kappa": "analytic (Fleiss, Cohen and Everitt, 1969)",
+    "raw": "analytic (Wilson, 1927)",
+    "positive": "analytic (Wilson, 1927, carried over by 2p/(1+p))",
+    "negative": "analytic (Wilson, 1927, carried over by 2p/(1+p))",
+    "ac1": "analytic (Gwet, 2008)",
+    "pabak": "analytic (Wilson, 1927, carried over by (qp-1)/(q-1))",
+}
+
+
+class PairAgreement(NamedTuple):
+    """Agreement of two raters on the n items both labelled, with 95% intervals; NaN where a figure is undefined.
+
+    `low` and `high` are those of kappa; `positive` and `negative` the agreement on one label. `n_dropped` counts the items that
+    only one of the two labelled.
+    """
+
+    a: str
+    b: str
+    cohen_kappa: float
+    low: float
+    high: float
+    raw: float
+    n: int
+    raw_low: float = np.nan
+    raw_high: float = np.nan
+    positive: float = np.nan
+    positive_low: float = np.nan
+    positive_high: float = np.nan
+    negative: float = np.nan
+    negative_low: float = np.nan
+    negative_high: float = np.nan
+    ac1: float = np.nan
+    ac1_low: float = np.nan
+    ac1_high: float = np.nan
+    pabak: float = np.nan
+    pabak_low: float = np.nan
+    pabak_high: float = np.nan
+    n_dropped: int = 0
+
+
+def pair_agreements(labels: Aligned, positive: str | None = None) -> list[PairAgreement]:
+    """Every two raters, in the order of their names."""
+    places = list(combinations(range(len(labels.raters)), 2))
+    if not places:
+        return []
+    k = len(labels.values)
+    tables = _tables(labels, places)
+    n = tables.sum(axis=(1, 2))
+    agreed = np.trace(tables, axis1=1, axis2=2)
+    given = (labels.codes >= 0).sum(axis=0)
+    dropped = given[[i for i, _ in places]] + given[[j for _, j in places]] - 2 * n.astype(np.int64)
+    raw = _share(agreed, n)
+    cells = np.zeros((k * k, k), dtype=np.int64)
+    np.add.at(cells, (np.arange(k * k), np.arange(k * k) // k), 1)
+    np.add.at(cells, (np.arange(k * k), np.arange(k * k) % k), 1)
+    gwet = ac1(cells, tables.reshape(-1, k * k))
+    gwet_low, gwet_high = with_width(gwet.low, gwet.high, n)
+    up, down = positive_and_negative(labels.values, positive)
+    columns = [
+        *cohen_kappa(tables),
+        *(raw[0], n.astype(np.int64), raw[1], raw[2]),
+        *on_one_label(tables, up),
+        *on_one_label(tables, down),
+        *(gwet.value, gwet_low, gwet_high),
+        *((k * part - 1) / (k - 1) if k > 1 else np.full(len(n), np.nan) for part in raw),
+        dropped,
+    ]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [PairAgreement(labels.raters[i], labels.raters[j], *row) for (i, j), row in zip(places, rows, strict=True)]
+
+
+def positive_and_negative(values: Sequence[str], positive: str | None = None) -> tuple[int | None, int | None]:
+    """Places of the positive and the negative label, None where there is none.
+
+    Positive is the one asked for, else 'supports', else of two labels the later in the alphabet ('yes', '1'); negative is the
+    first of the others (all but 'unsure', for judgments).
+    """
+    chosen = positive or (SUPPORTS if SUPPORTS in values else values[-1] if len(values) == 2 else None)
+    if chosen is None or chosen not in values:
+        return None, None
+    up = list(values).index(chosen)
+    return up, next((place for place in range(len(values)) if place != up), None)
+
+
+def cohen_kappa(tables: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """Cohen's kappa (1960) of tables of counts [n_tables, k, k], and the ends of its 95% interval within -1 and 1.
+
+    NaN where both always say the same one label. No interval where one of the two does, below `FEWEST_UNITS` items, and where the
+    two always agree: there the asymptotic variance is 0, and says nothing of other items.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = tables.sum(axis=(1, 2))
+        p = tables / n[:, None, None]
+        row, column = p.sum(axis=2), p.sum(axis=1)
+        chance = (row * column).sum(axis=1)
+        kappa = (np.trace(p, axis1=1, axis2=2) - chance) / (1 - chance)
+        rest = (1 - kappa)[:, None]
+        same = np.einsum("pii->pi", p)
+        a = (same * (1 - (row + column) * rest) ** 2).sum(axis=1)
+        apart = p * (column[:, :, None] + row[:, None, :]) ** 2
+        b = rest[:, 0] ** 2 * (apart.sum(axis=(1, 2)) - np.trace(apart, axis1=1, axis2=2))
+        c = (kappa - chance * rest[:, 0]) ** 2
+        half = norm.ppf(0.975) * np.sqrt(np.maximum(a + b - c, 0) / n) / (1 - chance)
+    constant = (row.max(axis=1) == 1) | (column.max(axis=1) == 1)
+    kappa = np.where(chance >= 1, np.nan, kappa)
+    half = np.where(constant, np.nan, half)
+    low, high = with_width(np.clip(kappa - half, -1.0, 1.0), np.clip(kappa + half, -1.0, 1.0), n)
+    return kappa, low, high
+
+
+def with_width(low: Doubles, high: Doubles, n: Doubles) -> tuple[Doubles, Doubles]:
+    """The ends of analytic intervals over n items; NaN where they are too few for an asymptotic variance, or it is 0."""
+    kept = (n >= FEWEST_UNITS) & (high - low > _SAME)
+    return np.where(kept, low, np.nan), np.where(kept, high, np.nan)
+
+
+def on_one_label(tables: Doubles, place: int | None) -> tuple[Doubles, Doubles, Doubles]:
+    """Specific agreement 2a / (2a + b + c) (Dice, 1945; Cicchetti and Feinstein, 1990) on a label, with its interval."""
+    if place is None:
+        return (np.full(len(tables), np.nan),) * 3
+    both = tables[:, place, place]
+    either = tables[:, place, :].sum(axis=1) + tables[:, :, place].sum(axis=1) - both
+    value, low, high = (2 * p / (1 + p) for p in _share(both, either))
+    return value, low, high
+
+
+def confusion(labels: pd.DataFrame, a: str, b: str, values: Sequence[str]) -> pd.DataFrame:
+    """Counts of the items both labelled: rows what `a` said, columns what `b` said, in the order of `values`."""
+    both = labels[labels["annotator"].isin((a, b)) & labels["label"].isin(tuple(values))]
+    found = aligned(both, values)
+    table = np.zeros((len(values), len(values)), dtype=np.int64)
+    if a in found.raters and b in found.raters:
+        table = _tables(found.of_raters((a, b)), [(0, 1)])[0].astype(np.int64)
+    return pd.DataFrame(table, index=pd.Index(values, name=a), columns=pd.Index(values, name=b))
+
+
+def _tables(labels: Aligned, places: Sequence[tuple[int, int]]) -> Doubles:
+    said = [(labels.codes == value).astype(np.float32) for value in range(len(labels.values))]
+    first, second = np.array(places, dtype=np.int64).T
+    together = np.array([[(one.T @ other)[first, second] for other in said] for one in said], dtype=np.float64)
+    return np.ascontiguousarray(np.moveaxis(together.reshape(len(said), len(said), len(places)), 2, 0))
+
+
+def _share(part: Doubles, whole: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """A share and Wilson's interval of it; NaN of nothing."""
+    known = np.maximum(whole, 1)
+    low, high = proportion_confint(part, known, method="wilson")
+    value, low, high = (np.where(whole > 0, end, np.nan) for end in (part / known, low, high))
+    return value, low, high

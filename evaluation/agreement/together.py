@@ -1,0 +1,175 @@
+"""Agreement of everyone together: each coefficient with its interval, the items it is over, and what computed it.
+
+Agreement at a glance: every two raters, and everyone together, without the intervals of the latter.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import krippendorff
+import numpy as np
+import pandas as pd
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from berdseye.data.statistics import NO_INTERVAL, bootstrap_interval
+from berdseye.evaluation.agreement import coefficients
+from berdseye.evaluation.agreement.alignment import Aligned, DuplicateRule, Ints, aligned
+from berdseye.evaluation.agreement.coefficients import (
+    RESAMPLES,
+    Doubles,
+    Patterns,
+    ac1,
+    drawn,
+    drawn_over_groups,
+    patterns,
+)
+from berdseye.evaluation.agreement.pairwise import PairAgreement, pair_agreements, positive_and_negative, with_width
+
+_OWN = "Berdseye"
+
+
+class Statistic(NamedTuple):
+    """A coefficient with its 95% interval over n items; `n_dropped` items with a label were of no use to it."""
+
+    statistic: str
+    value: float
+    low: float
+    high: float
+    n: int
+    n_dropped: int
+    interval: str
+    computed_by: str
+
+
+def together(
+    labels: Aligned,
+    *,
+    positive: str | None = None,
+    questions: Ints | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Statistic]:
+    """Raw, positive and negative agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and PABAK.
+
+    Fleiss' kappa is over the items with as many labels as most have (of equals, the larger number). Intervals are of a percentile
+    bootstrap over items or, with `questions` int64[n_items], over whole questions; AC1's over items is Gwet's own. There is
+    none over few items, or where all of them agree alike, which `interval` says (`berdseye.data.statistics`).
+    """
+    counts = labels.counts()
+    labelled = counts.sum(axis=1) > 0
+    found = patterns(counts[labelled])
+    groups = None if questions is None else questions[labelled]
+    draws, said = _drawn(found, groups, resamples, seed)
+    raters = found.counts.sum(axis=1)
+    paired = raters > 1
+    usual = usual_raters(found)
+    n, n_paired, n_usual = (int(found.times[kept].sum()) for kept in (raters > 0, paired, raters == usual))
+    times = found.times.astype(np.float64)
+    up, down = positive_and_negative(labels.values, positive)
+
+    def row(name: str, value: float, kept: Ints, form: coefficients.Coefficient, over: int, by: str) -> Statistic:
+        units = over if groups is None else len(np.unique(groups))
+        low, high = bootstrap_interval(form(found.counts[kept], draws[:, kept]) if over else np.zeros(0), units)
+        return Statistic(name, value, low, high, over, n - over, said if low == low else NO_INTERVAL, by)
+
+    def simple(name: str, form: coefficients.Coefficient) -> Statistic:
+        kept = np.flatnonzero(paired)
+        return row(name, float(form(found.counts[kept], times[kept])), kept, form, n_paired, _OWN)
+
+    rows = [simple("raw agreement", coefficients.raw)]
+    for place, name in ((up, "positive agreement"), (down, "negative agreement")):
+        if place is not None:
+            rows.append(simple(f"{name} ({labels.values[place]})", coefficients.on_label(place)))
+    fleiss_value, alpha_value = _fleiss(found, usual), _alpha(found)
+    rows += [
+        row(
+            "Fleiss' kappa", fleiss_value, np.flatnonzero(raters == usual), coefficients.fleiss, n_usual, "statsmodels"
+        ),
+        row("Krippendorff's alpha", alpha_value, np.flatnonzero(paired), coefficients.alpha, n_paired, "krippendorff"),
+    ]
+    gwet = ac1(found.counts, times) if n_paired else None
+    if gwet is None or questions is not None:
+        value = float(gwet.value) if gwet is not None else np.nan
+        rows.append(row("Gwet's AC1", value, np.flatnonzero(raters > 0), coefficients.gwet, n if gwet else 0, _OWN))
+    else:
+        low, high = (float(end) for end in with_width(gwet.low, gwet.high, np.array(n)))
+        said_of_it = "analytic (Gwet, 2008)" if low == low else NO_INTERVAL
+        rows.append(Statistic("Gwet's AC1", float(gwet.value), low, high, n, 0, said_of_it, _OWN))
+    return [*rows, simple("PABAK", coefficients.pabak)]
+
+
+def statistics_table(statistics: list[Statistic]) -> pd.DataFrame:
+    """A row a coefficient."""
+    return pd.DataFrame(statistics, columns=list(Statistic._fields))
+
+
+def usual_raters(found: Patterns) -> int:
+    """The number of labels, two or more, that most items have; of equals the larger one. 2 where none has."""
+    raters = found.counts.sum(axis=1)
+    items = np.bincount(raters, weights=found.times, minlength=3)
+    items[:2] = 0
+    return int(len(items) - 1 - np.argmax(items[::-1])) if items.any() else 2
+
+
+def fleiss_of(counts: Ints) -> float:
+    """Fleiss' kappa of items with one number of labels, by statsmodels; NaN without two labels and two values."""
+    if len(counts) == 0 or counts[0].sum() < 2 or (counts.sum(axis=0) > 0).sum() < 2:
+        return float("nan")
+    return float(fleiss_kappa(counts))
+
+
+def _fleiss(found: Patterns, usual: int) -> float:
+    kept = found.counts.sum(axis=1) == usual
+    return fleiss_of(np.repeat(found.counts[kept], found.times[kept], axis=0))
+
+
+def _alpha(found: Patterns) -> float:
+    kept = found.counts.sum(axis=1) > 1
+    counts = np.repeat(found.counts[kept], found.times[kept], axis=0)
+    if len(counts) == 0 or (counts.sum(axis=0) > 0).sum() < 2:
+        return float("nan")
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def _drawn(found: Patterns, groups: Ints | None, resamples: int, seed: int) -> tuple[Doubles, str]:
+    if len(found.times) == 0:
+        return np.zeros((0, 0)), "none"
+    if groups is None:
+        return drawn(found.times, resamples=resamples, seed=seed), f"bootstrap over items ({resamples:,} resamples)"
+    draws = drawn_over_groups(found.of_item, groups, resamples=resamples, seed=seed)
+    return draws, f"bootstrap over questions ({resamples:,} resamples)"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All pairs of annotators, and everyone together.
+
+    Fleiss' kappa is over the `n_complete` items that every annotator labelled; alpha over all items with two labels or more.
+    """
+
+    pairs: list[PairAgreement]
+    fleiss_kappa: float
+    krippendorff_alpha: float
+    n_items: int
+    n_complete: int
+
+
+def agreement(labels: pd.DataFrame, *, duplicates: DuplicateRule = "refuse") -> Agreement:
+    """Agreement from long-form labels (columns item, annotator, label), one row an item and annotator.
+
+    Raises `BadInputError` for missing columns, empty cells or an annotator who labels an item twice.
+    """
+    return agreement_of(aligned(labels, duplicates=duplicates))
+
+
+def agreement_of(labels: Aligned, positive: str | None = None) -> Agreement:
+    """Agreement of labels that are aligned already."""
+    counts = labels.counts()
+    complete = counts[counts.sum(axis=1) == len(labels.raters)] if len(labels.raters) > 1 else counts[:0]
+    several = counts[counts.sum(axis=1) > 1]
+    known = len(several) > 0 and (several.sum(axis=0) > 0).sum() > 1
+    alpha = krippendorff.alpha(value_counts=several, level_of_measurement="nominal") if known else float("nan")
+    n_complete = int((counts.sum(axis=1) == len(labels.raters)).sum()) if len(labels.raters) else 0
+    return Agreement(
+        pair_agreements(labels, positive), fleiss_of(complete), float(alpha), len(labels.items), n_complete
+    )

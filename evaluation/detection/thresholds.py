@@ -1,0 +1,189 @@
+"""What a threshold does to a run: MRecall@k and Precision@k at every threshold, from the probabilities of its pairs.
+
+Each question has one highest threshold at which its top k still covers its perspectives, and each passage one at which it still
+supports any. Sorted, they give the measures at any threshold by a search, however many pairs there are.
+
+Choosing a detector's threshold on labelled pairs that it is not tested on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from berdseye.data.datasets.labelled_pairs import LabelledPair, file_hash
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.labels import LabelStore
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs.pairs import run_keys
+from berdseye.data.runs.stored import Run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.baselines import BASE_RATE
+from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
+from berdseye.detectors.thresholds import TunedThreshold
+from berdseye.evaluation.detection.operating_points import said_at
+from berdseye.evaluation.detection.pairs import JudgedPairs, read_judged_pairs, rows_to_tune_on
+from berdseye.evaluation.detection.scoring import timed_predictions
+from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
+
+
+def choose_threshold(
+    detector: Detector, path: Path, *, at_base_rate: bool = False, made_by: str = "", progress: Progress = silent
+) -> TunedThreshold:
+    """The threshold with the best F1 on a file: on its rows of split dev, or on all of a file without splits.
+
+    With `at_base_rate` the rows are weighted so that 16.8% of them are positive, as among retrieved passages. Raises
+    `BadInputError` where no row may be used, or where they are of one label.
+    """
+    held = read_judged_pairs([path])
+    rows = rows_to_tune_on(held)
+    if not rows:
+        raise BadInputError("The file has splits, but no row of split dev.", where=path, hint="Give it some.")
+    probabilities, _ = timed_predictions(detector, [row.pair for row in rows], progress=progress)
+    try:
+        value, f1 = best_f1(rows, probabilities, at_base_rate=at_base_rate)
+    except BadInputError as error:
+        raise BadInputError(error.what, where=path, hint=error.hint) from error
+    part = " (split dev)" if len(rows) < len(held) else ""
+    weighted = f" at {BASE_RATE:.1%} positive" if at_base_rate else ""
+    return TunedThreshold(
+        detector=detector.name,
+        version=detector.version,
+        value=value,
+        data=f"{path.name}{part}{weighted}",
+        data_hash=file_hash(path),
+        n=len(rows),
+        positives=sum(row.supports for row in rows),
+        f1=f1,
+        created=_now(),
+        made_by=made_by,
+    )
+
+
+def chosen_by_hand(
+    detector: Detector, judged: JudgedPairs, probabilities: Floats, value: float, *, made_by: str = ""
+) -> TunedThreshold:
+    """A threshold that a person chose while they saw what it does to `judged`, whose probabilities are float32[n].
+
+    Raises `BadInputError` for one outside [0, 1], and where there is no pair.
+    """
+    if not 0.0 <= value <= 1.0:
+        raise BadInputError(f"The threshold is {value:g}.", hint="Choose one from 0 to 1.")
+    truth = judged.truth
+    if not len(truth):
+        raise BadInputError("There is no pair to see its effect on.", hint="Choose pairs that have labels.")
+    return TunedThreshold(
+        detector=detector.name,
+        version=detector.version,
+        value=value,
+        data=judged.name,
+        data_hash=judged.hash,
+        n=len(truth),
+        positives=int(truth.sum()),
+        f1=precision_recall_f1(truth, said_at(probabilities, value), np.ones(len(truth)))[2],
+        created=_now(),
+        made_by=made_by,
+        by_hand=True,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def best_f1(rows: Sequence[LabelledPair], probabilities: Floats, *, at_base_rate: bool = False) -> tuple[float, float]:
+    """The threshold with the best F1 of `probabilities` float32[n], and that F1; `BadInputError` without both labels."""
+    truth = np.array([row.supports for row in rows], dtype=bool)
+    if truth.all() or not truth.any():
+        raise BadInputError(
+            f"All {len(rows)} rows to choose a threshold on are of one label.", hint="It takes rows of both."
+        )
+    weights = rate_weights(truth) if at_base_rate else np.ones(len(truth))
+    value = best_threshold(truth, probabilities, weights)
+    return value, precision_recall_f1(truth, probabilities.astype(np.float64) >= value, weights)[2]
+
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RunChances:
+    """`chances` float32[n_questions, k, m_max] of the pairs of a run's top k, NaN where nothing is stored or there is no such
+    pair; `there` says which pairs there are; `counts` int64[n_questions] perspectives a question."""
+
+    chances: Floats
+    there: npt.NDArray[np.bool_]
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def missing(self) -> int:
+        """Pairs that the detector was not asked about."""
+        return int((np.isnan(self.chances) & self.there).sum())
+
+
+def run_chances(workspace: Workspace, run: Run, detector: Detector, k: int) -> RunChances:
+    """What a detector is known to say of a run's top k; nothing is asked. Raises `StaleError` as `run_keys` does."""
+    questions = load_dataset(workspace, run.manifest.dataset)
+    keys = run_keys(workspace, run, questions, k)[1]
+    there = keys != b""
+    chances: Floats = np.full(keys.shape, np.nan, dtype=np.float32)
+    chances[there] = LabelStore(workspace).get(detector.name, keys[there].astype(str).tolist(), detector.version)
+    return RunChances(chances, there, np.array([len(q.perspectives) for q in questions], dtype=np.int64))
+
+
+def with_words(held: RunChances, labels: Doubles) -> Floats:
+    """The chances with people's words put first: of `labels` (as `LabelledRun.labels`, of the same top k or deeper), 1 stays
+    above every threshold, and 0 below."""
+    said = labels[:, : held.chances.shape[1], : held.chances.shape[2]]
+    return np.where(np.isnan(said), held.chances, np.where(said == 1, np.inf, -np.inf)).astype(np.float32)
+
+
+class RunEffects:
+    """MRecall@k and Precision@k of a run at any threshold; a pair without a probability supports nothing.
+
+    As `evaluation.measures.measure` computes them of the labels that the threshold gives; questions without perspectives
+    do not count.
+    """
+
+    def __init__(self, chances: Floats, counts: npt.NDArray[np.int64], k: int) -> None:
+        asked = counts > 0
+        known = np.where(np.isnan(chances), -np.inf, chances)[asked, :k].astype(np.float32)
+        needed = np.minimum(counts[asked], k)
+        best = np.sort(known.max(axis=1, initial=-np.inf), axis=1)[:, ::-1]  # the highest chance of each perspective
+        self.k = k
+        self.covered_up_to = (
+            np.take_along_axis(best, needed[:, None] - 1, axis=1)[:, 0] if best.size else best.sum(axis=1)
+        )
+        self.supporting_up_to = known.max(axis=2, initial=-np.inf)
+        self._passages = np.sort(self.supporting_up_to, axis=None)
+        self._questions = np.sort(self.covered_up_to)
+
+    def at(self, threshold: float) -> dict[str, Estimate]:
+        """Both measures with their intervals over questions."""
+        edge = np.float32(threshold)
+        supporting = (self.supporting_up_to >= edge).sum(axis=1) / self.k
+        return {
+            f"MRecall@{self.k}": mean_with_interval((self.covered_up_to >= edge).astype(np.float64)),
+            f"Precision@{self.k}": mean_with_interval(supporting),
+        }
+
+    def curves(self, thresholds: Doubles) -> pd.DataFrame:
+        """Both at many thresholds float64[n]: columns threshold and one a measure; NaN where no question counts."""
+        edges, n = thresholds.astype(np.float32), len(self._questions)
+        return pd.DataFrame(
+            {
+                "threshold": thresholds,
+                f"MRecall@{self.k}": _at_least(self._questions, edges) / (n or np.nan),
+                f"Precision@{self.k}": _at_least(self._passages, edges) / (n * self.k or np.nan),
+            }
+        )
+
+
+def _at_least(rising: Floats, edges: Floats) -> Doubles:
+    return (len(rising) - np.searchsorted(rising, edges, side="left")).astype(np.float64)

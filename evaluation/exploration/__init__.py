@@ -1,0 +1,1 @@
+"""Exploring what retrieval found: questions, facets, maps of passages, and contrasting words."""

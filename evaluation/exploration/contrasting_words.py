@@ -1,0 +1,110 @@
+"""Words that set two groups of texts apart: log-odds with an informative Dirichlet prior, as z-scores.
+
+Burt L. Monroe, Michael P. Colaresi and Kevin M. Quinn: Fightin' Words: Lexical Feature Selection and Evaluation for
+Identifying the Content of Political Conflict. Political Analysis 16(4), 2008, its section on the informative Dirichlet prior.
+A word's weight in the prior follows how often all texts together have it, so that neither rare nor everyday words come first.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from berdseye.data.errors import BadInputError
+from berdseye.evaluation.charts import CATEGORIES
+from berdseye.retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
+
+Doubles = npt.NDArray[np.float64]
+PRIOR_WORDS = 500.0
+"""How many words of text the prior weighs as much as."""
+_ROW = 20
+
+
+def contrasting_words(
+    first: Sequence[str],
+    second: Sequence[str],
+    background: Sequence[str] = (),
+    *,
+    tokenizer: Tokenizer = TOKENIZERS["english"],
+    prior_words: float = PRIOR_WORDS,
+) -> pd.DataFrame:
+    """A row for each word of the two groups of texts, the most telling of the first group at the top, of the second at the end.
+
+    Columns: word (the commonest form of the index term), first and second (how often each group has it), log_odds (positive:
+    the first group's), z (log_odds in standard deviations; beyond 1.96 on either side chance alone is unlikely). `background`
+    are other texts that the prior counts beside both groups. Raises `BadInputError` for a prior that weighs nothing.
+    """
+    if prior_words <= 0:
+        raise BadInputError(f"The prior weighs {prior_words:g} words.", hint="Choose a number above 0.")
+    forms: dict[str, Counter[str]] = {}
+    counted = [_counts(texts, tokenizer, forms) for texts in (first, second, background)]
+    words = sorted({*counted[0], *counted[1]})
+    every: Counter[str] = sum(counted, Counter())
+    ours, theirs = (np.array([c[w] for w in words], dtype=np.float64) for c in counted[:2])
+    prior = np.array([every[w] for w in words], dtype=np.float64) * prior_words / max(every.total(), 1)
+    totals = [prior_words + group.total() for group in counted[:2]]
+    # Where one word is all there is, it has no others to be held against.
+    difference = (
+        _log_odds(ours, prior, totals[0]) - _log_odds(theirs, prior, totals[1])
+        if len(every) > 1
+        else np.zeros(len(words))
+    )
+    deviation = np.sqrt(1 / (ours + prior) + 1 / (theirs + prior))
+    frame = pd.DataFrame(
+        {
+            "word": [forms[w].most_common(1)[0][0] for w in words],
+            "first": ours.astype(np.int64),
+            "second": theirs.astype(np.int64),
+            "log_odds": difference,
+            "z": difference / deviation,
+        }
+    )
+    return frame.sort_values(["z", "word"], ascending=[False, True], kind="stable").reset_index(drop=True)
+
+
+def most_telling(words: pd.DataFrame, count: int) -> pd.DataFrame:
+    """The `count` words at either end of `contrasting_words`, with the group each is of; words that lean nowhere are left out."""
+    ahead, behind = words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)
+    return pd.concat([ahead.assign(group="first"), behind.assign(group="second")], ignore_index=True)
+
+
+def words_chart(telling: pd.DataFrame, names: tuple[str, str], colours: tuple[str, str] = CATEGORIES[:2]) -> alt.Chart:
+    """A bar for each word of `most_telling`, towards its group."""
+    frame = telling.assign(group=telling["group"].map({"first": names[0], "second": names[1]}))
+    chart = (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            y=alt.Y("word:N", sort=None, title=None),
+            x=alt.X("z:Q", title="z"),
+            color=alt.Color(
+                "group:N",
+                title=None,
+                scale=alt.Scale(domain=list(names), range=list(colours)),
+                legend=alt.Legend(orient="bottom", columns=1, labelLimit=600),
+            ),
+            tooltip=["word", "first", "second", alt.Tooltip("z:Q", format=".2f")],
+        )
+    )
+    return cast(alt.Chart, chart.properties(height=alt.Step(_ROW)))
+
+
+def _log_odds(own: Doubles, prior: Doubles, total: float) -> Doubles:
+    """The log-odds of each word in a group of `total` words, with the prior's words added."""
+    found: Doubles = np.log((own + prior) / (total - own - prior))
+    return found
+
+
+def _counts(texts: Sequence[str], tokenizer: Tokenizer, forms: dict[str, Counter[str]]) -> Counter[str]:
+    """How often the texts have each index term; which words it stands for is noted in `forms`."""
+    found: Counter[str] = Counter()
+    for token, times in Counter(tokenizer.tokens(texts).flatten().to_pylist()).items():
+        term = tokenizer.term(token)
+        if term is not None:
+            found[term] += times
+            forms.setdefault(term, Counter())[token] += times
+    return found

@@ -1,0 +1,141 @@
+"""One question seen in several rankings at once: who says what of each pair, and which perspectives are missing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from berdseye.annotation.judgments.adjudication import gold_words, people_say
+from berdseye.annotation.judgments.log import Annotator, Judgments
+from berdseye.data.datasets.stored import GOLD
+from berdseye.data.labels import LabelStore
+from berdseye.data.records import Label, Pair, Passage, Question, Ranking
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.labelling import label
+from berdseye.detectors.protocol import Detector
+from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.measures import mrecall, precision
+
+Decider = Literal["adjudicator", "you", "people", "gold", "detector"]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What is held of a pair: the label that counts, whose it is, and the detector's label beside it.
+
+    `gold` is the gold label of the data set's authors, None where they gave none.
+    """
+
+    pair: Pair
+    key: str
+    supports: bool
+    by: Decider
+    detected: Label
+    gold: bool | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage in its place, with a chip for each perspective."""
+
+    rank: int
+    score: float
+    passage: Passage
+    chips: tuple[Chip, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The top k of one pipeline over one corpus; `first_ranks` says where each perspective is covered, None: missing."""
+
+    corpus: str
+    pipeline: str
+    hits: tuple[Hit, ...]
+    first_ranks: tuple[int | None, ...]
+    mrecall: float
+    precision: float
+
+
+def inspect_question(
+    workspace: Workspace,
+    judgments: Judgments,
+    detector: Detector,
+    question: Question,
+    found: Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]],
+    k: int,
+    annotator: Annotator | None,
+) -> list[Listing]:
+    """Listings of rankings by (corpus, pipeline).
+
+    An adjudicator's verdict counts first, then the annotator's own judgment, then other people's, then the authors' gold label,
+    then the detector's.
+    """
+    pairs = list(
+        dict.fromkeys(
+            Pair(p.text, v.text, p.title)
+            for _, passages in found.values()
+            for p in passages
+            for v in question.perspectives
+        )
+    )
+    store = LabelStore(workspace)
+    probabilities = label(store, detector, pairs)
+    keys = {pair: pair.key for pair in pairs}
+    gold_labels = dict(zip(keys.values(), store.get(GOLD, list(keys.values())).tolist(), strict=True))
+    standing = judgments.present(list(keys.values()))
+    own = {
+        j.pair for j in standing if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
+    }
+    decided = gold_words(judgments, list(keys.values()))
+    said = people_say(standing, first=annotator.id if annotator is not None else None, gold=decided)
+
+    def chip(pair: Pair, probability: float) -> Chip:
+        key, detected = keys[pair], Label(probability, probability >= detector.threshold)
+        gold = None if np.isnan(gold_labels[key]) else gold_labels[key] >= 0.5
+        by: Decider = "detector" if gold is None else "gold"
+        supports = detected.supports if gold is None else gold
+        if key in said:
+            by = "adjudicator" if key in decided else "you" if key in own else "people"
+            supports = said[key]
+        return Chip(pair, key, supports, by, detected, gold)
+
+    chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}
+    return [
+        _listing(corpus, pipeline, question, ranking, passages, chips, k)
+        for (corpus, pipeline), (ranking, passages) in found.items()
+    ]
+
+
+def detector_against_gold(listings: Sequence[Listing]) -> tuple[int, int]:
+    """On how many pairs of the listings the detector agrees with the gold label, and how many pairs have one."""
+    chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips if c.gold is not None}
+    return sum(c.detected.supports == c.gold for c in chips.values()), len(chips)
+
+
+def _listing(
+    corpus: str,
+    pipeline: str,
+    question: Question,
+    ranking: Ranking,
+    passages: Sequence[Passage],
+    chips: Mapping[Pair, Chip],
+    k: int,
+) -> Listing:
+    hits = tuple(
+        Hit(
+            rank,
+            float(score),
+            passage,
+            tuple(chips[Pair(passage.text, v.text, passage.title)] for v in question.perspectives),
+        )
+        for rank, (score, passage) in enumerate(zip(ranking.scores, passages, strict=True), start=1)
+    )
+    firsts = tuple(
+        next((h.rank for h in hits if h.chips[place].supports), None) for place in range(len(question.perspectives))
+    )
+    if not question.perspectives:
+        return Listing(corpus, pipeline, hits, (), np.nan, np.nan)
+    support = Support.of([np.array([[c.supports for c in h.chips] for h in hits], dtype=float)]) if hits else None
+    values = (float(m(support, k)[0]) if support else 0.0 for m in (mrecall, precision))
+    return Listing(corpus, pipeline, hits, firsts, *values)

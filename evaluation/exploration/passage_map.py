@@ -1,0 +1,107 @@
+"""Passages as points in two dimensions, those of like content near one another, with a colour for the perspective of each."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, cast, get_args
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from berdseye.data.errors import UnknownNameError
+from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, perspective_colour
+
+Method = Literal["PCA", "t-SNE"]
+METHODS: tuple[Method, ...] = get_args(Method)
+Points = npt.NDArray[np.float64]
+SEVERAL, NONE, UNKNOWN = "several perspectives", "no perspective", "nobody said"
+PICKED: Final = "picked"
+"""The name of the selection by which a point is clicked."""
+_FEW = 5
+_PERPLEXITY = 30.0
+_TINY = 1e-9
+_HEIGHT = 520
+
+
+def mapped(vectors: npt.NDArray[np.float32], method: Method = "PCA", *, seed: int = 0) -> Points:
+    """Points float64[n, 2] of vectors float32[n, d]; the same ones for the same vectors, method and seed.
+
+    PCA turns the vectors to the two directions in which they differ most: distances there are at most the true ones. t-SNE
+    (van der Maaten and Hinton, 2008) keeps neighbours together, and its distances between groups mean nothing; of fewer than
+    five vectors it is PCA.
+    """
+    if method not in METHODS:
+        raise UnknownNameError("way to draw a map", method, METHODS)
+    points: Points = np.zeros((len(vectors), 2))
+    if len(vectors) < 2 or float(np.ptp(vectors, axis=0).max(initial=0.0)) < _TINY:
+        return points
+    if method == "t-SNE" and len(vectors) >= _FEW:
+        from sklearn.manifold import TSNE  # takes a while to load
+
+        perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
+        # The exact method: of some hundred points it is done before the other one's threads have begun.
+        drawn = TSNE(2, perplexity=perplexity, init="pca", method="exact", random_state=seed).fit_transform(vectors)
+    else:
+        from sklearn.decomposition import PCA
+
+        drawn = PCA(min(2, *vectors.shape), svd_solver="full").fit_transform(vectors.astype(np.float64))
+    points[:, : drawn.shape[1]] = drawn
+    return points
+
+
+def sides(labels: npt.NDArray[np.float64]) -> list[str]:
+    """Which perspective each passage supports, of labels float64[n, m] (1, 0, NaN: nobody said): P1, P2, …, or one of `SEVERAL`,
+    `NONE` and `UNKNOWN` (no label at all)."""
+    found = []
+    for row in labels:
+        held = np.flatnonzero(row == 1)
+        if len(held):
+            found.append(f"P{held[0] + 1}" if len(held) == 1 else SEVERAL)
+        else:
+            found.append(UNKNOWN if len(row) == 0 or np.isnan(row).all() else NONE)
+    return found
+
+
+def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
+    """The map: a frame with the columns x, y, group, number (of the passage in the list, from 1), title and corpus.
+
+    `groups` are the groups in the order of the legend. Perspectives have their own colours; other groups, such as corpora, the
+    theme's; a click picks a passage (`PICKED`, field number).
+    """
+    others = [g for g in groups if not _is_side(g)]
+    colours = {g: CATEGORIES[n % len(CATEGORIES)] for n, g in enumerate(others)}
+    colours |= dict.fromkeys((SEVERAL, NONE, UNKNOWN), NEUTRAL)
+    colours |= {g: perspective_colour(int(g[1:]) - 1) for g in groups if g not in others and g[1:].isdigit()}
+    shapes = {SEVERAL: "diamond", NONE: "cross", UNKNOWN: "triangle-up"}
+    picked = alt.selection_point(name=PICKED, fields=["number"], toggle=False, empty=False)
+    none = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
+    legend = alt.Legend(orient="bottom", columns=4, labelLimit=280)
+    chart = (
+        alt.Chart(points)
+        .mark_point(filled=True, size=110, opacity=0.85, cursor="pointer", strokeWidth=3)
+        .encode(
+            x=alt.X("x:Q", axis=none, scale=alt.Scale(zero=False, padding=14)),
+            y=alt.Y("y:Q", axis=none, scale=alt.Scale(zero=False, padding=14)),
+            color=alt.Color(
+                "group:N",
+                title=None,
+                legend=legend,
+                scale=alt.Scale(domain=list(groups), range=[colours[g] for g in groups]),
+            ),
+            shape=alt.Shape(
+                "group:N",
+                title=None,
+                legend=legend,
+                scale=alt.Scale(domain=list(groups), range=[shapes.get(g, "circle") for g in groups]),
+            ),
+            stroke=alt.condition(picked, alt.value(CATEGORIES[3]), alt.value("transparent")),
+            tooltip=["number", "title", "corpus", "group"],
+        )
+        .add_params(picked)
+        .properties(height=_HEIGHT)
+    )
+    return cast(alt.Chart, chart)
+
+
+def _is_side(group: str) -> bool:
+    return group in (SEVERAL, NONE, UNKNOWN) or (group[:1] == "P" and group[1:].isdigit())

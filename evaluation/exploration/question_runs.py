@@ -1,0 +1,154 @@
+"""One question in all stored runs: what each ranks, and what is said of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.corpora import open_corpus
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Ids, Question
+from berdseye.data.runs.pairs import Keys
+from berdseye.data.runs.stored import RunManifest, ranking_of
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.runs import LabelledRun, labelled_ranking
+from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.counted import counted_questions
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
+
+
+@dataclass(frozen=True)
+class QuestionRun:
+    """A run's ranking of the question as a `LabelledRun` of one question."""
+
+    run: RunManifest
+    labelled: LabelledRun
+
+    @property
+    def name(self) -> str:
+        return f"{self.run.corpus} · {self.run.pipeline}"
+
+    @property
+    def ids(self) -> Ids:
+        """int64[k], -1 pads."""
+        ids: Ids = self.labelled.ids[0]
+        return ids
+
+    @property
+    def keys(self) -> Keys:
+        """bytes[k, m]."""
+        keys: Keys = self.labelled.keys[0]
+        return keys
+
+    @property
+    def labels(self) -> npt.NDArray[np.float64]:
+        """float64[k, m] of 1, 0 and NaN (nobody said)."""
+        labels: npt.NDArray[np.float64] = self.labelled.labels[0]
+        return labels
+
+    def first_ranks(self) -> list[int]:
+        """The first rank that covers each perspective, 0: none does."""
+        return [int(rank) for rank in self.labelled.first_ranks()[0]]
+
+
+def question_runs(
+    workspace: Workspace,
+    judgments: Judgments,
+    question: Question,
+    runs: Sequence[RunManifest],
+    source: LabelSource,
+    depth: int,
+    *,
+    progress: Progress = silent,
+) -> tuple[list[QuestionRun], list[RunManifest]]:
+    """The question in the runs of its data set, to a depth; and the runs left out, whose corpus has changed since or is gone.
+
+    Only what the runs hold of this question is read. A detector is asked about pairs that it has not seen.
+    """
+    corpora = {name: open_corpus(workspace, name) for name in workspace.corpora()}
+    fit = [r for r in runs if r.corpus in corpora and corpora[r.corpus].manifest.hash == r.corpus_hash]
+    found: dict[str, QuestionRun] = {}
+    for corpus in dict.fromkeys(run.corpus for run in fit):
+        own = [run for run in fit if run.corpus == corpus]
+        ids = [ranking_of(workspace, run, question.id)[:depth] for run in own]
+        block: Ids = np.full((len(own), max(map(len, ids))), -1, dtype=np.int64)
+        for row, ranked in zip(block, ids, strict=True):
+            row[: len(ranked)] = ranked
+        labelled = labelled_ranking(
+            workspace, judgments, corpora[corpus], [question] * len(own), block, source, progress=progress
+        )
+        for row, run in enumerate(own):
+            one = slice(row, row + 1)
+            found[run.name] = QuestionRun(
+                run, LabelledRun([question], labelled.ids[one], labelled.keys[one], labelled.labels[one])
+            )
+    return [found[run.name] for run in fit], [run for run in runs if run not in fit]
+
+
+def counts_over(
+    workspace: Workspace,
+    judgments: Judgments,
+    dataset: str,
+    question_id: str,
+    runs: Sequence[QuestionRun],
+    source: LabelSource,
+) -> dict[str, bool]:
+    """Whether a question of a data set counts (`berdseye.evaluation.scores.counted`) over each corpus that the runs are of."""
+    row = next(n for n, q in enumerate(load_dataset(workspace, dataset)) if q.id == question_id)
+    return {
+        corpus: bool(counted_questions(workspace, judgments, dataset, corpus, source)[row])
+        for corpus in dict.fromkeys(run.run.corpus for run in runs)
+    }
+
+
+def first_rank_frame(question: Question, runs: Sequence[QuestionRun], k: int) -> pd.DataFrame:
+    """Runs down, perspectives across: columns as `hole_chart` draws them, row (of the run in `runs`), question (the run's name),
+    place (of the perspective, from 1), perspective, rank (NaN: none) and hole (none within k)."""
+    rows = [
+        {
+            "row": row,
+            "question": run.name,
+            "place": place,
+            "perspective": perspective.text,
+            "rank": rank or np.nan,
+            "hole": not 0 < rank <= k,
+        }
+        for row, run in enumerate(runs)
+        for place, (perspective, rank) in enumerate(zip(question.perspectives, run.first_ranks(), strict=True), start=1)
+    ]
+    return pd.DataFrame(rows, columns=["row", "question", "place", "perspective", "rank", "hole"])
+
+
+def measures_frame(
+    runs: Sequence[QuestionRun],
+    measures: Sequence[Measure],
+    counted: Mapping[str, bool],
+    min_judged: float = MIN_JUDGED,
+) -> pd.DataFrame:
+    """A row for each run: corpus, pipeline, a column for each measure, judged@k (of the first measure's k), made (when).
+
+    NaN where the question does not count over the corpus (`counted` by corpus), and where too few of its pairs in the run's top k
+    have a label.
+    """
+
+    def value(run: QuestionRun, measure: Measure) -> float:
+        support = run.labelled.support
+        shown = counted[run.run.corpus] and enough_judged(support.judged_at(measure.k), min_judged)
+        return float(measure.values(support)[0]) if shown else np.nan
+
+    rows = [
+        {
+            "corpus": run.run.corpus,
+            "pipeline": run.run.pipeline,
+            **{str(m): value(run, m) for m in measures},
+            f"judged@{measures[0].k}": run.labelled.support.judged_at(measures[0].k),
+            "made": run.run.created,
+        }
+        for run in runs
+    ]
+    return pd.DataFrame(rows)

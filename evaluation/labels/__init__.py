@@ -1,0 +1,1 @@
+"""Label sources, labelled runs, and the arrays that measures are computed from."""

@@ -1,0 +1,1 @@
+"""Scores of runs: which questions count, when too little is judged, and tuning."""

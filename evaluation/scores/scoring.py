@@ -1,0 +1,336 @@
+"""The measures of a stored run from one label source, with all that made the numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from berdseye.annotation.batches.random_sample import drawn_and_reached
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import load_dataset
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs.pairs import fitting_corpus
+from berdseye.data.runs.stored import Run, RunManifest
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
+from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource
+from berdseye.evaluation.labels.support import Support
+from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
+from berdseye.evaluation.scores.corrected import corrected_mean
+from berdseye.evaluation.scores.counted import Counted, counted_questions
+from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
+from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
+
+NO_SAMPLE = "no question was drawn at random and judged whole"
+"""Why a corrected mean has no value."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number and what made it. `values` holds the value of each question, in the order of the data set.
+
+    Where the source is corrected, `values` are the detector's and `people` those of the questions that were drawn at random and
+    that people judged whole. `withheld` says why the estimate has no value where one could be computed: too little is judged.
+    """
+
+    dataset: str
+    corpus: str
+    pipeline: str
+    measure: str
+    labels: str
+    detector_version: str
+    judged: float
+    estimate: Estimate
+    values: npt.NDArray[np.float64]
+    people: npt.NDArray[np.float64] | None = None
+    unit: Unit = "share"
+    withheld: str = ""
+
+    @property
+    def shown_values(self) -> npt.NDArray[np.float64]:
+        """The values of the questions, all NaN where the number over them is withheld."""
+        return np.full(len(self.values), np.nan) if self.withheld else self.values
+
+    @property
+    def shown(self) -> Estimate:
+        """The estimate as tables show it: shares in percent."""
+        factor = 100 if self.unit == "share" else 1
+        value, low, high = (factor * x for x in self.estimate[:3])
+        return Estimate(value, low, high, self.estimate.n)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What is known of the questions of a data set over a corpus before any run is scored: which of them count, and, where a
+    measure needs it, the labels of all stored runs."""
+
+    counted: Counted
+    qrels: Qrels | None = None
+
+
+def score_run(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    pool: Pool | None = None,
+    min_judged: float | None = None,
+    progress: Progress = silent,
+) -> list[Score]:
+    """One score a measure.
+
+    The questions that count are those of `berdseye.evaluation.scores.counted`, the same for every run; one for which a
+    run found nothing
+    counts as covering nothing. A measure over less than `min_judged` (None: the workspace's setting) has no value and says so
+    (`evaluation.scores.enough_judged`). Measures of recall take what lies beyond the run from all stored runs of its
+    data set and corpus
+    (`pooled_qrels`); `pool` is what `pool_of` gave for these, where it is known.
+
+    A corrected source gives the corrected mean; its n are the questions that were drawn at random by a batch and that people
+    judged whole (`annotation.batches.random_sample`), and its judged@k is people's. Raises `BadInputError` where there is no such
+    question.
+    """
+    scores = _scored(workspace, judgments, run, source, measures, pool, min_judged, progress)
+    refuse_without_sample(scores, run.manifest.name, source)
+    return scores
+
+
+def pool_of(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    progress: Progress = silent,
+) -> Pool:
+    """The pool that a run is scored by. It is the same for all stored runs of the data set and corpus; for one that is not stored
+    its labels hold those of the run too, and the questions that count are still those of the stored runs, if there are any."""
+    dataset, corpus = run.manifest.dataset, run.manifest.corpus
+    if not any(m.pooled for m in measures) or source.corrected:
+        counted = counted_questions(workspace, judgments, dataset, corpus, source, run=run, progress=progress)
+        return Pool(Counted(counted))
+    fitting_corpus(workspace, run, load_dataset(workspace, dataset))
+    stored = pooled_qrels(workspace, judgments, dataset, corpus, source, progress=progress)
+    if run.manifest.name in stored.runs:
+        return Pool(stored.pool(source), stored)
+    with_own = pooled_qrels(workspace, judgments, dataset, corpus, source, others=(run,), progress=progress)
+    return Pool((stored if stored.runs else with_own).pool(source), with_own)
+
+
+def _scored(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    source: LabelSource,
+    measures: Sequence[Measure],
+    pool: Pool | None,
+    min_judged: float | None,
+    progress: Progress,
+) -> list[Score]:
+    manifest = run.manifest
+    k = max(m.k for m in measures)
+    made_by = provenance(workspace, manifest, source)
+    floor = min_judged_of(workspace, min_judged)
+    if any(m.pooled for m in measures):
+        if source.corrected:
+            raise BadInputError(
+                f"People's sample cannot correct {next(m for m in measures if m.pooled)}.",
+                hint="Choose measures of the top k, such as MRecall@5, or another label source.",
+            )
+        fitting_corpus(workspace, run, load_dataset(workspace, manifest.dataset))
+    held = pool or pool_of(workspace, judgments, run, source, measures, progress=progress)
+    if held.qrels is not None and any(m.pooled for m in measures):
+        return scores_of(measures, held.qrels.support(run.ids[:, :k]), held.counted, None, min_judged=floor, **made_by)
+    found = labelled_run(workspace, judgments, run, source.plain, k, progress=progress)
+    people = None
+    if source.corrected:
+        said = labelled_run(workspace, judgments, run, LabelSource((HUMAN,)), k, progress=progress)
+        people = PeopleSample(said.support, samples_of(judgments, manifest.dataset, said, measures))
+    return scores_of(measures, found.support, held.counted, people, min_judged=floor, **made_by)
+
+
+@dataclass(frozen=True)
+class PeopleSample:
+    """What people say of a ranking, and which of its questions are a random sample by the cutoff of the measure,
+    bool[n_questions]."""
+
+    support: Support
+    drawn: Mapping[int, npt.NDArray[np.bool_]]
+
+
+def samples_of(
+    judgments: Judgments, dataset: str, said: LabelledRun, measures: Sequence[Measure]
+) -> dict[int, npt.NDArray[np.bool_]]:
+    """The questions that may correct a detector (`berdseye.annotation.batches.random_sample`) by the cutoffs of measures."""
+    ids = [question.id for question in said.questions]
+    population = int((said.counts > 0).sum())
+    return {
+        k: drawn_and_reached(judgments, dataset, ids, population, said.keys[:, :k]) for k in {m.k for m in measures}
+    }
+
+
+def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSource) -> None:
+    """Raises `BadInputError` where a source is corrected and no score has a question to correct it by."""
+    if source.corrected and scores and all(s.withheld == NO_SAMPLE for s in scores):
+        raise BadInputError(
+            f"{source} needs questions that a batch drew at random and whose whole top k people judged; {what} has none.",
+            hint="Send some out with `berdseye batch create NAME --preset random-questions --run RUN`.",
+        )
+
+
+def provenance(workspace: Workspace, run: RunManifest, source: LabelSource) -> dict[str, str]:
+    """What made the numbers of a run, as `scores_of` takes it."""
+    detector = source.detector(workspace)
+    return {
+        "dataset": run.dataset,
+        "corpus": run.corpus,
+        "pipeline": run.pipeline,
+        "labels": str(source),
+        "detector_version": detector.version if detector is not None else "",
+    }
+
+
+def score_runs(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: Sequence[Run],
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    min_judged: float | None = None,
+    progress: Progress = silent,
+) -> list[Score]:
+    """The scores of several stored runs, as `score_run` gives them; what is pooled is pooled once a data set and corpus.
+
+    With a corrected source, a run without a random sample has no value, and raises only where none of the runs has one.
+    """
+    pools: dict[tuple[str, str], Pool] = {}
+    scores: list[Score] = []
+    for run in runs:
+        place = (run.manifest.dataset, run.manifest.corpus)
+        if place not in pools and not (source.corrected and any(m.pooled for m in measures)):
+            pools[place] = pool_of(workspace, judgments, run, source, measures, progress=progress)
+        scores += _scored(workspace, judgments, run, source, measures, pools.get(place), min_judged, progress)
+    refuse_without_sample(scores, " and ".join(dict.fromkeys(r.manifest.name for r in runs)), source)
+    return scores
+
+
+def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list[Score]:
+    """The same scores with no value for the questions that are left out."""
+    kept = ~np.asarray(left_out, dtype=bool)
+    found = []
+    for score in scores:
+        values = np.where(kept, score.values, np.nan)
+        people = None if score.people is None else np.where(kept, score.people, np.nan)
+        estimate = (
+            mean_with_interval(values, bounds=parse_measure(score.measure).bounds)
+            if people is None
+            else corrected_mean(people, values, bounds=parse_measure(score.measure).bounds).estimate
+        )
+        if score.withheld:
+            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
+        found.append(replace(score, values=values, people=people, estimate=estimate))
+    return found
+
+
+def scores_of(
+    measures: Sequence[Measure],
+    support: Support,
+    counted: Counted,
+    people: PeopleSample | None = None,
+    *,
+    min_judged: float = MIN_JUDGED,
+    dataset: str,
+    corpus: str,
+    pipeline: str,
+    labels: str,
+    detector_version: str,
+) -> list[Score]:
+    """One score a measure from what a ranking supports, over the questions that count; `people` is what people say of it, for a
+    corrected mean. The interval of a corrected mean says whether its sample was enough, so that `min_judged` is of others."""
+    scores = []
+    for measure, raw in zip(measures, values_of(measures, support), strict=True):
+        values, said, why = np.where(counted.by(measure), raw, np.nan), None, ""
+        judged = support.judged_at(measure.k)
+        if people is None:
+            estimate = mean_with_interval(values, bounds=measure.bounds)
+            if estimate.n and not enough_judged(judged, min_judged):
+                estimate, why = withheld(estimate, judged, min_judged), below(min_judged)
+        else:
+            said = np.where(people.drawn[measure.k], wholly_judged_values(measure, people.support), np.nan)
+            judged = people.support.judged_at(measure.k)
+            estimate = corrected_mean(said, values, bounds=measure.bounds).estimate
+            why = "" if estimate.n else NO_SAMPLE
+        scores.append(
+            Score(
+                dataset,
+                corpus,
+                pipeline,
+                str(measure),
+                labels,
+                detector_version,
+                judged,
+                estimate,
+                values,
+                said,
+                measure.unit,
+                why,
+            )
+        )
+    return scores
+
+
+def counted_values(measure: Measure, support: Support, counted: Counted) -> npt.NDArray[np.float64]:
+    """The value of each question that counts, NaN of the others."""
+    return np.where(counted.by(measure), measure.values(support), np.nan)
+
+
+def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
+    """The value of each question whose pairs in the top k are all judged, NaN of others.
+
+    Values that part of the judgments would settle are left out too: they would be those that come out one way.
+    """
+    values = measure.values(support)
+    judged = support.judged[:, : measure.k].sum(axis=(1, 2))
+    values[judged < support.counts * np.minimum(support.depths, measure.k)] = np.nan
+    return values
+
+
+def macro_average(scores: Sequence[Score]) -> list[Score]:
+    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
+
+    NaN where one of the data sets has no value, or one that is withheld: the mean of the others is another figure.
+    """
+    groups: dict[tuple[str, str, str, str], list[Score]] = {}
+    for score in scores:
+        groups.setdefault((score.corpus, score.pipeline, score.measure, score.labels), []).append(score)
+    averages = []
+    for (corpus, pipeline, measure, labels), members in groups.items():
+        known = [s for s in members if s.estimate.n > 0]
+        if not known:
+            continue
+        estimate = mean_of_means([s.estimate for s in known])
+        if len(known) < len(members):
+            estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
+        averages.append(
+            Score(
+                "average",
+                corpus,
+                pipeline,
+                measure,
+                labels,
+                known[0].detector_version,
+                float(np.mean([s.judged for s in known])),
+                estimate,
+                np.concatenate([s.values for s in known]),
+                unit=known[0].unit,
+                withheld=next((s.withheld for s in members if s.withheld), ""),
+            )
+        )
+    return averages

@@ -1,0 +1,137 @@
+"""A run measured under two versions of its data set: the same rankings, other perspectives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.datasets.stored import load_dataset, split_version, version_name
+from berdseye.data.datasets.versions import QuestionChange, differences
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs.stored import Run
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.sources import LabelSource
+from berdseye.evaluation.measures import Measure
+from berdseye.evaluation.scores.counted import as_version
+from berdseye.evaluation.scores.scoring import Score, score_run
+from berdseye.evaluation.statistics.significance import Comparison, compare
+
+
+@dataclass(frozen=True)
+class ChangedQuestion:
+    """A question whose perspectives differ, and its value under both versions by the name of the measure; NaN: none."""
+
+    change: QuestionChange
+    values: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class VersionComparison:
+    """`first` and `second` are the scores under either version, a measure each; `differences` are second minus first, paired
+    over questions. `shown_perspectives`: the pipeline ranked with the perspectives of the run's own version in sight."""
+
+    versions: tuple[str, str]
+    first: list[Score]
+    second: list[Score]
+    differences: list[Comparison]
+    questions: list[ChangedQuestion]
+    shown_perspectives: bool
+
+
+def under_version(workspace: Workspace, run: Run, version: str) -> Run:
+    """The run as one of another version of its data set; nothing is searched again, since the questions are the same.
+
+    `version` is a name such as `debate@2`, or its number. Raises `BadInputError` for a version of another data set.
+    """
+    dataset = split_version(run.manifest.dataset)[0]
+    name = version_name(dataset, int(version)) if version.isdecimal() and len(version) < 10 else version
+    name = version_name(*split_version(name))
+    if split_version(name)[0] != dataset:
+        raise BadInputError(
+            f"'{name}' is no version of '{dataset}', which run '{run.manifest.name}' is of.", hint="Choose one that is."
+        )
+    load_dataset(workspace, name)
+    return as_version(run, name)
+
+
+def compare_versions(
+    workspace: Workspace,
+    judgments: Judgments,
+    run: Run,
+    versions: tuple[str, str],
+    source: LabelSource,
+    measures: Sequence[Measure],
+    *,
+    min_judged: float | None = None,
+    progress: Progress = silent,
+) -> VersionComparison:
+    """Measure a run under two versions, and the difference with a 95% bootstrap interval over questions.
+
+    A question that has no value under one of them counts in neither mean of the difference (`left_out`). Where too little is
+    judged under one of them there is no difference, and no value of a question (`Score.withheld`).
+    """
+    runs = [under_version(workspace, run, version) for version in versions]
+    names = (runs[0].manifest.dataset, runs[1].manifest.dataset)
+    if names[0] == names[1]:
+        raise BadInputError(f"Both versions are {names[0]}.", hint="Name two.")
+    first, second = (
+        score_run(workspace, judgments, one, source, measures, min_judged=min_judged, progress=progress) for one in runs
+    )
+    compared = [
+        compare({names[1]: new.shown_values, names[0]: old.shown_values}, bounds=m.differences)[0]
+        for m, old, new in zip(measures, first, second, strict=True)
+    ]
+    before, after = (load_dataset(workspace, name) for name in names)
+    place = {q.id: n for n, q in enumerate(before)}
+    changed = [
+        ChangedQuestion(
+            change,
+            {
+                old.measure: (float(old.shown_values[n]), float(new.shown_values[n]))
+                for old, new in zip(first, second, strict=True)
+            },
+        )
+        for change in differences(before, after)
+        for n in [place[change.question.id]]
+    ]
+    return VersionComparison(names, first, second, compared, changed, "cover(" in run.manifest.pipeline)
+
+
+def rows_of(found: VersionComparison) -> list[dict[str, object]]:
+    """A row a measure, for a table: both means, their difference with its interval, and judged@k under either."""
+    return [
+        {
+            "measure": old.measure,
+            found.versions[0]: old.estimate.value,
+            found.versions[1]: new.estimate.value,
+            "difference": step.difference,
+            "low": step.low,
+            "high": step.high,
+            "n": step.n,
+            f"judged {found.versions[0]}": old.judged,
+            f"judged {found.versions[1]}": new.judged,
+            "labels": old.labels,
+            "withheld": old.withheld or new.withheld,
+        }
+        for old, new, step in zip(found.first, found.second, found.differences, strict=True)
+    ]
+
+
+def question_rows(found: VersionComparison) -> list[dict[str, object]]:
+    """A row a question and measure, for a table: what was taken away and what came, and the values under either version."""
+    return [
+        {
+            "question": one.change.question.id,
+            "text": one.change.question.text,
+            "removed": [p.text for p in one.change.removed],
+            "added": [p.text for p in one.change.added],
+            "measure": measure,
+            found.versions[0]: old,
+            found.versions[1]: new,
+            "difference": new - old if np.isfinite([old, new]).all() else np.nan,
+        }
+        for one in found.questions
+        for measure, (old, new) in one.values.items()
+    ]

@@ -1,0 +1,1 @@
+"""Selecting the pairs that a batch sends out."""

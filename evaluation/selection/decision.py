@@ -1,0 +1,166 @@
+"""Batches that are to settle which of two systems is better: their pairs in the order of what each judgment is worth, and how far
+they are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import select
+
+from berdseye.annotation.batches.runs_queue import pairs_of_runs
+from berdseye.annotation.batches.stored import Batch, Item, reorder_batch
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import batch_items
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.runs.stored import load_run
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.registry import parse_detector
+from berdseye.evaluation.labels.sources import HUMAN, LabelSource
+from berdseye.evaluation.measures import Measure, parse_measure
+from berdseye.evaluation.trust.decision import Decision
+from berdseye.evaluation.trust.judging_plan import RISK, Needed
+from berdseye.evaluation.trust.labelled_lists import Described, check_drawable, labelled_lists
+
+DECIDE = "decide"
+"""Under what a recipe names the two runs."""
+
+
+class Standing(NamedTuple):
+    """Which system is ahead (None: neither), by how much, how likely that is wrong, and how many more judgments settle it."""
+
+    ahead: str | None
+    behind: str | None
+    measure: str
+    difference: float
+    chance_of_other: float
+    settled: bool
+    needed: Needed
+
+    def __str__(self) -> str:
+        if self.ahead is None:
+            now = f"Neither is ahead on {self.measure}."
+        else:
+            now = (
+                f"{self.ahead} is ahead of {self.behind} on {self.measure} by {self.difference:.3f}; the chance of the other "
+                f"order is {self.chance_of_other:.1%}."
+            )
+        if self.settled:
+            return f"Settled: {now}"
+        if not self.needed.all:
+            return f"{now} No judgment that is left can settle this."
+        more, sure = self.needed, self.needed.settled > 1 - RISK
+        rest = "" if sure else f"; in {1 - more.settled:.0%} of outcomes not even all {more.all} do"
+        within = f"80% interval {more.low:.0f} to {more.high:.0f}{rest}"
+        return f"{now} About {more.median:.0f} more judgments settle this ({within})."
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """What is known of two runs by people's words so far; `keys` of the pairs are those of the labels, in their order."""
+
+    decision: Decision
+    described: Described
+    measure: Measure
+    keys: list[str]
+
+    def values(self) -> dict[str, float]:
+        """What a judgment of each pair is worth; a pair that stands under several questions is worth them all."""
+        found: dict[str, float] = {}
+        for label in np.flatnonzero(self.decision.open).tolist():
+            key = self.keys[label]
+            found[key] = found.get(key, 0.0) + float(self.decision.values[label])
+        return found
+
+    def standing(self) -> Standing:
+        """How far it is, by simulation of what is left to judge."""
+        state = self.decision
+        first, second = self.described.lists.systems
+        ahead, behind = (None, None) if state.order == 0 else (first, second) if state.order > 0 else (second, first)
+        return Standing(
+            ahead, behind, str(self.measure), abs(state.difference), state.chance_of_other, state.settled, state.needed()
+        )  # fmt: skip
+
+
+def deciding(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: tuple[str, str],
+    measure: Measure,
+    detector: Detector,
+    *,
+    askable: set[str] | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Deciding:
+    """Two stored runs by people's words and, where nobody said anything, the detector's chances.
+
+    `askable` are keys of pairs that can still be judged, all where it is None. Raises `BadInputError` for runs of different data
+    sets or corpora, and for measures that cannot be worked out label by label.
+    """
+    check_drawable(measure)
+    if runs[0] == runs[1]:
+        raise BadInputError("A run is as good as itself.", hint="Name two different runs.")
+    held = [load_run(workspace, name) for name in runs]
+    described = labelled_lists(
+        workspace, judgments, held, LabelSource((HUMAN,)), detector, measure.k, progress=progress
+    )
+    keys = [pair.key for pair in described.pairs]
+    closed = None if askable is None else np.array([key not in askable for key in keys], dtype=np.bool_)
+    return Deciding(Decision(described.lists, measure, 0, 1, closed=closed, seed=seed), described, measure, keys)
+
+
+def decision_items(
+    workspace: Workspace,
+    judgments: Judgments,
+    runs: tuple[str, str],
+    measure: Measure,
+    detector: Detector,
+    *,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> tuple[list[Item], dict[str, Any]]:
+    """Every pair that people may still be asked about, with its value, the most telling first; and the recipe of the batch."""
+    known = deciding(workspace, judgments, runs, measure, detector, seed=seed, progress=progress)
+    now = known.standing()
+    values = known.values()
+    records = pairs_of_runs(workspace, runs, measure.k)
+    if not values:
+        raise BadInputError("Nothing is left to judge: people have said it all.", hint=str(now))
+    ordered = sorted(values, key=lambda key: -values[key])
+    recipe = {
+        DECIDE: list(runs),
+        "measure": str(measure),
+        "k": measure.k,
+        "expected": now.needed._asdict(),
+        "chance_of_other": now.chance_of_other,
+        "ahead": now.ahead,
+    }
+    return [Item(records[key], value=values[key]) for key in ordered], recipe
+
+
+def decides(batch: Batch) -> bool:
+    """Whether the batch is to settle which of two runs is better."""
+    return DECIDE in batch.recipe
+
+
+def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> Deciding:
+    """The same for a batch: what it does not ask about any more stays open for good."""
+    recipe: Mapping[str, Any] = batch.recipe
+    measure = parse_measure(recipe["measure"])
+    first, second = recipe[DECIDE]
+    query = select(batch_items.c.pair).where(
+        batch_items.c.batch_id == batch.id, batch_items.c.judged < batch_items.c.wanted
+    )
+    with judgments.reading() as connection:
+        askable = set(connection.execute(query).scalars())
+    detector = parse_detector(recipe["detector"], workspace)
+    return deciding(workspace, judgments, (first, second), measure, detector, askable=askable, seed=batch.seed)
+
+
+def renew_order(judgments: Judgments, batch: Batch, known: Deciding) -> None:
+    """Put what is left of a batch in the order of what it is worth now."""
+    if batch.order == "decision":
+        reorder_batch(judgments, batch, known.values())

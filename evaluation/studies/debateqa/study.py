@@ -1,0 +1,292 @@
+"""DebateQA's table 2, figures 2 and 3, and tables 3 to 5: how well systems answer debatable questions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from berdseye.data.answers import AnswerSet
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Question
+from berdseye.data.workspace import Workspace
+from berdseye.evaluation.answer_measures.measures import AnswerMeasure
+from berdseye.evaluation.answer_measures.scoring import (
+    WEIGHTS,
+    AnswerScore,
+    normalised_ranks,
+    score_answers,
+    weighted_ranks,
+)
+from berdseye.evaluation.published import published
+from berdseye.evaluation.statistics.significance import compare
+from berdseye.evaluation.studies.debateqa.figures import PRINTED, group_figure, main_figures, printed_column, same_model
+from berdseye.evaluation.studies.result import StudyResult, Table, digest
+
+LENGTH = "words"
+_RANKS = {"PD": "rank P.D.", "DA": "rank D.A."}
+_WEIGHTED = 2
+
+
+class Scored:
+    """The scores of every answer set under every measure, and what they are of."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        sets: Sequence[AnswerSet],
+        questions: Sequence[Question],
+        measures: Sequence[AnswerMeasure],
+        progress: Progress = silent,
+    ) -> None:
+        if not sets:
+            raise BadInputError(
+                "There are no answers to measure.", hint="Make some with `berdseye answer`, or name a file."
+            )
+        names = [held.name for held in sets]
+        if len(set(names)) < len(names):
+            raise BadInputError("Two sets of answers have the same name.", hint="Rename one of the files.")
+        self.sets, self.questions, self.measures = list(sets), list(questions), list(measures)
+        self.scores: dict[tuple[str, str], AnswerScore] = {}
+        total = len(measures) * len(sets)
+        for measure in measures:  # so that each model is loaded once
+            for held in sets:
+                told = _part(progress, len(self.scores), total)
+                self.scores[held.name, str(measure)] = score_answers(workspace, held, questions, measure, progress=told)
+
+    def of(self, held: AnswerSet, measure: AnswerMeasure) -> AnswerScore:
+        return self.scores[held.name, str(measure)]
+
+    def means(
+        self, measure: AnswerMeasure, sets: Sequence[AnswerSet] | None = None
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The mean of each set (or of those given), float64[n_sets], over the questions that all of them have a value for: P.D.
+        sums over partial answers, so a set that passes over questions with many would win. NaN where there is no such question.
+        """
+        values = np.stack([self.of(held, measure).values for held in (self.sets if sets is None else sets)])
+        shared = ~np.isnan(values).any(axis=0)
+        return values[:, shared].mean(axis=1) if shared.any() else np.full(len(values), np.nan)
+
+    def cell(self, held: AnswerSet, measure: AnswerMeasure, /, **place: Any) -> dict[str, Any]:
+        """A cell of a table with what made its number."""
+        score = self.of(held, measure)
+        estimate = score.estimate
+        return {
+            **place, "value": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n,
+            "labels": str(measure), "detector_version": score.version,
+        }  # fmt: skip
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        told = [note for score in self.scores.values() for note in score.notes]
+        for measure in self.measures:
+            known = [~np.isnan(self.of(held, measure).values) for held in self.sets]
+            shared, most = int(np.logical_and.reduce(known).sum()), max(int(k.sum()) for k in known)
+            if shared < most:
+                told.append(f"{measure}: ranks are over the {shared} questions that all sets have a value for.")
+        return tuple(dict.fromkeys(told))
+
+
+def _part(progress: Progress, done: int, parts: int) -> Progress:
+    """Progress of one of equal parts, as progress of the whole."""
+
+    def told(count: int, what: str, total: int | None = None, /) -> None:
+        if total:
+            progress(done * total + count, what, parts * total)
+
+    return told
+
+
+def debateqa(
+    workspace: Workspace,
+    dataset: str,
+    sets: Sequence[AnswerSet],
+    questions: Sequence[Question],
+    measures: Sequence[AnswerMeasure],
+    *,
+    by: str = "",
+    paper_rows: bool = True,
+    progress: Progress = silent,
+) -> StudyResult:
+    """Table 2's layout over the answer sets; with `by`, a setting of theirs (style, strategy, trusted_only), tables 3 to 5's.
+
+    Values are means over questions with 95% intervals. With two sets or more, every pair is tested (Fisher's randomisation,
+    Holm's correction); with a P.D. and a D.A. too, ranks are weighted over both (the first of each).
+    """
+    scored = Scored(workspace, sets, questions, measures, progress)
+    tables = [_systems(scored, paper_rows)]
+    charts: dict[str, Any] = {}
+    notes = list(scored.notes)
+    if by:
+        tables.append(_groups(scored, by))
+    if len(sets) > 1:
+        tables.append(_comparisons(scored))
+    pds, das = ([m for m in measures if m.name == name] for name in ("PD", "DA"))
+    if pds and das and len(sets) >= _WEIGHTED:
+        known = [held for held in sets if all(scored.of(held, m).estimate.n for m in (pds[0], das[0]))]
+        if len(known) < len(sets):
+            notes.append(f"{len(sets) - len(known)} sets have no P.D. or no D.A.: not in the weighted ranks.")
+        if len(known) >= _WEIGHTED:
+            found = _weighted(scored, known, pds[0], das[0])
+            tables.append(found)
+            charts = {"weighted-ranks": _lines(found.cells), "correlation": _scatter(scored, known, pds[0], das[0])}
+            notes.append(_correlation_note(scored, known, pds[0], das[0]))
+    if any(m.name == "PD" and m.settings.get("variant") != "released" for m in measures):
+        notes.append(
+            "The printed P.D. fit the released script, which divides by the answer's tokens too; they stand beside "
+            "PD(MODEL,variant=released) alone."
+        )
+    settings = {
+        "dataset": dataset, "answers": [s.name for s in sets], "measures": [str(m) for m in measures], "by": by,
+        "questions": len(questions), "paper_rows": paper_rows, "inputs": digest([s.texts for s in sets]),
+    }  # fmt: skip
+    return StudyResult("debateqa", settings, tables, charts, tuple(notes))
+
+
+def _systems(scored: Scored, paper_rows: bool) -> Table:
+    columns = {column: str(m) for m in scored.measures if (column := printed_column(m))}
+    figures = dict(main_figures()) if paper_rows or columns else {}
+    ranked = {
+        name: normalised_ranks([scored.means(m) for m in chosen], lower_is_better=name == "PD")
+        for name in _RANKS
+        if (chosen := [m for m in scored.measures if m.name == name])
+    }
+    cells: list[dict[str, Any]] = []
+    for place, held in enumerate(scored.sets):
+        printed = next((row for name, row in figures.items() if same_model(held.model, name)), {})
+        words = [len(answer.text.split()) for answer in held.answers]
+        cells.append({"system": held.name, "figure": LENGTH, "value": float(np.mean(words)), "n": len(words)})
+        for measure in scored.measures:
+            figure = printed.get(printed_column(measure) or "")
+            cells.append(scored.cell(held, measure, system=held.name, figure=str(measure), published=figure))
+        for name, ranks in ranked.items():
+            cells.append({"system": held.name, "figure": _RANKS[name], "value": ranks[place]})
+    if paper_rows:
+        names = {"avg_len": LENGTH, **PRINTED, **columns, "norm_rank_pd": _RANKS["PD"], "norm_rank_da": _RANKS["DA"]}
+        for model, row in figures.items():
+            cells += [
+                {"system": f"{model} (paper)", "figure": names[c], "value": np.nan, "published": v}
+                for c, v in row.items()
+            ]
+    return Table(
+        "debateqa-systems", "Answers to debatable questions (DebateQA, table 2)", pd.DataFrame(cells), ("system",), ("figure",),
+        3, ("P.D.: lower is better; D.A.: higher. Ranks are over the evaluators here; ties share the better rank. In brackets "
+            "and in rows marked (paper): as printed.",),
+    )  # fmt: skip
+
+
+def _groups(scored: Scored, by: str) -> Table:
+    if not any(by in held.settings for held in scored.sets):
+        known = sorted({key for held in scored.sets for key in held.settings})
+        raise BadInputError(
+            f"No set of answers says its '{by}'.",
+            hint=f"Their settings are {', '.join(known)}."
+            if known
+            else "Sets made with `berdseye answer` have settings.",
+        )
+    cells, seen = [], set()
+    for held in scored.sets:
+        value = str(held.settings.get(by, "–"))
+        system = held.model
+        if (system, value) in seen:
+            raise BadInputError(
+                f"Two sets of {system} have {by} {value}.", hint="Name the ones to compare with --answers, one of each."
+            )
+        seen.add((system, value))
+        cells += [
+            scored.cell(
+                held, m, system=system, measure=str(m), setting=value, published=group_figure(by, value, held.model, m)
+            )
+            for m in scored.measures
+        ]
+    order = {"basic": 0, "plain": 0, "comprehensive": 1, "vanilla": 1, "detailed": 2, "react": 2, "False": 0, "True": 1}
+    cells.sort(key=lambda cell: order.get(str(cell["setting"]), 9))
+    number = {"style": "table 3", "strategy": "table 4", "trusted_only": "table 5"}.get(by, "")
+    return Table(
+        f"debateqa-by-{by}".replace("_", "-"), f"Answers by {by}{f' (DebateQA, {number})' if number else ''}",
+        pd.DataFrame(cells), ("system",), ("measure", "setting"), 3,
+    )  # fmt: skip
+
+
+def _comparisons(scored: Scored) -> Table:
+    cells: list[dict[str, Any]] = []
+    for measure in scored.measures:
+        values: Mapping[str, Any] = {held.name: scored.of(held, measure).values for held in scored.sets}
+        values = {name: held for name, held in values.items() if not np.isnan(held).all()}
+        for found in compare(values) if len(values) > 1 else []:
+            place = {"measure": str(measure), "a": found.a, "b": found.b, "n": found.n, "labels": str(measure)}
+            cells.append({**place, "figure": "a - b", "value": found.difference, "low": found.low, "high": found.high})
+            cells.append({**place, "figure": "p", "value": found.adjusted})
+    frame = pd.DataFrame(cells, columns=["measure", "a", "b", "figure", "value", "low", "high", "n", "labels"])
+    return Table(
+        "debateqa-comparisons", "Differences between systems", frame, ("measure", "a", "b"), ("figure",), 3,
+        ("p: Fisher's randomisation over questions, Holm's correction within a measure.",),
+    )  # fmt: skip
+
+
+def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure) -> Table:
+    pds, das = (list(scored.means(m, sets)) for m in (pd_measure, da_measure))
+    printed = {
+        (f"{k:g}", row_model): rank for k, rank, row_model in published("debateqa_weighted_rank").to_numpy().tolist()
+    }
+    ours = {k: weighted_ranks(np.array(pds), np.array(das), k) for k in WEIGHTS}
+    cells = [
+        {
+            "system": held.name, "k": f"{k:g}", "value": found[place], "labels": f"{pd_measure}, {da_measure}",
+            "published": next((float(r) for (pk, name), r in printed.items() if pk == f"{k:g}" and same_model(held.model, name)),
+                              np.nan) if len(sets) > _WEIGHTED else np.nan,
+        }
+        for place, held in enumerate(sets)
+        for k, found in ours.items()
+    ]  # fmt: skip
+    return Table(
+        "debateqa-weighted-ranks", "Ranks by k z(1/P.D.) + (1-k) z(D.A.) (DebateQA, figure 3)", pd.DataFrame(cells),
+        ("system",), ("k",), 0, (f"P.D. by {pd_measure}, D.A. by {da_measure}. Printed ranks are among the paper's 12 models.",),
+    )  # fmt: skip
+
+
+def _lines(cells: pd.DataFrame) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(cells[["system", "k", "value"]], title="Rank by the weight k of P.D.")
+        .mark_line(point=True)
+        .encode(
+            alt.X("k:O", title="k"),
+            alt.Y("value:Q", title="rank", scale=alt.Scale(reverse=True), axis=alt.Axis(tickMinStep=1)),
+            alt.Color("system:N", title="system"),
+        )
+    )
+    return chart
+
+
+def _scatter(
+    scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure
+) -> alt.LayerChart:
+    points = pd.DataFrame(
+        [
+            {
+                "system": held.name,
+                "pd": scored.of(held, pd_measure).estimate.value,
+                "da": scored.of(held, da_measure).estimate.value,
+            }
+            for held in sets
+        ]
+    )
+    base = alt.Chart(points, title="Perspective diversity and dispute awareness").encode(
+        alt.X("pd:Q", title=f"{pd_measure} (lower is better)", scale=alt.Scale(reverse=True, zero=False)),
+        alt.Y("da:Q", title=str(da_measure), scale=alt.Scale(zero=False)),
+    )
+    chart: alt.LayerChart = base.mark_circle(size=60) + base.mark_text(align="left", dx=7).encode(alt.Text("system:N"))
+    return chart
+
+
+def _correlation_note(
+    scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasure, da_measure: AnswerMeasure
+) -> str:
+    pds, das = (list(scored.means(m, sets)) for m in (pd_measure, da_measure))
+    if len(sets) <= _WEIGHTED or np.ptp(pds) == 0 or np.ptp(das) == 0:
+        return "P.D. and D.A. are not correlated over so few systems, or over equal values."
+    rho = float(spearmanr(pds, das).statistic)
+    return f"Spearman's rho of P.D. and D.A. over {len(sets)} systems: {rho:.3f} (below 0: they agree)."

@@ -1,0 +1,1 @@
+"""The studies of D-MERIT, a module for each group of tables."""

@@ -1,0 +1,251 @@
+"""What retrieval that follows a perspective is worth to who reads it (PIR, table 5).
+
+A language model answers AmbigQA's questions with the best passage, and writes essays on Perspectrum's queries with the best
+five; nothing and the gold passages stand beside the pipelines. The released AmbigQA file has no answers, so that these come
+from a file of one's own; without one the accuracy is left out, and said so.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.stats import pearsonr
+
+from berdseye.data.datasets.pir_tasks import PirQuery
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.records import Pair
+from berdseye.evaluation.answering import downstream
+from berdseye.evaluation.answering import downstream as essay_texts
+from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
+from berdseye.evaluation.answering.chunks import Chunk
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.published import published
+from berdseye.evaluation.statistics.intervals import mean_with_interval
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.pir.paper import paper_retriever
+from berdseye.evaluation.studies.result import StudyResult, Table
+from berdseye.retrieval.pipeline import Pipeline
+
+NONE, GOLD = "none", "gold"
+_QUESTIONS, _ESSAYS = "ambigqa", "perspectrum"
+_SIDES = {"support": 1, "undermine": -1}
+_PROJECTED = re.compile(r"(dense\([^(),>]+\))(?: >> (pap\+?)(?:\(perspective=difference\))?)?")
+_FEWEST = 4
+"""Pearson's r has an interval from four pairs on."""
+
+
+@dataclass(frozen=True)
+class Downstream:
+    """What the study is asked for: the two tasks (either may be missing), accepted answers by question, and who judges.
+
+    `polarity` tells how much essays (as passages) speak for statements (as perspectives), float64[n], NaN
+    where it cannot; `judge` is its name.
+    """
+
+    asker: Asker
+    pipelines: Sequence[str]
+    parse: Callable[[str], Pipeline]
+    polarity: Callable[[Sequence[Pair]], npt.NDArray[np.float64]]
+    judge: str
+    judge_version: str
+    questions: TaskSearch | None = None
+    accepted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    essays: TaskSearch | None = None
+    examples: int = 120
+    essay_count: int = 30
+    seed: int = 0
+    progress: Progress = silent
+
+
+def pir_downstream(asked: Downstream) -> StudyResult:
+    """Accuracy of answers and correlation of essays by retriever, in the layout of PIR's table 5."""
+    cells, notes, spent = list[dict[str, Any]](), list[str](), Spending()
+    for part, search in ((_accuracy, asked.questions), (_correlation, asked.essays)):
+        if search is None:
+            continue
+        made = part(asked, search)
+        cells += made.cells
+        notes += made.notes
+        spent = spent.plus(made.spent)
+    if not cells:
+        raise BadInputError("There is nothing to score.", hint="Give --ambigqa with --answers, or --perspectrum.")
+    frame = pd.DataFrame(_with_unrun(cells))
+    notes.append(
+        f"{spent.calls} answers and essays: {spent.prompt_tokens:,} tokens read, {spent.completion_tokens:,} written, "
+        f"${spent.cost:.2f}{f', {spent.unpriced} of unknown price' if spent.unpriced else ''}."
+    )
+    caption = f"Answers and essays of {asked.asker.model.name} by retriever (PIR, table 5)"
+    table = Table("pir_downstream", caption, frame, ("retriever",), ("task", "measure"), notes=_PAPERS)
+    charts = {
+        f"pir_downstream_{task}": dots(rows, f"{task}: {rows['measure'].iloc[0]}", row="retriever")
+        for task, rows in ((t, _first_measure(frame, t)) for t in (_QUESTIONS, _ESSAYS))
+        if rows["value"].notna().any()
+    }
+    settings = {
+        "model": asked.asker.model.name,
+        "model_version": asked.asker.model.version,
+        "pipelines": list(asked.pipelines),
+        "judge": asked.judge,
+        "tasks": {s.task.name: s.digest for s in (asked.questions, asked.essays) if s is not None},
+        "examples": asked.examples,
+        "essays": asked.essay_count,
+        "seed": asked.seed,
+        "temperature": asked.asker.sampling.temperature,
+    }
+    return StudyResult("pir-downstream", settings, [table], charts, tuple(notes))
+
+
+_PAPERS = (
+    "In brackets: the paper's figures, by its own model and prompts. It marks r = 16.1 as significant for 30 essays, which "
+    "takes 149 of them (|r| > 36.1 is for 30); its exact way of scoring essays is not told.",
+)
+
+
+@dataclass(frozen=True)
+class _Made:
+    cells: list[dict[str, Any]]
+    notes: list[str]
+    spent: Spending
+
+
+def _accuracy(asked: Downstream, search: TaskSearch) -> _Made:
+    known = [n for n, q in enumerate(search.task.queries) if q.text in asked.accepted]
+    total = len(search.task.queries)
+    if not known:
+        return _Made(
+            [], [f"{search.task.name}: none of {total} questions has an accepted answer; left out."], Spending()
+        )
+    places = _sample(known, asked.examples, asked.seed)
+    queries = [search.task.queries[n] for n in places]
+    accepted = [asked.accepted[q.text] for q in queries]
+    notes = [f"{search.task.name}: {total - len(known)} of {total} questions have no accepted answer; left out."]
+    cells, spent = [], Spending()
+    for name, written in _by_retriever(asked, search, places, 1, downstream.SHORT, downstream.SHORT_ANSWER_TOKENS):
+        spent = _sum(spent, written)
+        for measure, matches in (("accuracy", downstream.exact_match), ("contains", downstream.contains)):
+            hits = np.array([matches(w.text, a) for w, a in zip(written, accepted, strict=True)], dtype=np.float64)
+            estimate = mean_with_interval(hits)
+            value, low, high = (100 * v for v in estimate[:3])
+            cells.append(_cell(name, _QUESTIONS, measure, value, low, high, estimate.n, "accepted answers"))
+    return _Made(cells, notes if total > len(known) else [], spent)
+
+
+def _correlation(asked: Downstream, search: TaskSearch) -> _Made:
+    """Pearson's r of the asked stance (1 or -1) and the essay's polarity, with Fisher's 95% interval, times 100."""
+    queries = search.task.queries
+    sides = [[n for n, q in enumerate(queries) if _SIDES.get(q.label) == side] for side in _SIDES.values()]
+    half = min(asked.essay_count // 2, *map(len, sides))
+    if 2 * half < _FEWEST:
+        return _Made([], [f"{search.task.name}: too few queries of either stance to correlate; left out."], Spending())
+    places = [n for side in sides for n in _sample(side, half, asked.seed)]
+    stances = np.array([_SIDES[queries[n].label] for n in places], dtype=np.float64)
+    roots = [queries[n].root for n in places]
+    cells, notes, spent = [], [], Spending()
+    for name, written in _by_retriever(asked, search, places, 5, essay_texts.ESSAY, essay_texts.ESSAY_TOKENS):
+        spent = _sum(spent, written)
+        said = [n for n, w in enumerate(written) if w.text]
+        if len(said) < len(places):
+            notes.append(f"{name}: {len(places) - len(said)} of {len(places)} essays are empty; left out.")
+        polarity = asked.polarity([Pair(written[n].text, roots[n]) for n in said])
+        told = np.flatnonzero(~np.isnan(polarity))
+        if len(told) < len(said):
+            notes.append(
+                f"{name}: {asked.judge} names no side of {len(said) - len(told)} of {len(said)} essays; left out."
+            )
+        r, low, high, p = _pearson(stances[said][told], polarity[told])
+        if np.isnan(r):
+            notes.append(f"{name}: the essays all take one side, or too few have one; no correlation.")
+        cell = _cell(name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(told), asked.judge)
+        cells.append({**cell, "p": p, "detector_version": asked.judge_version})
+    return _Made(cells, notes, spent)
+
+
+def _by_retriever(
+    asked: Downstream, search: TaskSearch, places: Sequence[int], k: int, style: Any, max_tokens: int
+) -> Iterator[tuple[str, list[Written]]]:
+    """What is written without passages, with the gold ones, and with those of each pipeline."""
+    task = search.task
+    sampling = Sampling(max_tokens, asked.asker.sampling.temperature, asked.asker.sampling.seed)
+    asker = Asker(asked.asker.model, asked.asker.cache, style, sampling, asked.asker.window)
+    texts = [task.queries[n].text for n in places]
+
+    def write(found: Sequence[Sequence[int]]) -> list[Written]:
+        chunks = [[Chunk(task.passages[i].text, passages=(i,)) for i in row if i >= 0] for row in found]
+        return asker.answer(texts, chunks, progress=asked.progress)
+
+    yield NONE, write([[] for _ in places])
+    yield GOLD, write([_gold(task.queries[n], k) for n in places])
+    for name in asked.pipelines:
+        ids = search.ranked(asked.parse(name), search.asked(), k, asked.progress)
+        yield name, write(ids[list(places)].tolist())
+
+
+def _gold(query: PirQuery, k: int) -> list[int]:
+    return sorted(query.relevant)[:k]
+
+
+def _sample(places: Sequence[int], count: int, seed: int) -> list[int]:
+    drawn = np.random.default_rng(seed).permutation(len(places))[:count]
+    return [places[n] for n in sorted(drawn.tolist())]
+
+
+def _pearson(stances: npt.NDArray[np.float64], polarity: npt.NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """r, its 95% interval, and the p-value of no correlation; NaN where one of both does not vary."""
+    if len(stances) < _FEWEST or np.ptp(stances) == 0 or np.ptp(polarity) == 0:
+        return np.nan, np.nan, np.nan, np.nan
+    found = pearsonr(stances, polarity)
+    low, high = found.confidence_interval(0.95)
+    return float(found.statistic), float(low), float(high), float(found.pvalue)
+
+
+def _cell(
+    name: str, task: str, measure: str, value: float, low: float, high: float, n: int, labels: str
+) -> dict[str, Any]:
+    return {
+        "retriever": name, "task": task, "measure": measure, "value": value, "low": low, "high": high, "n": n,
+        "p": np.nan, "labels": labels, "detector_version": "", "published": _paper(paper_row(name), task, measure),
+    }  # fmt: skip
+
+
+def paper_row(name: str) -> str | None:
+    """The paper's name of a retriever: none, gold, or supervised SimCSE alone and with its projections."""
+    if name in (NONE, GOLD):
+        return name
+    found = _PROJECTED.fullmatch(name)
+    if found is None or paper_retriever(found[1]) != "simcse-sup":
+        return None
+    return found[2] or "simcse"
+
+
+def _paper(row: str | None, task: str, measure: str) -> float | None:
+    rows = published("pir_downstream")
+    rows = rows[(rows["retriever"] == row) & (rows["task"] == task) & (rows["measure"] == measure)]
+    return None if rows.empty else float(rows["value"].iloc[0])
+
+
+def _with_unrun(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The cells, and the paper's rows that were not run here."""
+    run = {(paper_row(c["retriever"]), c["task"]) for c in cells}
+    tasks = {c["task"] for c in cells}
+    unrun = []
+    for row in published("pir_downstream").to_dict("records"):
+        if row["task"] in tasks and (row["retriever"], row["task"]) not in run:
+            cell = _cell(str(row["retriever"]), row["task"], row["measure"], np.nan, np.nan, np.nan, 0, "")
+            unrun.append({**cell, "retriever": f"{row['retriever']} (paper)", "published": float(row["value"])})
+    return cells + unrun
+
+
+def _first_measure(frame: pd.DataFrame, task: str) -> pd.DataFrame:
+    rows = frame[frame["task"] == task]
+    return rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
+
+
+def _sum(spent: Spending, written: Sequence[Written]) -> Spending:
+    for one in written:
+        spent = spent.plus(one.spent)
+    return spent

@@ -1,0 +1,351 @@
+"""Heat maps of the place asked for against the place retrieved (PIR, location bias).
+
+How well retrievers follow a perspective (PIR, table 2), and what asking for it is worth.
+
+Which perspectives retrievers bring up by themselves (PIR, tables 3 and 10).
+
+What projections and the other ways of using a perspective's vector bring (PIR, tables 4 and 8).
+
+Whether a language model's reading of a query can stand in for the stated perspective (PIR, table 6).
+
+Whether projections help on other encoders too (PIR, table 9).
+"""
+
+from collections import Counter
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from berdseye.data.datasets.pir_tasks import known_task
+from berdseye.data.workspace import file_stem
+from berdseye.evaluation.pir.measures import (
+    Extractions,
+    extractions,
+    labels_with_sides,
+    location_matrix,
+    perspective_shares,
+    root_values,
+    successes,
+    with_perspectives,
+)
+from berdseye.evaluation.pir.task_search import TaskSearch
+from berdseye.evaluation.published import published
+from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
+from berdseye.evaluation.studies.charts import dots
+from berdseye.evaluation.studies.pir.paper import (
+    AVERAGE,
+    LABELS,
+    Part,
+    Setting,
+    cell,
+    comparison_notes,
+    figure,
+    p_recall_estimate,
+    paper_backbone,
+    paper_column,
+    paper_retriever,
+    paper_task,
+    with_average,
+)
+from berdseye.evaluation.studies.result import Table
+from berdseye.retrieval.projection.forms import FORMS
+from berdseye.retrieval.protocol import Query
+
+_ROW = 28
+
+
+def retrievers(setting: Setting) -> Part:
+    """p-Recall@k by task and pipeline, and Recall@k over queries with and without their perspective."""
+    searches, k = list(setting.searches), setting.k
+    cells, recalls = [], []
+    for name in setting.pipelines:
+        held = with_average({s.task.name: p_recall_estimate(setting, s, name) for s in searches})
+        for task, estimate in held.items():
+            paper = figure("pir_precall5", "value", task=paper_column(searches, task), retriever=paper_retriever(name))
+            cells.append(cell(estimate, paper if k == 5 else None, pipeline=name, task=task))
+        for kind in ("with perspective", "root query", "roots of one query at 0"):
+            figures = with_average({s.task.name: _other(setting, s, name, kind) for s in searches})
+            recalls += [cell(estimate, pipeline=name, task=t, figure=kind) for t, estimate in figures.items()]
+    frame = pd.DataFrame(cells)
+    notes = comparison_notes(searches, frame)
+    tables = (
+        Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", frame, ("pipeline",), ("task",), notes=notes),
+        Table(
+            "pir_recall",
+            f"Recall@{k} with the perspective and with the root query alone; p-Recall@{k} as the released notebook counts it",
+            pd.DataFrame(recalls),
+            ("pipeline", "figure"),
+            ("task",),
+        ),
+    )
+    return Part(tables, {"pir_precall": _chart(frame, k)}, tuple(filter(None, map(_singletons, searches))))
+
+
+def _other(setting: Setting, search: TaskSearch, name: str, kind: str) -> Estimate:
+    queries = search.bare() if kind == "root query" else search.asked()
+    hits = successes(search.task, search.ranked(setting.parse(name), queries, setting.k, setting.progress))
+    if kind == "roots of one query at 0":
+        return mean_with_interval(root_values([q.root for q in search.task.queries], hits, singleton="zero"))
+    return mean_with_interval(hits.astype(float))
+
+
+def _singletons(search: TaskSearch) -> str:
+    counts = Counter(q.root for q in search.task.queries)
+    alone = sum(n == 1 for n in counts.values())
+    told = (
+        f"{search.task.name}: {alone} of {len(counts)} roots have one query; the released notebook counts these as 0."
+    )
+    return told if alone else ""
+
+
+def _chart(frame: pd.DataFrame, k: int) -> alt.LayerChart:
+    base = alt.Chart(frame).encode(
+        y=alt.Y("task:N", title=None, sort=None),
+        yOffset=alt.YOffset("pipeline:N", sort=None),
+        color=alt.Color("pipeline:N", title=None, sort=None),
+    )
+    scale = alt.Scale(domain=[0, 100])
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=f"p-Recall@{k}"), x2="high:Q")
+    chart: alt.LayerChart = lines + base.mark_point(filled=True, size=60).encode(x=alt.X("value:Q", scale=scale))
+    return chart.properties(height=alt.Step(_ROW))
+
+
+_NO_SIDES = ("agnews", "story")
+IN_CORPUS = "in the corpus"
+
+
+def bias(setting: Setting) -> Part:
+    """Shares of labels among the relevant passages in the top k of root queries, beside those in the corpus.
+
+    Tasks whose labels are no sides (topic and location, kinds of similarity) or that have one label are left out.
+    """
+    sided = [s for s in setting.searches if _has_sides(s)]
+    left = [s.task.name for s in setting.searches if s not in sided]
+    notes = (f"Perspective shares leave out {', '.join(left)}: the labels there are no sides.",) if left else ()
+    if not sided:
+        return Part(notes=notes)
+    cells = []
+    for search in sided:
+        roots = list(dict.fromkeys(q.root for q in search.task.queries))
+        queries = [Query(root, root) for root in roots]
+        for name in setting.pipelines:
+            ids = search.ranked(setting.parse(name), queries, setting.k, setting.progress)
+            for share in perspective_shares(search.task, roots, ids):
+                place = {"retriever": paper_retriever(name), "task": paper_task(search), "perspective": share.label}
+                paper = figure("pir_bias", "share", **place) if setting.k == 5 else None
+                cells.append(cell(share.found, paper, task=search.task.name, pipeline=name, perspective=share.label))
+        for share in perspective_shares(search.task, roots, ids):
+            whole = share.found._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
+            cells.append(cell(whole, task=search.task.name, pipeline=IN_CORPUS, perspective=share.label))
+    frame = pd.DataFrame(cells)
+    told = comparison_notes(sided, frame)
+    caption = f"Perspective of the relevant passages in the top {setting.k} of root queries, % (PIR, tables 3 and 10)"
+    table = Table("pir_bias", caption, frame, ("task", "pipeline"), ("perspective",), notes=told)
+    chart = (
+        alt.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", stack="normalize", title="share"),
+            y=alt.Y("pipeline:N", title=None, sort=None),
+            color=alt.Color("perspective:N", title=None),
+            row=alt.Row("task:N", title=None),
+        )
+        .resolve_scale(color="independent")
+    )
+    return Part((table,), {"pir_bias": chart}, notes)
+
+
+def _has_sides(search: TaskSearch) -> bool:
+    facts = known_task(search.task.name)
+    return len(labels_with_sides(search.task)) > 1 and (facts is None or facts.name not in _NO_SIDES)
+
+
+BASELINE = "baseline"
+_BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
+_DIFFERENCE_NOTE = (
+    "AmbigQA: pap, pap+, cast and cast+ take q - r as the perspective's vector, as the released notebook does."
+)
+
+
+def methods(setting: Setting) -> Part:
+    """p-Recall@k of every method on the first encoder, by task and on average."""
+    encoder, searches, cells = setting.encoders[0], list(setting.searches), []
+    simcse = paper_retriever(encoder) == "simcse-sup" and setting.k == 5
+    for method in _in_order():
+        held = with_average(
+            {s.task.name: p_recall_estimate(setting, s, method_pipeline(encoder, method, s)) for s in searches}
+        )
+        for task, estimate in held.items():
+            paper = figure("pir_methods_by_task", "value", method=method, task=paper_column(searches, task))
+            cells.append(cell(estimate, paper if simcse else None, method=method, task=task))
+    frame = pd.DataFrame(cells)
+    notes = comparison_notes(searches, frame)
+    caption = f"p-Recall@{setting.k} of methods on {encoder}"
+    tables = [Table("pir_methods_by_task", f"{caption} (PIR, table 8)", frame, ("method",), ("task",), notes=notes)]
+    if len(searches) > 1:
+        mean = frame[frame["task"] == AVERAGE]
+        tables.insert(
+            0, Table("pir_methods", f"{caption}, mean over tasks (PIR, table 4)", mean, ("method",), ("task",))
+        )
+    told = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
+    shown = tables[0].cells  # the mean, where there are several tasks
+    chart = dots(shown, f"p-Recall@{setting.k}, percent ({shown['task'].iloc[0]})", row="method")
+    return Part(tuple(tables), {"pir_methods": chart}, told)
+
+
+def _in_order() -> list[str]:
+    """The methods as Table 8 lists them, and then any that it does not know."""
+    listed = [m for m in published("pir_methods_by_task")["method"].unique() if m == BASELINE or m in FORMS]
+    return list(dict.fromkeys([*listed, *FORMS]))
+
+
+def method_pipeline(encoder: str, method: str, search: TaskSearch) -> str:
+    """The pipeline of a method for a task."""
+    if method == BASELINE:
+        return encoder
+    difference = "(perspective=difference)" if _is_ambigqa(search) and method in _BY_DIFFERENCE else ""
+    return f"{encoder} >> {method}{difference}"
+
+
+def _is_ambigqa(search: TaskSearch) -> bool:
+    facts = known_task(search.task.name)
+    return facts is not None and facts.name == "ambigqa"
+
+
+_PAPERS_MODEL = "gpt-3.5-turbo"
+
+
+def extraction(setting: Setting) -> Part:
+    """QA-F1 of named perspectives, and Recall@k with the stated and with the named ones, over a sample of queries a task.
+
+    Both are asked as perspective and root query together. A query in which the model names nothing counts as not found.
+    """
+    assert setting.model is not None
+    assert setting.cache is not None
+    cells, notes = list[dict[str, Any]](), list[str]()
+    same = _PAPERS_MODEL in setting.model.name and setting.k == 5
+    for search in setting.searches:
+        named = extractions(
+            search.task, setting.model, setting.cache, setting.sample, seed=setting.seed, progress=setting.progress
+        )
+        silent = sum(not text for text in named.named)
+        if silent:
+            notes.append(f"{search.task.name}: {setting.model.name} named nothing in {silent} of {len(named.named)}.")
+        for name in setting.pipelines:
+            retriever = paper_retriever(name)
+            place = {"task": paper_task(search), "retriever": "simcse" if retriever == "simcse-sup" else retriever}
+            stated = [search.task.queries[i].perspective for i in named.places]
+            figures = (
+                ("QA-F1", "qa_f1", named.overlap),
+                (f"Recall@{setting.k} stated", "recall5_annotated", _hits(setting, search, name, named, stated)),
+                (f"Recall@{setting.k} named", "recall5_generated", _hits(setting, search, name, named, named.named)),
+            )
+            for shown, column, values in figures:
+                paper = figure("pir_extraction", column, **place) if same else None
+                estimate = mean_with_interval(values)
+                cells.append(cell(estimate, paper, task=search.task.name, pipeline=name, figure=shown))
+    frame = pd.DataFrame(cells)
+    told = comparison_notes(list(setting.searches), frame)
+    caption = f"Perspectives named by {setting.model.name}, {setting.sample} queries a task at most (PIR, table 6)"
+    table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=told)
+    drawn = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
+    return Part((table,), {"pir_extraction": dots(drawn, "percent", row="row", colour="figure")}, tuple(notes))
+
+
+def _hits(
+    setting: Setting, search: TaskSearch, name: str, named: Extractions, perspectives: list[str]
+) -> npt.NDArray[np.float64]:
+    """Success of each sampled query, float64[n_sampled], 0 where it has no perspective."""
+    values = np.zeros(len(named.places))
+    known = [row for row, text in enumerate(perspectives) if text]
+    queries = [search.task.queries[named.places[row]] for row in known]
+    if queries:
+        asked = with_perspectives(queries, [perspectives[row] for row in known])
+        ids = search.ranked(setting.parse(name), asked, setting.k, setting.progress)
+        values[known] = [bool(q.relevant & set(row)) for q, row in zip(queries, ids.tolist(), strict=True)]
+    return values
+
+
+def backbones(setting: Setting) -> Part:
+    """Mean p-Recall@k over tasks of PAP and PAP+ on each encoder, and the points they add to the plain encoder."""
+    searches, cells = list(setting.searches), list[dict[str, Any]]()
+    whole = paper_column(searches, AVERAGE) is not None and setting.k == 5
+
+    def mean(encoder: str, method: str) -> tuple[float, int]:
+        held = {s.task.name: p_recall_estimate(setting, s, method_pipeline(encoder, method, s)) for s in searches}
+        estimate = list(with_average(held).values())[-1]
+        return 100 * estimate.value, estimate.n
+
+    for encoder in setting.encoders:
+        plain, n = mean(encoder, BASELINE)
+        cells.append(_cell(BASELINE, encoder, "average", plain, n, None))
+        for method in ("pap", "pap+"):
+            value, n = mean(encoder, method)
+            for name, shown in (("average", value), ("improvement", value - plain)):
+                paper = figure("pir_backbones", name, method=method, backbone=paper_backbone(encoder))
+                cells.append(_cell(method, encoder, name, shown, n, paper if whole else None))
+    frame = pd.DataFrame(cells)
+    notes = comparison_notes(searches, frame)
+    caption = f"p-Recall@{setting.k} of projections on several encoders, mean over {len(searches)} tasks (PIR, table 9)"
+    table = Table("pir_backbones", caption, frame, ("method", "encoder"), ("figure",), notes=notes)
+    means = frame[frame["figure"] == "average"]
+    return Part(
+        (table,), {"pir_backbones": dots(means, f"p-Recall@{setting.k}, percent", row="encoder", colour="method")}
+    )
+
+
+def _cell(method: str, encoder: str, name: str, value: float, n: int, paper: float | None) -> dict[str, Any]:
+    return {
+        "method": method,
+        "encoder": encoder,
+        "figure": name,
+        "value": value,
+        "n": n,
+        "labels": LABELS,
+        "published": paper,
+    }
+
+
+def places(setting: Setting) -> Part:
+    """A matrix a pipeline for each task that asks for places."""
+    frames, charts = [], {}
+    for search in setting.searches:
+        for name in setting.pipelines:
+            ids = search.ranked(setting.parse(name), search.asked(), setting.k, setting.progress)
+            matrix = location_matrix(search.task, ids)
+            if matrix.empty:
+                break
+            frames.append(matrix.assign(task=search.task.name, pipeline=name))
+            charts[f"pir_places-{file_stem(f'{search.task.name}-{name}')}"] = heat_map(matrix)
+    if not frames:
+        return Part(notes=("No task asks for places: there are no heat maps.",))
+    cells = pd.concat(frames, ignore_index=True)
+    cells = (
+        cells[cells["share"] > 0]
+        .assign(labels=LABELS, value=lambda f: 100 * f["share"])
+        .rename(columns={"queries": "n"})
+    )
+    caption = f"Place of the top {setting.k} passages by the place asked for, % of passages"
+    table = Table(
+        "pir_places", caption, cells.drop(columns="share"), ("task", "pipeline", "asked"), ("retrieved",), digits=0
+    )
+    return Part((table,), charts)
+
+
+def heat_map(matrix: pd.DataFrame) -> alt.Chart:
+    """Asked-for places down, retrieved places across, the share as colour; what comes from elsewhere stands last."""
+    order = list(dict.fromkeys(matrix["retrieved"]))
+    chart: alt.Chart = (
+        alt.Chart(matrix)
+        .mark_rect()
+        .encode(
+            x=alt.X("retrieved:N", sort=order, title="retrieved"),
+            y=alt.Y("asked:N", sort=order, title="asked for"),
+            color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme="blues", domain=[0, 1])),
+            tooltip=["asked", "retrieved", "share", "queries"],
+        )
+    )
+    return chart

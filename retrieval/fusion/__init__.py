@@ -1,1 +1,0 @@
-"""Fusing the rankings of several rankers into one."""
