@@ -7,7 +7,6 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.agreement import confusion
 from berdseye.annotation.batches.stored import list_batches, load_batch
 from berdseye.annotation.judgments.adjudication import gold_words
 from berdseye.annotation.training_sets.labelling import training_data
@@ -26,6 +25,7 @@ from berdseye.evaluation.agreement.anchoring import arms_chart
 from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from berdseye.evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
 from berdseye.evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels
+from berdseye.evaluation.agreement.pairwise import confusion
 from berdseye.evaluation.agreement.report import Choices, Report, report
 from berdseye.evaluation.agreement.slices import PERIODS, Period
 from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order

@@ -13,9 +13,9 @@ import pandas as pd
 from scipy import stats
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
 
-from berdseye.annotation.agreement import agreement
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import Row, read_rows
+from berdseye.evaluation.agreement.together import agreement
 from berdseye.evaluation.answer_measures.items import Doubles
 
 Winner = Literal["a", "b", "tie"]

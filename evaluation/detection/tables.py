@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from berdseye.annotation.agreement import agreement
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.quality import Quality
+from berdseye.evaluation.agreement.together import agreement
 from berdseye.evaluation.detection.pairs import GROUPINGS, read_judged_pairs, rows_to_test_on, rows_to_tune_on
 from berdseye.evaluation.detection.scoring import FIGURES, Scored, quality_of, rescored, score, timed_predictions
 from berdseye.evaluation.detection.thresholds import best_f1

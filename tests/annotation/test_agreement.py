@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from made_pairs import long_form
 from sklearn.metrics import cohen_kappa_score
 
-from berdseye.annotation.agreement import agreement, confusion
 from berdseye.data.errors import BadInputError
+from berdseye.evaluation.agreement.pairwise import confusion
+from berdseye.evaluation.agreement.together import agreement
 
 LABELS = st.sampled_from(["supports", "does not support", "unsure"])
 MAYBE = st.one_of(st.none(), LABELS)
