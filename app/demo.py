@@ -13,7 +13,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.labels.sources import default_source, parse_label_source
 from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
 from berdseye.evaluation.scores.scoring import score_run
-from berdseye.retrieval.registry import DEFAULT_PIPELINES
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.running import run_pipeline
 
 RUN_DEPTH = 20

@@ -17,13 +17,13 @@ from berdseye.annotation.label_studio.project import workspace_project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import batch_purposes
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import adopted_detector
 
 Progress = Callable[[int, int], None]
@@ -40,9 +40,9 @@ class SentProject(NamedTuple):
     received: str
 
 
-def receive(workspace: Workspace, judgments: Judgments, *, progress: Progress | None = None) -> Report:
+def receive(workspace: Workspace, judgments: Judgments, *, progress: Progress | None = None) -> ExchangeReport:
     """Bring what was annotated in Label Studio here, in the project of the workspace and in those of batches."""
-    return sum((one.report for one in receive_all(workspace, judgments, progress=progress)), Report())
+    return sum((one.report for one in receive_all(workspace, judgments, progress=progress)), ExchangeReport())
 
 
 def receive_all(
@@ -123,7 +123,7 @@ def send(
     k: int = 5,
     *,
     progress: Progress | None = None,
-) -> Report:
+) -> ExchangeReport:
     """Send what waits, and the pairs of the top k of these runs, each with the detector's label as a prediction.
 
     A pair of an open batch that is blind gets no prediction. What waits for the projects of batches is sent there.
@@ -143,7 +143,7 @@ def _send_own(
     runs: Sequence[str],
     k: int,
     progress: Progress | None,
-) -> Report:
+) -> ExchangeReport:
     project = workspace_project(connection, workspace)
     keys = waiting_pairs(judgments, project.key)
     if runs:

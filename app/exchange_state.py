@@ -17,7 +17,7 @@ def drifts(workspace: Workspace, judgments: Judgments) -> list[Drift]:
     return [find_drift(judgments, connection, project) for project in exchanged_projects(judgments, connection)]
 
 
-def look(workspace: Workspace, judgments: Judgments) -> tuple[list[Finding], str]:
+def check_health(workspace: Workspace, judgments: Judgments) -> tuple[list[Finding], str]:
     """What is wrong here and, where it answers, in Label Studio; and why that could not be looked at."""
     found = examine(judgments)
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from berdseye.data.grammar import Call
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.language_models.choosing import choose
-from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.local.windows import Title, passage_text, readable

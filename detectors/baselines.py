@@ -15,8 +15,8 @@ from berdseye.data.records import Pair, Passage
 from berdseye.data.texts.passages import clean
 from berdseye.detectors.embedded import THRESHOLD_SOURCE, Logistic, measured_on_debates, shipped_weights
 from berdseye.detectors.protocol import UNTUNED, Detector, Floats
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.protocol import Encoder, Vectors
-from berdseye.retrieval.encoders.registry import open_encoder
 
 BASE_RATE = 0.168
 """Share of supporting pairs to expect among retrieved passages."""

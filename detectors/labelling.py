@@ -9,13 +9,13 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector, Floats
-from berdseye.detectors.registry import parse_detector
 
 _SECONDS = 20.0
 
 
-def judge(workspace: Workspace) -> Callable[[str, Sequence[Pair]], Floats]:
+def label_function(workspace: Workspace) -> Callable[[str, Sequence[Pair]], Floats]:
     """P(supports) of pairs by the detector of a name, through the label cache: what `>> cover(DETECTOR)` asks."""
 
     def judged(detector: str, pairs: Sequence[Pair]) -> Floats:

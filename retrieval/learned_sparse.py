@@ -9,8 +9,8 @@ from scipy import sparse
 
 from berdseye.data.grammar import show_name
 from berdseye.data.records import Passage, Ranking
+from berdseye.retrieval.encoders.encoder_registry import open_sparse_encoder
 from berdseye.retrieval.encoders.protocol import SparseEncoder
-from berdseye.retrieval.encoders.registry import open_sparse_encoder
 from berdseye.retrieval.lexical.index import WeightedIndex
 from berdseye.retrieval.lexical.postings import FORMAT
 from berdseye.retrieval.lexical.writing import PostingsWriter

@@ -1,4 +1,4 @@
-"""What a pipeline is made of; adding a part is writing one of these and naming it in `berdseye.retrieval.registry`.
+"""What a pipeline is made of; adding a part is writing one of these and naming it in `berdseye.retrieval.pipeline_registry`.
 
 What a ranking is asked for.
 """
@@ -71,7 +71,7 @@ class Collection(Protocol):
         ...
 
 
-class Part(Protocol):
+class PipelinePart(Protocol):
     """A part of a pipeline. `name` is canonical; together with `versions`, those of weights, engines and texts it is made
     with, it says everything that changes a ranking."""
 
@@ -82,7 +82,7 @@ class Part(Protocol):
     def versions(self) -> Mapping[str, str]: ...
 
 
-class Ranker(Part, Protocol):
+class Ranker(PipelinePart, Protocol):
     """From queries to rankings."""
 
     @property
@@ -101,7 +101,7 @@ class Searchable(Readable, Protocol):
     def rank(self, ranker: Ranker, queries: Sequence[Query], k: int) -> list[Ranking]: ...
 
 
-class Stage(Part, Protocol):
+class Stage(PipelinePart, Protocol):
     """What follows a ranker: takes the rankings of all queries and gives others."""
 
     def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
@@ -109,13 +109,13 @@ class Stage(Part, Protocol):
         ...
 
 
-Judge = Callable[[str, Sequence[Pair]], Scores]
+LabelFunction = Callable[[str, Sequence[Pair]], Scores]
 """P(supports) of pairs, float32[n_pairs], by the detector of a name."""
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PipelineContext:
     """What some parts need of the world around a pipeline: a workspace to keep texts in, and detectors."""
 
     workspace: Workspace | None = None
-    judge: Judge | None = None
+    label_function: LabelFunction | None = None

@@ -15,8 +15,8 @@ from berdseye.data.records import Question
 from berdseye.data.runs.stored import RunManifest, list_runs, run_name, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.pipeline import search
-from berdseye.retrieval.protocol import Judge, Searchable, Surroundings, query_of
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import LabelFunction, PipelineContext, Searchable, query_of
 
 
 def run_pipeline(
@@ -26,7 +26,7 @@ def run_pipeline(
     pipeline: str,
     k: int,
     *,
-    judge: Judge | None = None,
+    label_function: LabelFunction | None = None,
     day: str | None = None,
     over: Searchable | None = None,
     progress: Progress = silent,
@@ -36,7 +36,7 @@ def run_pipeline(
     questions, opened, parsed = (
         load_dataset(workspace, dataset),
         open_corpus(workspace, corpus),
-        parse_pipeline(pipeline, Surroundings(workspace, judge)),
+        parse_pipeline(pipeline, PipelineContext(workspace, label_function)),
     )
     parsed = parsed.tuned(opened)
     if opened.manifest.kind == "web":
@@ -67,20 +67,20 @@ def run_pipeline(
     )
 
 
-def stands(
+def is_up_to_date(
     workspace: Workspace,
     dataset: str,
     corpus: str,
     pipeline: str,
     k: int,
     *,
-    judge: Judge | None = None,
+    label_function: LabelFunction | None = None,
     day: str | None = None,
 ) -> bool:
     """Whether a run of at least this depth is stored that the corpus, the questions and the pipeline, as they are now, would
     give again."""
     opened = open_corpus(workspace, corpus)
-    parsed = parse_pipeline(pipeline, Surroundings(workspace, judge)).tuned(opened)
+    parsed = parse_pipeline(pipeline, PipelineContext(workspace, label_function)).tuned(opened)
     name = run_name(dataset, corpus, str(parsed))
     asked = parsed.versions | questions_version(load_dataset(workspace, dataset)) | ({"web": day} if day else {})
     return any(

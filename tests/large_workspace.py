@@ -19,9 +19,9 @@ from berdseye.data.records import STANCES, Perspective, Question
 from berdseye.data.runs.pairs import run_keys
 from berdseye.data.runs.stored import list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.retrieval.pipeline import search
-from berdseye.retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES, parse_pipeline
 
 PIPELINES = ("bm25", "bm25(b=0.4,k1=0.9)", "dense(static)", "dense(static) >> mmr(0.9)")
 PEOPLE = ("Ana", "Bo")

@@ -31,7 +31,7 @@ def copy_judgments(url: str, path: Path) -> None:
         else:
             with _opened(f"sqlite:///{path}") as target:
                 _copy_rows(engine, target)
-            settle(path)
+            checkpoint_and_verify(path)
     finally:
         engine.dispose()
 
@@ -44,14 +44,14 @@ def copy_sqlite(source: Path, path: Path) -> None:
             closing(sqlite3.connect(path)) as writing,
         ):
             reading.backup(writing)
-        settle(path)
+        checkpoint_and_verify(path)
     except sqlite3.Error as error:
         raise UnavailableError(
             f"The database cannot be copied: {error}.", where=source, hint="Check that it is whole and readable."
         ) from error
 
 
-def settle(path: Path) -> None:
+def checkpoint_and_verify(path: Path) -> None:
     """One file without a log beside it, checked from end to end; raises `sqlite3.DatabaseError` where it is damaged."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")

@@ -13,7 +13,7 @@ from uuid import uuid4
 import tomli_w
 from sqlalchemy.engine import URL, make_url
 
-from berdseye.annotation.backup.judgments_copy import count_events, load_judgments, settle
+from berdseye.annotation.backup.judgments_copy import checkpoint_and_verify, count_events, load_judgments
 from berdseye.annotation.backup.writing import FORMAT, JUDGMENTS, MANIFEST, SETTINGS, BackupManifest, Entry
 from berdseye.annotation.judgments.database import open_database
 from berdseye.data.errors import BadInputError, BerdseyeError
@@ -129,7 +129,7 @@ def _check_judgments(file: Path, draft: Path, manifest: BackupManifest) -> None:
     path = draft / JUDGMENTS
     try:
         open_database(f"sqlite:///{path}").dispose()  # an older backup comes to the newest schema
-        settle(path)
+        checkpoint_and_verify(path)
         found = count_events(path)
     except sqlite3.Error as error:
         raise BadInputError(f"The judgments are damaged: {error}.", where=file, hint="Take another copy.") from error

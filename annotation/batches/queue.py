@@ -28,7 +28,13 @@ from berdseye.annotation.batches.dealing import arm
 from berdseye.annotation.batches.stored import Batch
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import WORD_KINDS, Annotator, Judgments, PairRecord, event_row
-from berdseye.annotation.judgments.recorded import NOTHING, Beside, Given, skip_fields, word_fields
+from berdseye.annotation.judgments.recorded import (
+    NOTHING,
+    JudgmentDetails,
+    RecordedJudgment,
+    judgment_fields,
+    skip_fields,
+)
 from berdseye.annotation.judgments.schema import batch_events, batch_items, batches, events, reservations
 from berdseye.data.errors import BadInputError
 
@@ -80,17 +86,17 @@ class BatchQueue:
             return key
 
     def give(
-        self, person: Annotator, pair: str, verdict: str, beside: Beside = NOTHING, *, uid: str | None = None
-    ) -> Given:
+        self, person: Annotator, pair: str, verdict: str, beside: JudgmentDetails = NOTHING, *, uid: str | None = None
+    ) -> RecordedJudgment:
         """Record a word on a pair of the batch, and give the reservation back. The same `uid` is recorded once.
 
         A word that comes after its reservation lapsed is never thrown away.
         """
         passage = self.record(pair).passage if beside.evidence else ""
-        fields = word_fields(self.batch.task, verdict, passage, beside)
+        fields = judgment_fields(self.batch.task, verdict, passage, beside)
         return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
 
-    def skip(self, person: Annotator, pair: str, beside: Beside = NOTHING) -> Given:
+    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NOTHING) -> RecordedJudgment:
         """Put a pair aside for good: it goes to someone else."""
         return self._record(person, pair, skip_fields(beside))
 
@@ -127,17 +133,17 @@ class BatchQueue:
             touched, every = connection.execute(self._done_query, self._asked(person)).one()
         return int(touched), int(every)
 
-    def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> Given:
+    def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> RecordedJudgment:
         self._admit(person)
         row = event_row(person, pair, **fields, batch=self.batch.id)
         with self._turn() as connection:
             known = connection.execute(_KNOWN, {"known": row["uid"]}).scalar_one_or_none()
             if known is not None:
-                return Given(known, late=False)
+                return RecordedJudgment(known, late=False)
             late = self._seats(connection, person, pair) < 1 and not self._has_word(connection, person, pair)
             event = connection.execute(_ADD_EVENT, row).scalar_one()
             self._release(connection, person, pair)
-            return Given(event, late and row["kind"] != "skip")
+            return RecordedJudgment(event, late and row["kind"] != "skip")
 
     @contextmanager
     def _turn(self) -> Iterator[Connection]:

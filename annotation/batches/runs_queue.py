@@ -6,7 +6,14 @@ What an annotator judges next: the pairs of chosen runs that this person has nei
 from collections.abc import Mapping, Sequence
 
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
-from berdseye.annotation.judgments.recorded import NOTHING, Beside, Given, last_undone, skip_fields, word_fields
+from berdseye.annotation.judgments.recorded import (
+    NOTHING,
+    JudgmentDetails,
+    RecordedJudgment,
+    judgment_fields,
+    last_undone,
+    skip_fields,
+)
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.runs.pairs import run_pairs
 from berdseye.data.runs.stored import load_run
@@ -39,24 +46,24 @@ class RunsQueue:
 
     def next(self, person: Annotator) -> str | None:
         """The pair that this person has just undone, else the first that they have not judged or skipped."""
-        touched = self.judgments.touched(person)
+        judged = self.judgments.judged_pairs(person)
         undone = last_undone(self.judgments, person)
-        if undone is not None and undone.pair in self._pairs and undone.pair not in touched:
+        if undone is not None and undone.pair in self._pairs and undone.pair not in judged:
             return undone.pair
-        return next((key for key in self._pairs if key not in touched), None)
+        return next((key for key in self._pairs if key not in judged), None)
 
     def give(
-        self, person: Annotator, pair: str, verdict: str, beside: Beside = NOTHING, *, uid: str | None = None
-    ) -> Given:
+        self, person: Annotator, pair: str, verdict: str, beside: JudgmentDetails = NOTHING, *, uid: str | None = None
+    ) -> RecordedJudgment:
         """Record a word; the same `uid` is recorded once."""
-        fields = word_fields("judge", verdict, self.record(pair).passage, beside)
+        fields = judgment_fields("judge", verdict, self.record(pair).passage, beside)
         self.judgments.add_pairs([self.record(pair)])
-        return Given(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
+        return RecordedJudgment(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
 
-    def skip(self, person: Annotator, pair: str, beside: Beside = NOTHING) -> Given:
+    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NOTHING) -> RecordedJudgment:
         """Put a pair aside for good."""
         self.judgments.add_pairs([self.record(pair)])
-        return Given(self.judgments.append(person, pair, **skip_fields(beside)))
+        return RecordedJudgment(self.judgments.append(person, pair, **skip_fields(beside)))
 
     def undo(self, person: Annotator) -> str | None:
         """Take back this person's last action; its pair is next."""
@@ -71,5 +78,5 @@ class RunsQueue:
 
     def done(self, person: Annotator) -> tuple[int, int]:
         """How many of the pairs this person has dealt with, and how many there are."""
-        touched = self.judgments.touched(person)
-        return sum(key in touched for key in self._pairs), len(self._pairs)
+        judged = self.judgments.judged_pairs(person)
+        return sum(key in judged for key in self._pairs), len(self._pairs)

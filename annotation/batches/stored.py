@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class BatchPlan:
     """What a batch asks for. Nobody named in `people`: anyone may judge.
 
     `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is how many seconds a pair stays
@@ -100,7 +100,7 @@ class Batch:
         return not self.people or any(person.id == p.id for p in self.people)
 
 
-def create_batch(judgments: Judgments, plan: Plan, items: Sequence[Item]) -> Batch:
+def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -> Batch:
     """Store a batch; pairs that come twice count once. Words that stand already count towards it.
 
     Raises `BadInputError` for a plan that cannot be met or a name that is taken.
@@ -203,7 +203,7 @@ def close_batch(judgments: Judgments, batch: Batch, *, made_by: str = "", reopen
     return load_batch(judgments, batch.name)
 
 
-def _check(plan: Plan, items: Sequence[Item]) -> None:
+def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
     checked_name("batch", plan.name)
     if plan.task not in TASKS:
         raise UnknownNameError("task", plan.task, TASKS)
@@ -231,7 +231,7 @@ def _check(plan: Plan, items: Sequence[Item]) -> None:
         raise BadInputError("A decision that is to be verified has to be shown.", hint="Make the batch not blind.")
 
 
-def _check_experiment(plan: Plan, items: Sequence[Item]) -> None:
+def _check_experiment(plan: BatchPlan, items: Sequence[Item]) -> None:
     if plan.shown_share is None or not 0 < plan.shown_share < 1:
         raise BadInputError(
             f"A share of {plan.shown_share} leaves nothing to compare.", hint="Choose one between 0 and 1, such as 0.5."
@@ -245,7 +245,7 @@ def _check_experiment(plan: Plan, items: Sequence[Item]) -> None:
         raise BadInputError("An experiment needs a detector's labels to show.", hint="Name a detector.")
 
 
-def _insert(connection: Connection, plan: Plan) -> int:
+def _insert(connection: Connection, plan: BatchPlan) -> int:
     row = {
         "name": plan.name,
         "at": now(),
@@ -267,7 +267,7 @@ def _insert(connection: Connection, plan: Plan) -> int:
         raise BadInputError(f"There is a batch '{plan.name}' already.", hint="Give this one another name.") from error
 
 
-def _priority(plan: Plan, item: Item) -> float:
+def _priority(plan: BatchPlan, item: Item) -> float:
     if plan.order == "uncertainty" and item.probability is not None:
         return abs(item.probability - plan.threshold)
     return -item.value if plan.order == "decision" else 0.0

@@ -18,7 +18,7 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.texts.passages import clean
 
 
-def people_say(
+def majority_labels(
     judgments: Iterable[Judgment], *, first: int | None = None, gold: Mapping[str, Verdict] | None = None
 ) -> dict[str, bool]:
     """Whether people say that a pair supports, by pair key.
@@ -93,8 +93,8 @@ def decisions(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[s
         }
 
 
-def gold_words(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Verdict]:
-    """What adjudicators decided of passages, by pair: what `people_say` puts first. Preferences are no such words."""
+def adjudicated_labels(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Verdict]:
+    """What adjudicators decided of passages, by pair: what `majority_labels` puts first. Preferences are no such words."""
     found = {key: decision.verdict for key, decision in decisions(judgments, keys).items()}
     return {key: verdict for key, verdict in found.items() if is_verdict(verdict)}
 

@@ -225,7 +225,7 @@ class Judgments:
                     found.append(Judgment(r.id, r.uid, r.at, person, r.pair, r.verdict, r.comment, r.source, r.seconds))
         return sorted(found, key=lambda j: j.event)
 
-    def touched(self, annotator: Annotator) -> dict[str, str]:
+    def judged_pairs(self, annotator: Annotator) -> dict[str, str]:
         """Pairs this annotator has judged or skipped, with the kind of the present event ('judge', 'prefer' or 'skip')."""
         query = select(present.c.pair, present.c.kind).where(
             present.c.annotator_id == annotator.id, present.c.kind.in_(("judge", "prefer", "skip"))
@@ -233,7 +233,7 @@ class Judgments:
         with self.reading() as connection:
             return {row.pair: row.kind for row in connection.execute(query)}
 
-    def heard(self, annotator: Annotator) -> bool:
+    def has_judged(self, annotator: Annotator) -> bool:
         """Whether this annotator ever gave a word here, kept or taken back."""
         query = select(events.c.id).where(events.c.annotator_id == annotator.id).limit(1)
         with self.reading() as connection:

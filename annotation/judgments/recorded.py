@@ -63,7 +63,7 @@ Preference = Literal["first", "second", "neither"]
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 
-class Beside(NamedTuple):
+class JudgmentDetails(NamedTuple):
     """What goes with a word: a comment, the time it took without breaks, spans of the passage, the guidelines' version."""
 
     comment: str = ""
@@ -72,10 +72,10 @@ class Beside(NamedTuple):
     guidelines: str | None = None
 
 
-NOTHING = Beside()
+NOTHING = JudgmentDetails()
 
 
-class Given(NamedTuple):
+class RecordedJudgment(NamedTuple):
     """A word that is on disk; `late`: meanwhile the pair had gone to others, and this is one word more than asked for."""
 
     event: int
@@ -112,7 +112,7 @@ def is_verdict(word: str) -> TypeGuard[Verdict]:
     return word in VERDICTS
 
 
-def word_fields(task: Task, verdict: str, passage: str, beside: Beside = NOTHING) -> dict[str, Any]:
+def judgment_fields(task: Task, verdict: str, passage: str, beside: JudgmentDetails = NOTHING) -> dict[str, Any]:
     """A word as fields of an event; raises `UnknownNameError` for a verdict that the task has not."""
     if verdict not in (known := verdicts_of(task)):
         raise UnknownNameError("verdict", verdict, known)
@@ -124,12 +124,12 @@ def word_fields(task: Task, verdict: str, passage: str, beside: Beside = NOTHING
     }
 
 
-def skip_fields(beside: Beside = NOTHING) -> dict[str, Any]:
+def skip_fields(beside: JudgmentDetails = NOTHING) -> dict[str, Any]:
     """A pair put aside, as fields of an event."""
     return {"kind": "skip", **_rest(beside)}
 
 
-def _rest(beside: Beside) -> dict[str, Any]:
+def _rest(beside: JudgmentDetails) -> dict[str, Any]:
     return {
         "comment": clean(beside.comment),
         "seconds": beside.seconds,

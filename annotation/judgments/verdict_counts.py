@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 from sqlalchemy import func, select
 
-from berdseye.annotation.judgments.adjudication import gold_words, people_say
+from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
 from berdseye.annotation.judgments.log import WORD_KINDS, Annotator, Judgment, Judgments, PairRecord, by_keys
 from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
@@ -24,7 +24,7 @@ def pair_words(judgments: Judgments) -> pd.DataFrame:
         select(
             present.c.pair,
             func.count().filter(verdict == "supports").label("supports"),
-            func.count().filter(verdict == "does not support").label("opposes"),
+            func.count().filter(verdict == "does not support").label("does_not_support"),
             func.count().filter(verdict == "unsure").label("unsure"),
         )
         .where(present.c.kind == "judge")
@@ -57,7 +57,7 @@ def passage_words(judgments: Judgments, texts: Sequence[str]) -> dict[str, froze
     said: dict[str, set[str]] = {}
     for judgment in judgments.present(list(known)):
         said.setdefault(judgment.pair, set()).add(judgment.verdict)
-    said |= {pair: {verdict} for pair, verdict in gold_words(judgments, list(known)).items()}
+    said |= {pair: {verdict} for pair, verdict in adjudicated_labels(judgments, list(known)).items()}
     found: dict[str, set[Standing]] = {}
     for pair, verdicts in said.items():
         found.setdefault(known[pair].passage, set()).add(_standing(verdicts))
@@ -110,7 +110,7 @@ class Change(NamedTuple):
 def people_over_time(judgments: Judgments, keys: Sequence[str]) -> Iterator[Change]:
     """Every change of what people say of these pairs, oldest first; the last of each pair is what they say now.
 
-    Words are weighed as in `people_say`: an adjudicator's decides, else the majority of those who are sure.
+    Words are weighed as in `majority_labels`: an adjudicator's decides, else the majority of those who are sure.
     """
     query = select(events, annotators.c.name, annotators.c.demo).join(
         annotators, annotators.c.id == events.c.annotator_id
@@ -158,4 +158,4 @@ def _said(pair: str, standing: list[Any]) -> bool | None:
         if e.kind == "judge"
     ]
     gold = {pair: decision.verdict} if decision is not None and is_verdict(decision.verdict) else None
-    return people_say(words, gold=gold).get(pair)
+    return majority_labels(words, gold=gold).get(pair)

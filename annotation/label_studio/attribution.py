@@ -17,7 +17,7 @@ from berdseye.annotation.judgments.schema import annotators, present, sync_annot
 from berdseye.annotation.label_studio.exchange_state import Local, Place, append_events, read_local
 from berdseye.annotation.label_studio.project import event_uid
 from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 
 _THERE = "label-studio"
@@ -76,11 +76,11 @@ def misplaced(judgments: Judgments, project: str | None = None) -> list[Misplace
     ]
 
 
-def warned(judgments: Judgments, purpose: Purpose) -> Report:
+def warned(judgments: Judgments, purpose: Purpose) -> ExchangeReport:
     """A report of what in a project may be kept under the wrong name."""
     if purpose.person is None:
-        return Report()
-    return Report(warnings=tuple(str(one) for one in misplaced(judgments, purpose.project)))
+        return ExchangeReport()
+    return ExchangeReport(warnings=tuple(str(one) for one in misplaced(judgments, purpose.project)))
 
 
 def assign(judgments: Judgments, batch: Batch, to: Annotator, author: Annotator | None, by: str) -> Assigned:

@@ -25,7 +25,7 @@ from berdseye.annotation.label_studio.project import Project, described, make_pr
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
 from berdseye.annotation.label_studio.push import Labels
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 
@@ -108,7 +108,7 @@ class Sent(NamedTuple):
 
     project: Project
     person: Annotator | None
-    report: Report
+    report: ExchangeReport
 
 
 def send_batch(
@@ -162,7 +162,7 @@ def receive_batches(
                     title = batch.name if person is None else f"{batch.name}, of {person.name}"
                     gone = f"The project of batch {title} is not on this server: send the batch again, or attach to its server."
                     missing = Project(0, title, project, "", "")
-                    received.append(Sent(missing, person, Report(problems=(gone,))))
+                    received.append(Sent(missing, person, ExchangeReport(problems=(gone,))))
                     continue
                 report = pull(
                     judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress
@@ -204,12 +204,12 @@ def _check(batch: Batch, together: bool) -> None:
         )
 
 
-def _invited(connection: Connection, members: People, persons: Sequence[Annotator]) -> Report:
+def _invited(connection: Connection, members: People, persons: Sequence[Annotator]) -> ExchangeReport:
     """Let people sign in as themselves: with an account and a password of their own, where Berdseye may give them one."""
     if connection.own is not None:
         give_accounts(connection, members, persons)
-        return Report()
-    return Report(
+        return ExchangeReport()
+    return ExchangeReport(
         warnings=tuple(
             f"{person.name} has no account on this server, and Berdseye cannot make one that they can sign in to. How they "
             f'sign up: berdseye label-studio account "{person.name}"'

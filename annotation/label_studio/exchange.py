@@ -10,7 +10,7 @@ from berdseye.annotation.label_studio.project import Project, fresh
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import purpose_of
 from berdseye.annotation.label_studio.push import Labels, More, Progress, push
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 
 
@@ -24,7 +24,7 @@ def sync(
     *,
     more: More | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> ExchangeReport:
     """Pull, then push `pairs` and every pair on which something waits; afterwards both sides hold the same.
 
     A labeling interface without our choices is reported as a problem: what can be received is, and nothing is
@@ -36,7 +36,7 @@ def sync(
             now = fresh(connection, project)
             check_config(now.config, now.title, purpose_of(judgments, now.key).task)
         except BadInputError as error:
-            return received + Report(problems=(str(error),))
+            return received + ExchangeReport(problems=(str(error),))
         keys = [*pairs, *waiting_pairs(judgments, project.key)]
         return received + push(
             judgments, connection, project, keys, labels, model_version, more=more, progress=progress

@@ -38,7 +38,7 @@ from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project, event_uid, fresh
 from berdseye.annotation.label_studio.purpose import Purpose, purpose_of, write_received
 from berdseye.annotation.label_studio.remote import RemoteTask, Said, all_tasks, changed_keys, look_up, said
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 
 # A change is dated before it is stored, and an import of thousands of tasks stores for seconds.
@@ -164,7 +164,7 @@ def pull(
     whole: bool = False,
     withdraw_gone: bool = False,
     progress: Progress | None = None,
-) -> Report:
+) -> ExchangeReport:
     """Append what people changed in Label Studio since the last exchange.
 
     Only tasks changed since the last pull are read, with an overlap; every six hours, and where `whole` asks for it, all
@@ -190,7 +190,7 @@ def pull(
         if withdraw_gone:
             by_key.update((key, []) for key in gone)
         people = People(judgments, connection)
-        report, done = Report(problems=tuple(problems), tasks_gone=len(gone)), 0
+        report, done = ExchangeReport(problems=tuple(problems), tasks_gone=len(gone)), 0
         for keys in batched_rows(list(by_key)):
             report += _pull_chunk(judgments, purpose, project.guidelines, {key: by_key[key] for key in keys}, people)
             done += len(keys)
@@ -234,7 +234,7 @@ def _pull_chunk(
     guidelines: str | None,
     by_key: Mapping[str, list[RemoteTask]],
     people: People,
-) -> Report:
+) -> ExchangeReport:
     remote: dict[Place, Said] = {}
     problems: list[str] = []
     people.recall(purpose.project, list(by_key))
@@ -264,7 +264,9 @@ def _pull_chunk(
             receiving.take(place, base.get(place), theirs)
         append_events(connection, receiving.rows)
         write_base(connection, purpose.project, receiving.agreed)
-    return Report(problems=tuple(problems), warnings=_edited(base, receiving, remote, people), **receiving.counts)
+    return ExchangeReport(
+        problems=tuple(problems), warnings=_edited(base, receiving, remote, people), **receiving.counts
+    )
 
 
 def _edited(

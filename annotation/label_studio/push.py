@@ -29,7 +29,7 @@ from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project, annotation_uid, fresh
 from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
 from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
 from berdseye.data.errors import BadInputError
 
@@ -51,7 +51,7 @@ def push(
     *,
     more: More | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> ExchangeReport:
     """Make these pairs tasks, with a detector's labels as predictions, and bring our judgments on them there.
 
     `labels` gives (probability, supports) by pair; `model_version` names the detector; `more` is what else a new task's data
@@ -75,7 +75,7 @@ def push(
         sending = _Sending(
             judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {}
         )
-        report, done = Report(), 0
+        report, done = ExchangeReport(), 0
         for chunk in batched_rows(keys, _CHUNK):
             report += sending.chunk({key: records[key] for key in chunk})
             done += len(chunk)
@@ -96,7 +96,7 @@ class _Sending:
         self._labels, self._version, self._more = labels, version, more
         self._people = People(judgments, connection)
 
-    def chunk(self, records: Mapping[str, PairRecord]) -> Report:
+    def chunk(self, records: Mapping[str, PairRecord]) -> ExchangeReport:
         """Bring a chunk of pairs there; returns what was done."""
         found = look_up(self._connection, self._project.id, list(records))
         self._people.recall(self._project.key, list(records))
@@ -129,9 +129,9 @@ class _Sending:
 
     def _make(
         self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, Word | None]
-    ) -> Report:
+    ) -> ExchangeReport:
         if not records:
-            return Report()
+            return ExchangeReport()
         wanted = {record.key for record in records}
         own = {
             place: ours.word
@@ -159,7 +159,7 @@ class _Sending:
             for person, word in task.words.items():
                 agreed[Place(task.key, person)] = Agreed(word, held[person].newest.id)
         self._remember(agreed, made)
-        return Report(
+        return ExchangeReport(
             tasks_created=len(new),
             predictions=sum(len(task.predictions) for task in new),
             annotations_created=sum(len(task.words) for task in new),
@@ -171,7 +171,7 @@ class _Sending:
         probability, supports = self._labels[key]
         return (prediction_of(probability, supports, self._version),)
 
-    def _predict(self, tasks: Sequence[RemoteTask]) -> Report:
+    def _predict(self, tasks: Sequence[RemoteTask]) -> ExchangeReport:
         """Add predictions to tasks that have none of this version."""
         new = [
             {"task": task.id, **prediction}
@@ -180,9 +180,9 @@ class _Sending:
             for prediction in self._predictions(task.key)
         ]
         if not new:
-            return Report()
+            return ExchangeReport()
         answer = self._connection.client.projects.import_predictions(self._project.id, request=new)
-        return Report(predictions=int(answer.created or 0))
+        return ExchangeReport(predictions=int(answer.created or 0))
 
     def _bring(
         self,
@@ -191,10 +191,10 @@ class _Sending:
         local: Mapping[Place, Local],
         base: Mapping[Place, Word | None],
         sent: Mapping[Place, Word | None],
-    ) -> Report:
+    ) -> ExchangeReport:
         """Bring our words on one pair to its task."""
         words, problems = said([task], self._people) if task.annotations else ({}, [])
-        report = Report(problems=tuple(problems))
+        report = ExchangeReport(problems=tuple(problems))
         for place in places:
             theirs = words.get(place.annotator)
             if theirs is not None and theirs.newest.problem:
@@ -212,24 +212,24 @@ class _Sending:
             elif decided is Step.SEND and ours is not None and (theirs is not None or self._belongs(place)):
                 report += self._send(task, place, ours, theirs)
             elif decided in (Step.OURS_STANDS, Step.THEIRS_STANDS):
-                report += Report(problems=(_BOTH_CHANGED,))
+                report += ExchangeReport(problems=(_BOTH_CHANGED,))
         return report
 
-    def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: Said | None) -> Report:
+    def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: Said | None) -> ExchangeReport:
         self._announce({place: ours.word})
         try:
             if ours.word is None:
-                number, done = self._delete(theirs), Report(annotations_deleted=1)
+                number, done = self._delete(theirs), ExchangeReport(annotations_deleted=1)
             elif theirs is None:
-                number, done = self._create(task, place, ours.word, ours.uid), Report(annotations_created=1)
+                number, done = self._create(task, place, ours.word, ours.uid), ExchangeReport(annotations_created=1)
             else:
-                number, done = self._update(task, theirs, ours.word), Report(annotations_updated=1)
+                number, done = self._update(task, theirs, ours.word), ExchangeReport(annotations_updated=1)
         except ApiError as error:
             if error.status_code != _NOT_FOUND:
                 raise
             number = None
         if number is None:
-            return Report(problems=(_BOTH_CHANGED,))
+            return ExchangeReport(problems=(_BOTH_CHANGED,))
         self._remember({place: Agreed(ours.word, number if ours.word else None)}, {})
         return done
 

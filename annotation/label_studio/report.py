@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
-class Report:
+class ExchangeReport:
     """Counts of what changed on either side, and what could not be exchanged.
 
     `warnings` name what was exchanged and may be credited to the wrong person; they do not make two reports differ.
@@ -23,11 +23,11 @@ class Report:
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
-    def __add__(self, other: "Report") -> "Report":
+    def __add__(self, other: "ExchangeReport") -> "ExchangeReport":
         counts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
         for name in ("problems", "warnings"):
             counts[name] = tuple(dict.fromkeys(counts[name]))
-        return Report(**counts)
+        return ExchangeReport(**counts)
 
     def __str__(self) -> str:
         parts = [

@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.training_sets.labelling import Choice, decided
 from berdseye.annotation.training_sets.leakage import Mend, mended
@@ -89,7 +89,7 @@ def create(
     choice = choice or Choice()
     name = checked_name("training set", name)
     events, frame = judgments.version(), judgments.frame()
-    labelled = decided(frame, choice, gold_words(judgments) if choice.rule == "adjudicated" else None)
+    labelled = decided(frame, choice, adjudicated_labels(judgments) if choice.rule == "adjudicated" else None)
     if labelled.table.empty:
         alone = len(frame) and not choice.demo and frame["demo"].astype(bool).all()
         raise BadInputError(

@@ -32,7 +32,7 @@ def account_for(
     return give_account(judgments, connect(workspace), person, reset=reset), seen
 
 
-def told(account: Account, *, seen: bool = True) -> list[str]:
+def sign_in_lines(account: Account, *, seen: bool = True) -> list[str]:
     """How the person signs in, in lines."""
     if account.ours and account.password:
         shown = account.password if seen else f"(shown to {account.person} alone, on the page Label Studio)"
@@ -42,16 +42,20 @@ def told(account: Account, *, seen: bool = True) -> list[str]:
             f"{account.person} has the account {account.email} at {account.url}, with a password that Berdseye did not set.",
             f'To set a new one: berdseye label-studio account "{account.person}" --reset',
         ]
-    told = [f"Berdseye did not start the Label Studio server at {account.url}, and cannot set passwords there."]
+    sign_in_lines = [
+        f"Berdseye did not start the Label Studio server at {account.url}, and cannot set passwords there."
+    ]
     if account.password_form:
-        told.append(f"{account.person} has the account {account.email}. An admin of that server sets its password at:")
-        told.append(account.password_form)
+        sign_in_lines.append(
+            f"{account.person} has the account {account.email}. An admin of that server sets its password at:"
+        )
+        sign_in_lines.append(account.password_form)
     elif account.invitation:
         address = f" with the address {account.email}" if account.email else ", with an address of their own"
-        told.append(f"{account.person} has no account there, and signs up{address} at:")
-        told.append(account.invitation)
+        sign_in_lines.append(f"{account.person} has no account there, and signs up{address} at:")
+        sign_in_lines.append(account.invitation)
         if not account.email:
-            told.append(f'Then let Berdseye know the address: berdseye people link "{account.person}" ADDRESS')
+            sign_in_lines.append(f'Then let Berdseye know the address: berdseye people link "{account.person}" ADDRESS')
     else:
-        told.append(f"{account.person} has no account there. Ask an admin of that server for an invitation.")
-    return told
+        sign_in_lines.append(f"{account.person} has no account there. Ask an admin of that server for an invitation.")
+    return sign_in_lines

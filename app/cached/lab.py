@@ -16,9 +16,9 @@ from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import RunManifest, load_run
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label_keys
 from berdseye.detectors.protocol import Detector, Floats
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import detector_names
 from berdseye.evaluation.detection.pairs import (
     JudgedPairs,

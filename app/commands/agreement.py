@@ -19,7 +19,7 @@ from berdseye.data.files.given_paths import regular_file
 if TYPE_CHECKING:
     import pandas as pd
 
-    from berdseye.evaluation.agreement.report import Report
+    from berdseye.evaluation.agreement.report import AgreementReport
 
 
 class Unsure(StrEnum):
@@ -60,7 +60,7 @@ class Reference(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
-class Part(StrEnum):
+class AgreementTable(StrEnum):
     """The tables there are."""
 
     TOGETHER = "together"
@@ -101,7 +101,7 @@ def command(
         bool, typer.Option("--over-questions", help="Draw whole questions, not pairs, for every bootstrap.")
     ] = False,
     no_demo: Annotated[bool, typer.Option("--no-demo", help="Without the made-up annotators of the demo.")] = False,
-    part: Annotated[Part | None, typer.Option(help="One table alone.", show_choices=True)] = None,
+    part: Annotated[AgreementTable | None, typer.Option(help="One table alone.", show_choices=True)] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
     out: Annotated[
@@ -158,7 +158,7 @@ def _read(file: Path) -> "pd.DataFrame":
 
 def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tuple[pd.DataFrame, dict[str, bool]]":
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
 
@@ -168,15 +168,15 @@ def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tup
     return agreement_labels(held, judgments, chosen, demo=demo), adjudicated(judgments)
 
 
-def _print(found: "Report", part: Part | None, *, csv: bool, latex: bool, json: bool) -> None:
+def _print(found: "AgreementReport", part: AgreementTable | None, *, csv: bool, latex: bool, json: bool) -> None:
     from berdseye.data.files.tables import to_csv
     from berdseye.evaluation.agreement.exports import TITLES, shown, to_latex
 
-    one = found.parts[part or Part.TOGETHER]
+    one = found.parts[part or AgreementTable.TOGETHER]
     if csv:
         sys.stdout.write(to_csv(one).decode("utf-8"))
     elif latex:
-        print(to_latex(one, TITLES[part or Part.TOGETHER]))
+        print(to_latex(one, TITLES[part or AgreementTable.TOGETHER]))
     elif json and part is not None:
         print_json(one.to_dict("records"))
     elif json:

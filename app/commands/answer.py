@@ -89,12 +89,12 @@ def answer(
     if dataset is None:
         raise BadInputError("No data set is named.", hint="Write `berdseye answer DATASET`, or --list or --show NAME.")
     from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.detectors.labelling import judge
+    from berdseye.detectors.labelling import label_function
     from berdseye.evaluation.answering.asking import Sampling
-    from berdseye.evaluation.answering.running import Plan, answer_dataset
+    from berdseye.evaluation.answering.running import AnsweringPlan, answer_dataset
     from berdseye.evaluation.answering.styles import STYLES, read_style
 
-    plan = Plan(
+    plan = AnsweringPlan(
         strategy,
         STYLES[style] if prompt_file is None else read_style(prompt_file),
         Sampling(max_tokens, temperature, seed),
@@ -109,7 +109,9 @@ def answer(
     )
     before, started = CompletionCache(held).spent(), time.perf_counter()
     with counting(f"{dataset} by {model}") as progress:
-        made = answer_dataset(held, dataset, model, plan, name=name, limit=limit, judge=judge(held), progress=progress)
+        made = answer_dataset(
+            held, dataset, model, plan, name=name, limit=limit, label_function=label_function(held), progress=progress
+        )
     seconds, after = time.perf_counter() - started, CompletionCache(held).spent()
     if json:
         print_json({**_row(made), "settings": made.settings, "seconds": seconds})

@@ -107,7 +107,7 @@ def create(
 
     Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
     """
-    from berdseye.annotation.batches.stored import Plan, create_batch
+    from berdseye.annotation.batches.stored import BatchPlan, create_batch
     from berdseye.annotation.guidelines.versions import keep
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.commands.guidelines import read_guidelines
@@ -196,7 +196,7 @@ def create(
     own = None if guidelines is None else keep(judged, read_guidelines(guidelines), made_by=acting_name(held))
     made = create_batch(
         judged,
-        Plan(
+        BatchPlan(
             name,
             task,
             per_pair,

@@ -93,14 +93,14 @@ def doctor(
     from berdseye.annotation.doctor.examine import mend as mended
     from berdseye.annotation.doctor.finding import Finding
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange_state import look
+    from berdseye.app.exchange_state import check_health
 
     held = opened(workspace)
     judged = Judgments.open(held.judgments_url)
-    left, unreached = look(held, judged)
+    left, unreached = check_health(held, judged)
     done: list[Finding] = []
     if mend:
-        done, left = mended(judged, lambda: look(held, judged)[0])
+        done, left = mended(judged, lambda: check_health(held, judged)[0])
     if json:
         told = {"mended": [one.as_json() for one in done], "left": [one.as_json() for one in left]}
         print_json(told | {"label_studio": unreached or "examined"})
@@ -134,7 +134,7 @@ def export(
 
     Example: `berdseye judgments export train.jsonl --what training`
     """
-    from berdseye.annotation.judgments.adjudication import gold_words
+    from berdseye.annotation.judgments.adjudication import adjudicated_labels
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.training_sets.labelling import training_data
     from berdseye.data.files.tables import write_table
@@ -142,7 +142,7 @@ def export(
     judged = Judgments.open(opened(workspace).judgments_url)
     frame = judged.frame()
     frame = frame if (what == "judgments" if demo is None else demo) else frame[~frame["demo"].astype(bool)]
-    table = frame if what == "judgments" else training_data(frame, adjudicated=gold_words(judged))
+    table = frame if what == "judgments" else training_data(frame, adjudicated=adjudicated_labels(judged))
     write_table(table, path)
     note(f"{path}: {len(table)} rows")
     if demo and what == "training" and (made_up := int(frame["demo"].astype(bool).sum())):

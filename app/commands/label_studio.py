@@ -182,7 +182,7 @@ def account(
     """
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import known_person
-    from berdseye.app.access.label_studio_accounts import account_for, told
+    from berdseye.app.access.label_studio_accounts import account_for, sign_in_lines
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -196,7 +196,7 @@ def account(
             }
         )  # fmt: skip
         return
-    for line in told(found, seen=seen):
+    for line in sign_in_lines(found, seen=seen):
         print(line)
 
 
@@ -227,11 +227,13 @@ def check(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     found = connect(opened(workspace))
     kind = "personal access token" if found.personal else "legacy token"
-    told = {"url": found.url, "version": found.version(), "account": found.account, "token": kind}
+    sign_in_lines = {"url": found.url, "version": found.version(), "account": found.account, "token": kind}
     if json:
-        print_json(told)
+        print_json(sign_in_lines)
         return
-    print(f"{told['url']}\tLabel Studio {told['version']}\tsigned in as {told['account']} by a {kind}")
+    print(
+        f"{sign_in_lines['url']}\tLabel Studio {sign_in_lines['version']}\tsigned in as {sign_in_lines['account']} by a {kind}"
+    )
 
 
 def import_(

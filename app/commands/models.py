@@ -28,7 +28,7 @@ def encoders(json: JsonOption = False) -> None:
     """
     from dataclasses import asdict
 
-    from berdseye.retrieval.encoders.registry import known_encoders
+    from berdseye.retrieval.encoders.encoder_registry import known_encoders
 
     rows: list[dict[str, Any]] = [asdict(model) for model in known_encoders()]
     if json:
@@ -88,7 +88,7 @@ def sides(
     Example: `berdseye sides "Should cars be banned?" "Streets would be safer." "People need them." --model "api(gpt-4o-mini)"`
     """
     from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.sides import TwoSides, supporting_sides
 
     held = opened(workspace)
@@ -114,7 +114,7 @@ def disputed(
     Example: `berdseye disputed "Should cars be banned?" "Opinions differ widely." --model "api(gpt-4o-mini)"`
     """
     from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.disputes import Answered, dispute_awareness, dispute_prompt
 
     held = opened(workspace)

@@ -143,20 +143,29 @@ def run(
     Example: `berdseye run --dataset kialo --corpus debates --pipeline bm25 --pipeline "dense(static)"`
     """
     from berdseye.data.corpora import open_corpus
-    from berdseye.detectors.labelling import judge
-    from berdseye.retrieval.running import run_pipeline, stands
+    from berdseye.detectors.labelling import label_function
+    from berdseye.retrieval.running import is_up_to_date, run_pipeline
 
     held = opened(workspace)
     person = acting_name(held)
     for c in corpus:
         with _shards(open_corpus(held, c), ray) as over:
             for d, p in product(dataset, pipeline):
-                if missing and stands(held, d, c, p, k, judge=judge(held), day=day):
+                if missing and is_up_to_date(held, d, c, p, k, label_function=label_function(held), day=day):
                     note(f"{p} on {d} over {c}: stands already")
                     continue
                 with counting(f"{p} on {d} over {c}") as progress:
                     manifest = run_pipeline(
-                        held, d, c, p, k, judge=judge(held), day=day, over=over, progress=progress, made_by=person
+                        held,
+                        d,
+                        c,
+                        p,
+                        k,
+                        label_function=label_function(held),
+                        day=day,
+                        over=over,
+                        progress=progress,
+                        made_by=person,
                     )
                 note(
                     f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms each"

@@ -18,7 +18,7 @@ from berdseye.annotation.batches.stored import Batch, Task
 from berdseye.annotation.guidelines.versions import Guidelines, in_use, judged_by_before, load
 from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
-from berdseye.annotation.judgments.recorded import Beside, last_undone
+from berdseye.annotation.judgments.recorded import JudgmentDetails, last_undone
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.card_focus import put_in_sight, take_answer
 from berdseye.app.components.keys import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
@@ -178,7 +178,7 @@ def _read_before(desk: Desk, told: Guidelines) -> str | None:
 def _card(desk: Desk, key: str) -> None:
     record = desk.queue.record(key)
     answers_card(record) if desk.task == "prefer" else pair_card(record)
-    working_time().look(key)
+    working_time().show(key)
 
 
 def _keys(desk: Desk, key: str, told: Guidelines) -> None:
@@ -242,9 +242,9 @@ def _comment_key(pair: str) -> str:
     return f"comment-{pair}"
 
 
-def _beside(pair: str, seconds: float, told: Guidelines) -> Beside:
+def _beside(pair: str, seconds: float, told: Guidelines) -> JudgmentDetails:
     comment = str(st.session_state.get(_comment_key(pair)) or "")
-    return Beside(comment, seconds, taken_evidence(pair), told.version)
+    return JudgmentDetails(comment, seconds, taken_evidence(pair), told.version)
 
 
 def _give(desk: Desk, pair: str, verdict: str, told: Guidelines) -> None:

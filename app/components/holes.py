@@ -11,7 +11,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgment, Verdict
 from berdseye.app.access.roles import may
 from berdseye.app.access.session import annotator, judgments, role, workspace
@@ -73,7 +73,7 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
         st.info("Nothing was found for this question.")
         return
     keys = [labelled.keys[0][rank, place - 1].decode() for rank in shown]
-    words, decided = _words(keys), gold_words(judgments(), keys)
+    words, decided = _words(keys), adjudicated_labels(judgments(), keys)
     _toolbar(f"{run.manifest.name} {question.id} {place}", source)
     passages = opened.passages(ids[0][shown].tolist())
     for rank, passage, key in zip(shown, passages, keys, strict=True):

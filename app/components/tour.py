@@ -253,7 +253,7 @@ def _new_here() -> bool:
     if person is None:
         return True
     if st.session_state.get(_JUDGED) != person.id:
-        if not judgments().heard(person):
+        if not judgments().has_judged(person):
             return True
         st.session_state[_JUDGED] = person.id
     return False
@@ -279,7 +279,7 @@ def _card(step: Step, steps: Sequence[Step], here: str, pages: Mapping[str, Stre
             _onward(step, steps[at + 1 :], here, pages)
             st.button("Leave", type="tertiary", shortcut=TOUR_LEAVE, key="tour-leave", on_click=_leave)
         with st.container(key="tour-text"):
-            st.markdown(told(step))
+            st.markdown(step_text(step))
         _MOUNT(data={"label": f"Tour, step {place}"}, key="tour-region")
 
 
@@ -298,7 +298,7 @@ def _onward(step: Step, rest: Sequence[Step], here: str, pages: Mapping[str, Str
     )
 
 
-def told(step: Step) -> str:
+def step_text(step: Step) -> str:
     """The text of a step, in Markdown; where the workspace has nothing to show it on, what to do about that."""
     if lacks(workspace(), judgments(), step.needs):
         return f"{MISSING[step.needs]} {DEMO}"

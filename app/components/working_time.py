@@ -28,7 +28,7 @@ class WorkingTime:
     _began: float | None = None
     _last: float = 0.0
 
-    def look(self, pair: str) -> None:
+    def show(self, pair: str) -> None:
         """The pair is drawn; drawing it again changes nothing."""
         now = self.clock()
         if pair not in self._looks:

@@ -8,9 +8,9 @@ from berdseye.data.files.atomic import write_json
 from berdseye.data.files.json_files import read_json
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained
-from berdseye.detectors.training.training import Plan, train_detector
+from berdseye.detectors.training.training import TrainingPlan, train_detector
 from berdseye.detectors.training.training_set import TrainingSet, training_set
 from berdseye.evaluation.detection.improvement import Adopt, Improvement, set_side_by_side, worth_adopting
 from berdseye.evaluation.detection.pairs import learned
@@ -45,7 +45,7 @@ def set_to_train_on(made: TrainingSetVersion) -> TrainingSet:
 
 
 def improve(
-    workspace: Workspace, made: TrainingSetVersion, plan: Plan, mode: Adopt, *, made_by: str, progress: Progress
+    workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, mode: Adopt, *, made_by: str, progress: Progress
 ) -> Improved:
     """Train on a set, compare with the detector in use on the questions held out, and adopt the new one or not.
 
@@ -70,7 +70,7 @@ def read_improvement(trained: Trained) -> dict[str, Any] | None:
     return dict(read_json(path)) if path.exists() else None
 
 
-def _trained(workspace: Workspace, made: TrainingSetVersion, plan: Plan, progress: Progress) -> Trained:
+def _trained(workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, progress: Progress) -> Trained:
     same = (
         held
         for held in list_trained(workspace)

@@ -161,8 +161,8 @@ class Workspace:
     def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
         """What a detector (else the adopted one) says of a text: perspective, probability, supports, detector."""
         from berdseye.data.labels import LabelStore
+        from berdseye.detectors.detector_registry import parse_detector
         from berdseye.detectors.labelling import label
-        from berdseye.detectors.registry import parse_detector
 
         chosen = parse_detector(detector or self.detectors[0], self.folder)
         texts = _listed(perspectives)
@@ -307,7 +307,7 @@ class Workspace:
     ) -> pd.DataFrame:
         """A table of the agreement among people, and of a detector (else the adopted one) with them: 'together', 'pairs',
         'slices', 'time', 'detection', 'anchoring', … `choices` are those of `berdseye.evaluation.agreement.report.Choices`."""
-        from berdseye.detectors.registry import parse_detector
+        from berdseye.detectors.detector_registry import parse_detector
         from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
         from berdseye.evaluation.agreement.report import PARTS, Choices, report
 
@@ -323,13 +323,13 @@ class Workspace:
         `kind` is one of `berdseye detector train`; `demo` lets the made-up annotators vote.
         """
         from berdseye.app.commands.detectors.training import training_data
-        from berdseye.detectors.training.training import DETECTOR_OF, Plan, train_detector
+        from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
 
         chosen = next((known for known in DETECTOR_OF if known == kind), None)
         if chosen is None:
             raise UnknownNameError("kind of training", kind, DETECTOR_OF)
         data = training_data(self.folder, demo=demo)
-        return train_detector(self.folder, Plan(chosen, name), data, progress=self.progress).detector
+        return train_detector(self.folder, TrainingPlan(chosen, name), data, progress=self.progress).detector
 
     def study(self, name: str, *files: object, **options: object) -> StudyResult:
         """A study by the name and the options of its command, as `berdseye study NAME --help` tells them.

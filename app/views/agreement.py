@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.annotation.batches.stored import list_batches, load_batch
-from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.app.access.session import errors_in_place, judgments, workspace
 from berdseye.app.components.charts import counts_as_colours
@@ -17,7 +17,7 @@ from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import download, downloads
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.agreement.against_people import REFERENCES, Reference
 from berdseye.evaluation.agreement.alignment import SKIPPED_RULES, UNSURE_RULES, Rule, SkippedRule, UnsureRule
@@ -26,7 +26,7 @@ from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_char
 from berdseye.evaluation.agreement.exports import NOTES, TITLES, shown, to_html, to_latex
 from berdseye.evaluation.agreement.labels import DETECTOR, adjudicated, agreement_labels
 from berdseye.evaluation.agreement.pairwise import confusion
-from berdseye.evaluation.agreement.report import Choices, Report, report
+from berdseye.evaluation.agreement.report import AgreementReport, Choices, report
 from berdseye.evaluation.agreement.slices import PERIODS, Period
 from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
@@ -56,7 +56,7 @@ def labels_of(version: int, detector: str, demo: bool) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=10, show_spinner="Computing agreement…")
-def computed(version: int, asked: Asked) -> Report:
+def computed(version: int, asked: Asked) -> AgreementReport:
     """The report; its tables are made when they are looked at."""
     choices = Choices(
         Rule(asked.unsure, asked.skipped),
@@ -114,7 +114,7 @@ def choices() -> Asked:
     )
 
 
-def together(found: Report) -> None:
+def together(found: AgreementReport) -> None:
     """Everyone together, and each two."""
     parts, pairs = found.parts, found.parts["pairs"]
     st.subheader("Everyone together", anchor=False)
@@ -135,7 +135,7 @@ def together(found: Report) -> None:
             charted("agreement-matrix", matrix_chart(known, list(found.labels.raters)), known, width="content")
 
 
-def more(found: Report) -> None:
+def more(found: AgreementReport) -> None:
     """Time, slices, guidelines and stances, each behind its tab and computed when that is opened."""
     tabs = st.tabs([TITLES[name] for name in MORE], key="more", on_change="rerun", bind="query-params")
     for tab, name in zip(tabs, MORE, strict=True):
@@ -150,7 +150,7 @@ def more(found: Report) -> None:
             table(found, name)
 
 
-def anchored(found: Report) -> None:
+def anchored(found: AgreementReport) -> None:
     """The arms of experiments, where there were any."""
     if not len(found.parts["anchoring"]):
         return
@@ -192,13 +192,13 @@ def charted(
     downloads(name, frame, chart)
 
 
-def table(found: Report, name: str) -> None:
+def table(found: AgreementReport, name: str) -> None:
     """A table of the report as people read it."""
     st.dataframe(shown(found.parts[name]), hide_index=True, key=f"part-{name}")
     st.caption(NOTES[name])
 
 
-def disagreements(found: Report) -> None:
+def disagreements(found: AgreementReport) -> None:
     """The confusion table of two annotators, and the pairs on which they disagree."""
     shared = sorted(
         (p for p in found.agreement.pairs if p.n > 0),
@@ -235,7 +235,7 @@ def disagreements(found: Report) -> None:
         st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True)
 
 
-def exports(found: Report, asked: Asked) -> None:
+def exports(found: AgreementReport, asked: Asked) -> None:
     """Files of what the page shows; each is made when its button is pressed."""
 
     def people() -> pd.DataFrame:
@@ -243,11 +243,11 @@ def exports(found: Report, asked: Asked) -> None:
         return frame if asked.demo else frame[~frame["demo"].astype(bool)]
 
     def learned() -> pd.DataFrame:
-        return training_data(judgments().frame(), include_demo=False, adjudicated=gold_words(judgments()))
+        return training_data(judgments().frame(), include_demo=False, adjudicated=adjudicated_labels(judgments()))
 
     pairs = found.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
     with st.container(horizontal=True):
-        files("Report", {"html": lambda: to_html(found)})
+        files("AgreementReport", {"html": lambda: to_html(found)})
         files("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
         files("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -14,8 +14,8 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.runs.stored import list_runs
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import adopted_detector
 
 CHOSEN_RUNS = "pairs of runs you choose"

@@ -32,7 +32,7 @@ from berdseye.evaluation.scores.enough_judged import below, min_judged_of
 from berdseye.evaluation.studies.charts import stacked
 from berdseye.evaluation.studies.pir.tables import IN_CORPUS, heat_map
 from berdseye.evaluation.studies.result import Stored
-from berdseye.retrieval.registry import DEFAULT_PIPELINES
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
 # Studies that this page begins and shows.
 BEGUN = ("berds sycophancy", "pir ")
@@ -139,9 +139,9 @@ def people(beside: pd.DataFrame, of_what: str, source: str) -> None:
 def table(frame: pd.DataFrame, name: str, chart: Chart | None, *, across: str = "", digits: int = 2) -> None:
     """The numbers of a chart, for the keyboard and to take away; with `across` a system a row, and the values of that column
     side by side."""
-    told = side_by_side(frame, across, digits) if across else frame
-    height: Literal["content", "auto"] = "content" if len(told) <= FEW else "auto"
-    shown = told if across else told.style.format(precision=digits)
+    result_name = side_by_side(frame, across, digits) if across else frame
+    height: Literal["content", "auto"] = "content" if len(result_name) <= FEW else "auto"
+    shown = result_name if across else result_name.style.format(precision=digits)
     st.dataframe(shown, hide_index=True, key=f"table-{name}", height=height, placeholder="–")
     downloads(name, frame, chart)
 
@@ -279,9 +279,9 @@ def task_shares(cells: pd.DataFrame) -> None:
 def places(cells: pd.DataFrame) -> None:
     """A heat map of one task and pipeline."""
     found = location_matrices(cells)
-    told = {f"{task} · {pipeline}": key for key in found for task, pipeline in [key]}
-    name = st.selectbox("Task and pipeline", list(told), key="map", bind="query-params")
-    matrix = found[told[name or next(iter(told))]]
+    result_name = {f"{task} · {pipeline}": key for key in found for task, pipeline in [key]}
+    name = st.selectbox("Task and pipeline", list(result_name), key="map", bind="query-params")
+    matrix = found[result_name[name or next(iter(result_name))]]
     chart = heat_map(matrix)
     st.altair_chart(chart, key="places")
     st.caption(
@@ -296,10 +296,10 @@ def chosen_result(results: Sequence[Stored], key: str) -> Stored:
     """One of the stored results: those by a detector's labels first, each the newest first."""
     ordered = sorted(results, key=lambda result: result.settings.get("labels") == HUMAN)
     by_name: Mapping[str, Stored] = {result.name: result for result in ordered}
-    return by_name[selectbox_by_id("Result", list(by_name), key, lambda name: told(by_name[name]))]
+    return by_name[selectbox_by_id("Result", list(by_name), key, lambda name: result_name(by_name[name]))]
 
 
-def told(result: Stored) -> str:
+def result_name(result: Stored) -> str:
     """A result by what it is of, and when it was made."""
     settings = result.settings
     parts = [

@@ -18,7 +18,7 @@ from berdseye.app.jobs.improving import read_improvement
 from berdseye.app.jobs.training_sets import made_set
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.data.errors import BerdseyeError
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, detector_names, discard, list_trained
 from berdseye.evaluation.detection.improvement import ADOPTS
 

@@ -22,12 +22,12 @@ from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.datasets.stored import dataset_names, load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.exploration.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
 from berdseye.retrieval.expansion.manual import TypedPerspectives
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.protocol import query_of
-from berdseye.retrieval.registry import DEFAULT_PIPELINES
 
 OWN = "your own question"
 LARGEST_K_SHOWN = 20

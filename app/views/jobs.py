@@ -18,7 +18,7 @@ from berdseye.app.jobs.studies import result_of
 from berdseye.data.corpora import open_corpus
 from berdseye.data.runs.stored import list_runs
 from berdseye.evaluation.labels.sources import default_sources
-from berdseye.retrieval.registry import DEFAULT_PIPELINES
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
 # Commands that this page starts; studies and trainings have pages of their own.
 STARTED_HERE = {

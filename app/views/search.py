@@ -32,9 +32,9 @@ from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_telling, words_chart
 from berdseye.evaluation.exploration.facets import Values, kept_items
 from berdseye.evaluation.exploration.passage_map import METHODS, PICKED, Method, map_chart, mapped
-from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.lexical.query_words import unknown_words
-from berdseye.retrieval.registry import DEFAULT_PIPELINES
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
 NO_QUESTION = "no question"
 VIEWS = ("one list", "side by side", "map", "words")

@@ -19,7 +19,7 @@ from berdseye.data.files.tables import to_csv
 from berdseye.data.runs.stored import list_runs
 from berdseye.evaluation.labels.sources import default_sources
 from berdseye.evaluation.studies.result import PROVENANCE, Stored, Table, list_results, load_result
-from berdseye.retrieval.registry import DEFAULT_PIPELINES
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
 _READING = ("list", "show")
 _WHOLE = 30

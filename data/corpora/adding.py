@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from berdseye.data.corpora.drafting import Draft, read_all
 from berdseye.data.corpora.loading import Loading, Log, Reached
-from berdseye.data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, stands
+from berdseye.data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, is_complete
 from berdseye.data.corpora.settling import Settling
 from berdseye.data.documents import input_files
 from berdseye.data.errors import BadInputError, BerdseyeError
@@ -62,7 +62,7 @@ def add_corpus(
         f"Corpus '{folder.name}' is being written by another process.", hint="Wait until it has finished."
     )
     with locked(folder.parent / f".{folder.name}.lock", busy=busy):
-        if stands(folder) and not replace:
+        if is_complete(folder) and not replace:
             raise BadInputError(f"There is a corpus '{name}' already.", hint="Choose another name, or pass --replace.")
         load = _Load(folder, source, kind, cut, options, progress)
         load.read(restart, say)

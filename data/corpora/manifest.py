@@ -81,7 +81,7 @@ def corpus_files(folder: Path) -> FileSet:
     )
 
 
-def stands(folder: Path) -> bool:
+def is_complete(folder: Path) -> bool:
     """Whether a complete corpus is in this folder."""
     return (folder / MANIFEST).exists()
 

@@ -6,7 +6,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from berdseye.data.corpora.manifest import Manifest, berdseye_version, corpus_files, stands
+from berdseye.data.corpora.manifest import Manifest, berdseye_version, corpus_files, is_complete
 from berdseye.data.errors import BadInputError
 from berdseye.data.texts.chunkers import DEFAULT_CHUNKER, parse_chunker
 from berdseye.data.web.pages import WebPages
@@ -19,7 +19,7 @@ def add_web_corpus(
 ) -> Manifest:
     """A corpus that asks the web with these settings; its `hash` is theirs, for pages once found do not change."""
     folder = workspace.corpus_folder(name)
-    if stands(folder):
+    if is_complete(folder):
         if not replace:
             raise BadInputError(f"There is a corpus '{name}' already.", hint="Choose another name, or pass --replace.")
         shutil.rmtree(folder)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pooch  # type: ignore[import-untyped]
 import requests
 
-from berdseye.data.datasets.published import SETS, Part, RemoteFile, named_sets
+from berdseye.data.datasets.published import SETS, PublishedPart, RemoteFile, named_sets
 from berdseye.data.datasets.stored import keep_imported
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.files.atomic import replacing, write_json
@@ -94,7 +94,7 @@ def _reason(error: requests.RequestException) -> str:
     return f"{response.status_code} {response.reason}" if response is not None else type(error).__name__
 
 
-class Report(NamedTuple):
+class FetchReport(NamedTuple):
     """A data set that was added, its counts against the published ones, and what is to be said of its files."""
 
     dataset: str
@@ -112,7 +112,7 @@ class Missing(NamedTuple):
 
 def fetch(
     workspace: Workspace, name: str, source: Path | None = None, *, replace: bool = False, progress: Progress = silent
-) -> Iterator[Report | Missing]:
+) -> Iterator[FetchReport | Missing]:
     """What became of each part of a data set (or of a group of them), as it is added.
 
     Files are kept in the workspace, in `downloads/NAME`. Where `source`, a folder of local copies, is given, nothing is
@@ -143,7 +143,7 @@ def fetch(
     yield from missing
 
 
-def _from_home(workspace: Workspace, part: Part, folder: Path, progress: Progress) -> Report:
+def _from_home(workspace: Workspace, part: PublishedPart, folder: Path, progress: Progress) -> FetchReport:
     if part.by_hand:
         raise UnavailableError(
             f"'{part.dataset}' has no address that a program can fetch.",
@@ -155,7 +155,7 @@ def _from_home(workspace: Workspace, part: Part, folder: Path, progress: Progres
     return _added(workspace, part, folder, notes)
 
 
-def _from_copies(workspace: Workspace, part: Part, folder: Path, source: Path) -> Report | Missing:
+def _from_copies(workspace: Workspace, part: PublishedPart, folder: Path, source: Path) -> FetchReport | Missing:
     if part.by_hand:
         inner = source / part.dataset
         return _added(workspace, part, inner if inner.is_dir() else source, [])
@@ -167,7 +167,7 @@ def _from_copies(workspace: Workspace, part: Part, folder: Path, source: Path) -
     return _added(workspace, part, folder, notes)
 
 
-def _leave_only(files: Sequence[RemoteFile], part: Part, folder: Path) -> None:
+def _leave_only(files: Sequence[RemoteFile], part: PublishedPart, folder: Path) -> None:
     """Take away the files of the part's other form, which an earlier fetch may have left: one form is read."""
     for file in (*part.files, *part.local):
         if file not in files:
@@ -213,7 +213,7 @@ def _download(workspace: Workspace, file: RemoteFile, folder: Path, progress: Pr
     )
 
 
-def _added(workspace: Workspace, part: Part, folder: Path, notes: list[str]) -> Report:
+def _added(workspace: Workspace, part: PublishedPart, folder: Path, notes: list[str]) -> FetchReport:
     imported, counts = part.read(folder)
     keep_imported(workspace, part.dataset, imported)
-    return Report(part.dataset, len(imported.gold), counts, tuple(notes))
+    return FetchReport(part.dataset, len(imported.gold), counts, tuple(notes))

@@ -57,7 +57,7 @@ class Read(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class PublishedPart:
     """A part becomes one data set of the workspace; `read` takes the folder its files are kept in.
 
     Where the files are published in one form and lie about in another too, `local` is that other form. What can only be had
@@ -71,7 +71,7 @@ class Part:
     by_hand: str = ""
 
 
-def told_count(found: int, published: int, what: str) -> str:
+def compare_count(found: int, published: int, what: str) -> str:
     """How a count compares with the published one."""
     if found == published:
         return f"{found:,} {what}, as published"
@@ -92,12 +92,12 @@ _SOURCES = (
 
 def _read_berds(folder: Path, names: tuple[str, ...], questions: int) -> Read:
     imported = read_dataset(next((folder / name for name in names if (folder / name).exists()), folder / names[0]))
-    return Read(imported, told_count(len(imported.questions), questions, "questions"))
+    return Read(imported, compare_count(len(imported.questions), questions, "questions"))
 
 
-def berds_parts() -> dict[str, tuple[Part, ...]]:
+def berds_parts() -> dict[str, tuple[PublishedPart, ...]]:
     """Dev and test of each source."""
-    sets: dict[str, tuple[Part, ...]] = {}
+    sets: dict[str, tuple[PublishedPart, ...]] = {}
     for name, hub, released, dev, test, sha256 in _SOURCES:
         url = hf_hub_url(f"timchen0618/{hub}", _HUB, repo_type="dataset", revision="refs/convert/parquet")
         dev_file = RemoteFile(
@@ -109,8 +109,12 @@ def berds_parts() -> dict[str, tuple[Part, ...]]:
         test_file, rows = RemoteFile(f"{name}_test.parquet", url), RemoteFile(f"{name}_test.jsonl", "")
         both = (test_file.path, rows.path)
         sets[f"berds-{name}"] = (
-            Part(f"berds-{name}-dev", (dev_file,), partial(_read_berds, names=(dev_file.path,), questions=dev)),
-            Part(f"berds-{name}-test", (test_file,), partial(_read_berds, names=both, questions=test), local=(rows,)),
+            PublishedPart(
+                f"berds-{name}-dev", (dev_file,), partial(_read_berds, names=(dev_file.path,), questions=dev)
+            ),
+            PublishedPart(
+                f"berds-{name}-test", (test_file,), partial(_read_berds, names=both, questions=test), local=(rows,)
+            ),
         )
     return sets
 
@@ -122,15 +126,15 @@ _SPLITS = {"test": 1_000, "dev": 1_941}
 def _read_debateqa(folder: Path, split: str) -> Read:
     imported = read_dataset(folder / f"{split}.jsonl")
     answers = sum(len(q.perspectives) for q in imported.questions)
-    told = told_count(len(imported.questions), _SPLITS[split], "questions")
+    told = compare_count(len(imported.questions), _SPLITS[split], "questions")
     return Read(imported, f"{told}; {answers:,} partial answers")
 
 
-def debateqa_parts() -> dict[str, tuple[Part, ...]]:
+def debateqa_parts() -> dict[str, tuple[PublishedPart, ...]]:
     """Both splits."""
     return {
         "debateqa": tuple(
-            Part(
+            PublishedPart(
                 f"debateqa-{split}",
                 (RemoteFile(f"{split}.jsonl", f"{_DEBATEQA_HOME}/{split}.jsonl", also=(f"debateqa_{split}.jsonl",)),),
                 partial(_read_debateqa, split=split),
@@ -146,17 +150,17 @@ _DMERIT_HOME = "https://D-MERIT.github.io"
 def _read_dmerit(folder: Path) -> Read:
     found = read_evidence_set(folder)
     counts = (
-        told_count(len(found.queries), RELEASED.queries, "queries"),
-        told_count(sum(len(q.relevant) for q in found.queries), RELEASED.relevant, "relevant passages"),
-        told_count(len(found.passages), RELEASED.passages, "passages"),
+        compare_count(len(found.queries), RELEASED.queries, "queries"),
+        compare_count(sum(len(q.relevant) for q in found.queries), RELEASED.relevant, "relevant passages"),
+        compare_count(len(found.passages), RELEASED.passages, "passages"),
         *found.notes,
     )
     return Read(Imported("D-MERIT", [Question(q.id, "", q.text) for q in found.queries]), "; ".join(counts))
 
 
-def dmerit_parts() -> dict[str, tuple[Part, ...]]:
+def dmerit_parts() -> dict[str, tuple[PublishedPart, ...]]:
     """One data set of questions without perspectives."""
-    return {"dmerit": (Part("dmerit", (), _read_dmerit, by_hand=_DMERIT_HOME),)}
+    return {"dmerit": (PublishedPart("dmerit", (), _read_dmerit, by_hand=_DMERIT_HOME),)}
 
 
 _PERSPECTRUM_HOME = "https://raw.githubusercontent.com/CogComp/perspectrum"
@@ -185,14 +189,14 @@ _CLAIMS_IN = {"train": 541, "dev": 139, "test": 227}
 
 def _read_perspectrum(folder: Path, split: str) -> Read:
     imported = read_perspectrum(claims_of(folder / CLAIMS, split), folder / CLAIMS)
-    return Read(imported, told_count(len(imported.questions), _CLAIMS_IN[split], "claims"))
+    return Read(imported, compare_count(len(imported.questions), _CLAIMS_IN[split], "claims"))
 
 
-def perspectrum_parts() -> dict[str, tuple[Part, ...]]:
+def perspectrum_parts() -> dict[str, tuple[PublishedPart, ...]]:
     """A data set a split."""
     return {
         "perspectrum": tuple(
-            Part(f"perspectrum-{split}", _PERSPECTRUM_FILES, partial(_read_perspectrum, split=split))
+            PublishedPart(f"perspectrum-{split}", _PERSPECTRUM_FILES, partial(_read_perspectrum, split=split))
             for split in _CLAIMS_IN
         )
     }
@@ -204,18 +208,18 @@ _PIR_FILES = ("queries.jsonl", "corpus.jsonl", "qrels/test.jsonl")
 def _read_pir(folder: Path, facts: PirFacts) -> Read:
     demo = folder / f"{facts.name}.json"
     task = read_pir_task(demo if demo.exists() else folder, facts.name)
-    queries = told_count(len(task.queries), facts.queries, "queries")
-    passages = told_count(len(task.passages), facts.passages, "passages")
+    queries = compare_count(len(task.queries), facts.queries, "queries")
+    passages = compare_count(len(task.passages), facts.passages, "passages")
     left_out = f"; {task.left_out} queries without a relevant passage left out" if task.left_out else ""
     return Read(questions_of(task), f"{queries}; {passages}{left_out}")
 
 
-def pir_parts() -> dict[str, tuple[Part, ...]]:
+def pir_parts() -> dict[str, tuple[PublishedPart, ...]]:
     """A task each."""
     return {f"pir-{facts.name}": (_part(facts),) for facts in TASKS.values()}
 
 
-def _part(facts: PirFacts) -> Part:
+def _part(facts: PirFacts) -> PublishedPart:
     folders = (facts.hub.rpartition("/")[2], f"pir-{facts.name}", facts.name)
     files = tuple(
         RemoteFile(
@@ -226,10 +230,10 @@ def _part(facts: PirFacts) -> Part:
         for name in _PIR_FILES
     )
     demo = RemoteFile(f"{facts.name}.json", "", also=("demo_pir_dataset.json",))
-    return Part(f"pir-{facts.name}", files, partial(_read_pir, facts=facts), local=(demo,))
+    return PublishedPart(f"pir-{facts.name}", files, partial(_read_pir, facts=facts), local=(demo,))
 
 
-SETS: dict[str, tuple[Part, ...]] = {
+SETS: dict[str, tuple[PublishedPart, ...]] = {
     **berds_parts(),
     **pir_parts(),
     **debateqa_parts(),

@@ -21,7 +21,7 @@ from berdseye.data.grammar import Call
 from berdseye.data.language_models.cost import Budget
 from berdseye.data.language_models.prompts import without_system
 from berdseye.data.language_models.protocol import Alternative, Completion, Message, Prompt, Ready, unused
-from berdseye.data.language_models.server import open_server, server_place, told
+from berdseye.data.language_models.server import open_server, server_place, translate_error
 from berdseye.data.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ class ApiModel:
         return (asked * self.price.prompt + written * self.price.completion) / 1e6
 
     def _told(self, error: Exception) -> BerdseyeError:
-        return told(error, self.model, self._garbage(), hint=_KEPT)
+        return translate_error(error, self.model, self._garbage(), hint=_KEPT)
 
     def _garbage(self) -> BerdseyeError:
         return UnavailableError(

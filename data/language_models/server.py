@@ -97,7 +97,9 @@ def server_place() -> str:
     return f"{address.netloc.rpartition('@')[2]}{address.path.rstrip('/')}"
 
 
-def told(error: Exception, model: str, otherwise: BerdseyeError, *, hint: str = "Try again later.") -> BerdseyeError:
+def translate_error(
+    error: Exception, model: str, otherwise: BerdseyeError, *, hint: str = "Try again later."
+) -> BerdseyeError:
     """The library's error in one line, `otherwise` for answers that are none; `hint` is for what may pass.
 
     Where the server's words are shown, the key is taken out of them.

@@ -15,7 +15,7 @@ from berdseye.data.web.fetch import Fetched, fetched
 from berdseye.data.web.page_store import Page, PageStore
 from berdseye.data.web.providers import Hit, open_provider
 from berdseye.data.web.reading import PageReader
-from berdseye.data.web.report import Outcome, PageError, Report
+from berdseye.data.web.report import Outcome, PageError, WebReport
 from berdseye.data.web.settings import WebSettings, is_trusted
 
 _SECONDS_A_READING = 5.0
@@ -51,7 +51,7 @@ class WebPages:
         asked, today = _query(query), _today()
         wanted = today if day is None else _day(day)
         path = self._report_file(asked, wanted)
-        report = Report.read(path)
+        report = WebReport.read(path)
         if report is None:
             if wanted != today:
                 days = self.days(query)
@@ -60,15 +60,15 @@ class WebPages:
                     hint=f"It was asked on {', '.join(days[-5:])}." if days else "It was never asked with them.",
                 )
             with locked(path.with_name(f".{path.stem}.lock")):  # who asks the same meanwhile gets the same answer
-                report = Report.read(path)
+                report = WebReport.read(path)
                 if report is None:
                     report = self._ask(asked, progress)
                     report.write(path)
         return self._store.pages(report.ids)
 
-    def report(self, query: str, day: str | None = None) -> Report | None:
+    def report(self, query: str, day: str | None = None) -> WebReport | None:
         """What became of every page found on `day` (today if None), None where it was not asked then."""
-        return Report.read(self._report_file(_query(query), _today() if day is None else _day(day)))
+        return WebReport.read(self._report_file(_query(query), _today() if day is None else _day(day)))
 
     def days(self, query: str) -> list[str]:
         """The days on which a query was asked with these settings, sorted."""
@@ -81,7 +81,7 @@ class WebPages:
         key = hashlib.blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()
         return self.folder / "answers" / day.isoformat() / f"{key}.json"
 
-    def _ask(self, query: str, progress: Progress) -> Report:
+    def _ask(self, query: str, progress: Progress) -> WebReport:
         used = self.settings
         asked = datetime.now(UTC).isoformat(timespec="seconds")
         found = open_provider(used).search(query, used.count)
@@ -104,7 +104,7 @@ class WebPages:
             Outcome(url, "read", page=ids[result]) if isinstance(result, Page) else result
             for url, result in zip(hits, in_order, strict=True)
         )
-        return Report(query, used.provider, asked, found.unusable, outcomes)
+        return WebReport(query, used.provider, asked, found.unusable, outcomes)
 
     def _read(self, source: Fetched, hit: Hit, reader: PageReader, end: float) -> Page | Outcome:
         if source.html is None:
@@ -132,7 +132,7 @@ class WebPages:
 def _nothing(query: str, provider: str, outcomes: list[Outcome]) -> NothingFoundError:
     if not outcomes:
         return NothingFoundError(f"The search provider {provider} finds nothing for '{query}'.")
-    counts = Report(query, provider, "", 0, tuple(outcomes))
+    counts = WebReport(query, provider, "", 0, tuple(outcomes))
     first = outcomes[0]
     return NothingFoundError(
         f"None of the {len(outcomes)} web pages found for '{query}' can be used: {counts}.",

@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Report:
+class WebReport:
     """A search and its outcomes, best hit first; `unusable` counts hits without an address, `asked` is a time in UTC."""
 
     query: str

@@ -21,12 +21,12 @@ from berdseye.data.grammar import Call, parse
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.embedded import WEIGHTS_FILE, EmbeddedDetector, shipped_weights, trained_weights
 from berdseye.detectors.ensemble import fitted_stack, write_stack
 from berdseye.detectors.labelling import label, predict_all
 from berdseye.detectors.local.windows import title_place
 from berdseye.detectors.protocol import Detector, Floats
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
 from berdseye.detectors.training.calibration import best_temperature, calibrated
 from berdseye.detectors.training.cards import figures, read_curve, threshold_on_dev
@@ -45,7 +45,7 @@ _EDGE = 1e-7  # a probability of 0 or 1 has no logit
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """What is to be trained. `bases` are a model's name, or detectors: one to start a head from, several to stack.
 
     `teacher` is a detector whose probabilities are learned in place of labels.
@@ -62,7 +62,7 @@ class Plan:
 
 def train_detector(
     workspace: Workspace,
-    plan: Plan,
+    plan: TrainingPlan,
     data: TrainingSet,
     *,
     unlabelled: Sequence[LabelledPair] = (),
@@ -94,7 +94,7 @@ def train_detector(
     return Trained(plan.name, folder, str(card["detector"]), card)
 
 
-def _refuse(plan: Plan, unlabelled: Sequence[LabelledPair]) -> None:
+def _refuse(plan: TrainingPlan, unlabelled: Sequence[LabelledPair]) -> None:
     if unlabelled and plan.teacher is None:
         raise BadInputError("Pairs without labels need a teacher.", hint="Name one with --teacher.")
     if plan.kind in ("crossencoder", "lora") and len(plan.bases) != 1:
@@ -109,7 +109,7 @@ def _refuse(plan: Plan, unlabelled: Sequence[LabelledPair]) -> None:
         raise BadInputError(f"A {plan.kind} has nothing to search for.", hint="Leave --search out.")
 
 
-def _begin(folder: Path, plan: Plan, data: TrainingSet) -> None:
+def _begin(folder: Path, plan: TrainingPlan, data: TrainingSet) -> None:
     """Write down what is to be trained, or check that a training that goes on is the same one."""
     path = folder / _PLAN
     now = json.loads(json.dumps(asdict(plan) | {"data_hash": data.data_hash}))
@@ -123,7 +123,7 @@ def _begin(folder: Path, plan: Plan, data: TrainingSet) -> None:
         )
 
 
-def _card(plan: Plan, data: TrainingSet) -> dict[str, Any]:
+def _card(plan: TrainingPlan, data: TrainingSet) -> dict[str, Any]:
     return {
         "detector": str(Call(DETECTOR_OF[plan.kind], (plan.name,))),
         "kind": plan.kind,
@@ -137,7 +137,7 @@ def _card(plan: Plan, data: TrainingSet) -> dict[str, Any]:
 
 
 def _head(
-    workspace: Workspace, plan: Plan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+    workspace: Workspace, plan: TrainingPlan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
 ) -> dict[str, Any]:
     del progress
     [base] = parse(plan.bases[0] if plan.bases else "embedded")
@@ -154,7 +154,7 @@ def _head(
 
 
 def _stacked(
-    workspace: Workspace, plan: Plan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+    workspace: Workspace, plan: TrainingPlan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
 ) -> dict[str, Any]:
     del targets
     detectors = [parse_detector(name, workspace) for name in plan.bases]
@@ -172,7 +172,7 @@ def _stacked(
 
 
 def _fine_tuned(
-    workspace: Workspace, plan: Plan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
+    workspace: Workspace, plan: TrainingPlan, data: TrainingSet, targets: Floats, folder: Path, progress: Progress
 ) -> dict[str, Any]:
     base = find_trained(workspace, plan.bases[0])
     best, tried = search(

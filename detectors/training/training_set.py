@@ -19,9 +19,9 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
 from berdseye.detectors.protocol import Floats
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.training.head import truth
 
 FEWEST = 8

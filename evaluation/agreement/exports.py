@@ -11,7 +11,7 @@ from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.evaluation.agreement.anchoring import DRAWS, TEST, arms_chart
 from berdseye.evaluation.agreement.charts import coefficients_chart, matrix_chart, pairs_chart, time_chart
 from berdseye.evaluation.agreement.pairwise import INTERVALS
-from berdseye.evaluation.agreement.report import Report
+from berdseye.evaluation.agreement.report import AgreementReport
 from berdseye.evaluation.charts import svg
 from berdseye.evaluation.detection.readable import readable
 
@@ -59,7 +59,7 @@ def to_latex(table: pd.DataFrame, caption: str = "") -> str:
     return str(styled.to_latex(hrules=True, caption=_plain(caption) or None))
 
 
-def to_html(report: Report, title: str = "Agreement") -> bytes:
+def to_html(report: AgreementReport, title: str = "Agreement") -> bytes:
     """One page with charts and tables: no script, nothing loaded, every text escaped (Jinja), charts as pictures."""
     from jinja2 import Environment
 
@@ -75,7 +75,7 @@ def to_html(report: Report, title: str = "Agreement") -> bytes:
     return page.encode("utf-8")
 
 
-def write_report(report: Report, folder: Path) -> list[Path]:
+def write_report(report: AgreementReport, folder: Path) -> list[Path]:
     """Every table that has rows as .csv, .parquet and .tex, and report.html, into a folder; gives the paths."""
     written: dict[Path, bytes] = {folder / "report.html": to_html(report)}
     for name, table in report.parts.items():
@@ -89,7 +89,7 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     return list(written)
 
 
-def _charts(report: Report) -> list[tuple[str, str]]:
+def _charts(report: AgreementReport) -> list[tuple[str, str]]:
     parts = report.parts
     drawn = {}
     if parts["together"]["value"].notna().any():

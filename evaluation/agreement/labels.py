@@ -6,7 +6,7 @@ The present labels of a judgments database in long form, without the texts: what
 import pandas as pd
 from sqlalchemy import select
 
-from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.database import frame_of
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import annotators, batch_items, batches, pairs, present
@@ -95,7 +95,7 @@ def agreement_labels(
 
 def adjudicated(judgments: Judgments) -> dict[str, bool]:
     """Whether each adjudicated pair supports; pairs of which nobody can tell are left out."""
-    return {pair: word == SUPPORTS for pair, word in gold_words(judgments).items() if word != UNSURE}
+    return {pair: word == SUPPORTS for pair, word in adjudicated_labels(judgments).items() if word != UNSURE}
 
 
 def _supports(workspace: Workspace, judgments: Judgments, detector: Detector, keys: list[str]) -> list[bool]:

@@ -71,7 +71,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Report:
+class AgreementReport:
     """Statistics of labels after the rule; `rows` are these labels, `people` the raters that are not detectors."""
 
     rows: pd.DataFrame
@@ -211,7 +211,9 @@ class Report:
         return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
-def report(labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[str, bool] | None = None) -> Report:
+def report(
+    labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[str, bool] | None = None
+) -> AgreementReport:
     """The report of long-form labels: item, annotator, label; where known at, guidelines, question_id, dataset, corpus, stance,
     and of words of an experiment arm and decision.
 
@@ -225,4 +227,4 @@ def report(labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[s
     side = aligned(rows, chosen.rule.values if ours else None, duplicates=chosen.duplicates)
     people = tuple(name for name in side.raters if not name.startswith(DETECTOR))
     left = (0, 0) if kept is None else (kept.unsure_left_out, kept.skipped_left_out)
-    return Report(rows, side, people, chosen, *left, gold=gold or {})
+    return AgreementReport(rows, side, people, chosen, *left, gold=gold or {})

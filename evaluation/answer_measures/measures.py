@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, cast
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call, parse
 from berdseye.data.language_models.local import LocalModel
+from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.language_models.protocol import LanguageModel
-from berdseye.data.language_models.registry import open_language_model
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.bart_score import BartScorer
 from berdseye.evaluation.answer_measures.dispute_awareness import DisputeAwarenessScorer, dispute_prompt

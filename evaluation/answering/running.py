@@ -22,7 +22,7 @@ from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_parquet
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace, checked_name
 from berdseye.evaluation.answering.asking import Asker, Sampling, Spending, Written
@@ -37,8 +37,8 @@ from berdseye.evaluation.answering.strategies import (
     vanilla,
 )
 from berdseye.evaluation.answering.styles import STYLES, Style
-from berdseye.retrieval.protocol import Judge, Surroundings
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import LabelFunction, PipelineContext
 
 _CHUNKS = pa.list_(
     pa.struct(
@@ -104,7 +104,7 @@ _LONGEST_NAME, _LONGEST_MODEL = 64, 20
 
 
 @dataclass(frozen=True)
-class Plan:
+class AnsweringPlan:
     """How questions are answered. `chunks` are those of each retrieval, by default 10 for vanilla and 3 for ReAct.
 
     Raises `BadInputError` where retrieval is asked for without a corpus, or a corpus is named that nothing would read.
@@ -142,17 +142,17 @@ def answer_dataset(
     workspace: Workspace,
     dataset: str,
     model: str,
-    plan: Plan,
+    plan: AnsweringPlan,
     *,
     name: str | None = None,
     limit: int | None = None,
-    judge: Judge | None = None,
+    label_function: LabelFunction | None = None,
     progress: Progress = silent,
 ) -> AnswerManifest:
     """Answer the questions of a data set (the first `limit` of them) and store the answers with all that made them.
 
     Without a `name` the set is called after the data set, the model, the style and the strategy, with a hash of everything that
-    decides the answers; the same settings write the same set again, from the completions that are kept. `judge` is for
+    decides the answers; the same settings write the same set again, from the completions that are kept. `label_function` is for
     pipelines that ask a detector.
     """
     questions = load_dataset(workspace, dataset)[:limit]
@@ -160,7 +160,7 @@ def answer_dataset(
         raise BadInputError(f"The data set '{dataset}' has no questions to answer.", hint="Ask for at least one.")
     opened = open_language_model(model, workspace)
     asker = Asker(opened, CompletionCache(workspace), plan.style, plan.sampling, plan.window)
-    source = _source(workspace, plan, judge)
+    source = _source(workspace, plan, label_function)
     decided = _decided(asker, plan, source)
     if limit is not None:
         decided["questions"] = len(questions)
@@ -171,7 +171,7 @@ def answer_dataset(
     return save_answers(workspace, AnswerSet(kept_as, dataset, opened.name, decided | _took(written), answers))
 
 
-def _source(workspace: Workspace, plan: Plan, judge: Judge | None) -> ChunkSource | None:
+def _source(workspace: Workspace, plan: AnsweringPlan, label_function: LabelFunction | None) -> ChunkSource | None:
     if plan.corpus is None:
         return None
     corpus = open_corpus(workspace, plan.corpus)
@@ -180,12 +180,12 @@ def _source(workspace: Workspace, plan: Plan, judge: Judge | None) -> ChunkSourc
         day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
     elif day is not None:
         raise BadInputError(f"'{corpus.name}' is the same on all days.", hint="Leave the day out.")
-    pipeline = parse_pipeline(plan.pipeline, Surroundings(workspace, judge)).tuned(corpus)
+    pipeline = parse_pipeline(plan.pipeline, PipelineContext(workspace, label_function)).tuned(corpus)
     return ChunkSource(corpus, pipeline, plan.characters, plan.trusted_only, day)
 
 
 def _written(
-    asker: Asker, plan: Plan, source: ChunkSource | None, questions: Sequence[str], progress: Progress
+    asker: Asker, plan: AnsweringPlan, source: ChunkSource | None, questions: Sequence[str], progress: Progress
 ) -> list[Written]:
     if source is None:
         return plain(asker, questions, progress=progress)
@@ -194,13 +194,13 @@ def _written(
     return react(asker, questions, source, retrievals=plan.retrievals, chunks=_chunks(plan), progress=progress)
 
 
-def _chunks(plan: Plan) -> int:
+def _chunks(plan: AnsweringPlan) -> int:
     if plan.chunks is not None:
         return plan.chunks
     return CHUNKS if plan.strategy == "vanilla" else CHUNKS_A_RETRIEVAL
 
 
-def _decided(asker: Asker, plan: Plan, source: ChunkSource | None) -> dict[str, Any]:
+def _decided(asker: Asker, plan: AnsweringPlan, source: ChunkSource | None) -> dict[str, Any]:
     """All that decides the answers."""
     settings: dict[str, Any] = {
         "strategy": plan.strategy,
@@ -241,7 +241,7 @@ def _took(written: Sequence[Written]) -> dict[str, Any]:
     }
 
 
-def _name(dataset: str, model: str, plan: Plan, decided: Mapping[str, Any]) -> str:
+def _name(dataset: str, model: str, plan: AnsweringPlan, decided: Mapping[str, Any]) -> str:
     digest = hashlib.blake2b(json.dumps([model, decided], sort_keys=True).encode(), digest_size=4).hexdigest()
     bare = model.partition("(")[2].rstrip(')"').rpartition("/")[2].removesuffix(".gguf")[:_LONGEST_MODEL]
     parts = [dataset, bare, plan.style.name, plan.strategy, *([plan.corpus] if plan.corpus else [])]

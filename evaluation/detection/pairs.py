@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from berdseye.annotation.judgments.adjudication import gold_words
+from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.training_sets.labelling import Choice, decided
 from berdseye.annotation.training_sets.store import list_sets
@@ -172,7 +172,7 @@ def of_people(judgments: Judgments, *, demo: bool = False) -> JudgedPairs:
 
     `demo`: the demo's made-up annotators vote too.
     """
-    found = decided(judgments.frame(), Choice(demo=demo), gold_words(judgments))
+    found = decided(judgments.frame(), Choice(demo=demo), adjudicated_labels(judgments))
     told = ", ".join(f"{n:,} {why}" for why, n in found.left_out.items())
     table = found.table.assign(supports=found.table["label"] == 1)
     return JudgedPairs(MADE_UP if demo else PEOPLE, _complete(table), told)

@@ -24,8 +24,8 @@ from berdseye.data.language_models.cache import CompletionCache, Spent
 from berdseye.data.records import Pair
 from berdseye.data.texts.chunkers import split_sentences
 from berdseye.data.workspace import Workspace, file_stem
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
-from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.detection.contrast import contrast_cases
 from berdseye.evaluation.detection.tables import PAIRS_PER_SECOND, SECONDS_PER_DATASET
 

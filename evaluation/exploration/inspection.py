@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from berdseye.annotation.judgments.adjudication import gold_words, people_say
+from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
@@ -87,8 +87,8 @@ def inspect_question(
     own = {
         j.pair for j in standing if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
     }
-    decided = gold_words(judgments, list(keys.values()))
-    said = people_say(standing, first=annotator.id if annotator is not None else None, gold=decided)
+    decided = adjudicated_labels(judgments, list(keys.values()))
+    said = majority_labels(standing, first=annotator.id if annotator is not None else None, gold=decided)
 
     def chip(pair: Pair, probability: float) -> Chip:
         key, detected = keys[pair], Label(probability, probability >= detector.threshold)

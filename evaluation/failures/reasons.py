@@ -190,7 +190,7 @@ def _words(judgments: Judgments, keys: Keys) -> tuple[npt.NDArray[np.int64], npt
     """How many people say that each pair supports, and that it does not."""
     words = pair_words(judgments)
     places = _places(words.index, keys)
-    columns = (np.append(words[name].to_numpy(dtype=np.int64), 0) for name in ("supports", "opposes"))
+    columns = (np.append(words[name].to_numpy(dtype=np.int64), 0) for name in ("supports", "does_not_support"))
     yes, no = (column[places] for column in columns)
     return yes, no
 

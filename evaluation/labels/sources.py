@@ -19,7 +19,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.annotation.judgments.adjudication import gold_words, people_say
+from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import GOLD
 from berdseye.data.datasets.versions import parts_of_perspectives
@@ -29,9 +29,9 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair, pair_key
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import DETECTORS, parse_detector
 from berdseye.detectors.labelling import label_keys
 from berdseye.detectors.protocol import Detector
-from berdseye.detectors.registry import DETECTORS, parse_detector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.trained import adopted_detector, detector_names
 
@@ -230,7 +230,7 @@ def labels_by_key(
     for part in source.parts:
         if part == HUMAN:
             said = (
-                people_say(judgments.present(keys), first=first, gold=gold_words(judgments, keys))
+                majority_labels(judgments.present(keys), first=first, gold=adjudicated_labels(judgments, keys))
                 if len(keys) <= _FEW
                 else _all_said(judgments, judgments.version(), first)
             )
@@ -263,4 +263,4 @@ def labels_by_key(
 def _all_said(judgments: Judgments, version: int, first: int | None) -> dict[str, bool]:
     """People's word on every pair; kept, since the runs of a page ask one after the other."""
     del version
-    return people_say(judgments.present(), first=first, gold=gold_words(judgments))
+    return majority_labels(judgments.present(), first=first, gold=adjudicated_labels(judgments))

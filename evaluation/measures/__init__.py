@@ -1,7 +1,7 @@
 """The measures, by the names they are written with: `MRecall@5`, `nDCG@20`, `Rprec`.
 
 Each gives a value for each question, float64[n_questions], a share in 0..1 or a number of passages, NaN where it is not
-defined; the measure of a run is their mean. A new one is one line in `MEASURES` (`registry.py`).
+defined; the measure of a run is their mean. A new one is one line in `MEASURES` (`measure_registry.py`).
 """
 
 from berdseye.evaluation.measures.measure import (
@@ -14,7 +14,13 @@ from berdseye.evaluation.measures.measure import (
     mrecall,
     precision,
 )
-from berdseye.evaluation.measures.registry import DEFAULT_MEASURES, MEASURES, parse_measure, parse_measures, values_of
+from berdseye.evaluation.measures.measure_registry import (
+    DEFAULT_MEASURES,
+    MEASURES,
+    parse_measure,
+    parse_measures,
+    values_of,
+)
 
 __all__ = [
     "DEFAULT_MEASURES",

@@ -19,7 +19,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import judge
+from berdseye.detectors.labelling import label_function
 from berdseye.evaluation.interchange.made_elsewhere import read_labels, read_run
 from berdseye.evaluation.labels.runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
@@ -27,8 +27,8 @@ from berdseye.evaluation.partial.rank_matrices import Missing, RankMatrices, ran
 from berdseye.evaluation.studies.gathering import kept_ranking, passages_digest
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import Pipeline, search_passages
-from berdseye.retrieval.protocol import Surroundings, as_queries
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext, as_queries
 
 Values = npt.NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def from_evidence(
     workspace: Workspace, source: EvidenceSet, pipelines: Sequence[str], depth: int, *, progress: Progress = silent
 ) -> RankedSet:
     """From an evidence set searched by pipelines. What a pipeline found is kept in the workspace and not searched for again."""
-    around = Surroundings(workspace, judge(workspace))
+    around = PipelineContext(workspace, label_function(workspace))
     parsed = {str(p): p for p in (parse_pipeline(name, around) for name in pipelines)}
     passages, held = Loose(source.passages), passages_digest(source.passages)
     queries = as_queries([q.text for q in source.queries])

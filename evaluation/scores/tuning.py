@@ -13,7 +13,7 @@ from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import judge
+from berdseye.detectors.labelling import label_function
 from berdseye.evaluation.labels.runs import labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource, label_versions
 from berdseye.evaluation.labels.support import Support
@@ -22,8 +22,8 @@ from berdseye.evaluation.scores.counted import Counted, counted_questions, count
 from berdseye.evaluation.scores.scoring import counted_values
 from berdseye.retrieval.passage_collections import Stored
 from berdseye.retrieval.pipeline import Pipeline, search
-from berdseye.retrieval.protocol import Surroundings, query_of
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext, query_of
 from berdseye.retrieval.rerank.mmr import GRID, MMR
 from berdseye.retrieval.running import questions_version
 
@@ -119,7 +119,7 @@ def stored_weight(
 
 def _parted(workspace: Workspace, corpus: Corpus, pipeline: str) -> tuple[Pipeline, MMR]:
     """What stands before `mmr(tuned)`, and that."""
-    parsed = parse_pipeline(pipeline, Surroundings(workspace, judge(workspace)))
+    parsed = parse_pipeline(pipeline, PipelineContext(workspace, label_function(workspace)))
     last = parsed.stages[-1] if parsed.stages else None
     if not isinstance(last, MMR) or last.weight is not None:
         raise BadInputError(f"'{parsed}' does not end in mmr(tuned).", hint='Write it like "bm25 >> mmr(tuned)".')

@@ -16,8 +16,8 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
-from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure, parse_measure
 from berdseye.evaluation.trust.decision import Decision

@@ -26,7 +26,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids, Passage, Question
 from berdseye.data.runs.stored import Run, list_runs, load_run, run_name
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import judge
+from berdseye.detectors.labelling import label_function
 from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
 from berdseye.evaluation.labels.runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
@@ -36,8 +36,8 @@ from berdseye.evaluation.scores.counted import counted_questions
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import Score, macro_average, score_runs
 from berdseye.retrieval.pipeline import Pipeline, search
-from berdseye.retrieval.protocol import Query, Surroundings
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext, Query
 from berdseye.retrieval.running import questions_version, run_pipeline
 
 
@@ -145,7 +145,7 @@ class Gatherer:
 
     def parsed(self, pipeline: str) -> Pipeline:
         """The pipeline of a name, as the workspace has it."""
-        return parse_pipeline(pipeline, Surroundings(self.workspace, judge(self.workspace)))
+        return parse_pipeline(pipeline, PipelineContext(self.workspace, label_function(self.workspace)))
 
     def run(self, dataset: str, corpus: str, pipeline: str, k: int) -> Run:
         """The stored run, where it still fits its data set, its corpus and the versions of its parts, and is deep enough; else it
@@ -166,7 +166,13 @@ class Gatherer:
             ):
                 return run
         made = run_pipeline(
-            self.workspace, dataset, corpus, pipeline, k, judge=judge(self.workspace), progress=self.progress
+            self.workspace,
+            dataset,
+            corpus,
+            pipeline,
+            k,
+            label_function=label_function(self.workspace),
+            progress=self.progress,
         )
         return load_run(self.workspace, made.name)
 
@@ -225,7 +231,7 @@ def checked(workspace: Workspace, selection: Selection) -> Selection:
             if name not in known and "@" not in name:  # a version of a data set is looked up where it is read
                 raise UnknownNameError(kind, name, known)
     for name in selection.pipelines:
-        parse_pipeline(name, Surroundings(workspace, judge(workspace)))
+        parse_pipeline(name, PipelineContext(workspace, label_function(workspace)))
     return filled
 
 

@@ -27,7 +27,7 @@ _DIGITS = 9
 _WHOLE = 1e-3
 
 
-class Part(NamedTuple):
+class AnsweredQuestion(NamedTuple):
     """A question as the two systems answer it: its `labels`, int64[n], and the place among them of each that makes a pair in
     either top k, int64[2, k, m] (n where there is none); `asked` bool[n]: those that can sway the difference."""
 
@@ -162,7 +162,7 @@ class Decision:
         self.values[part.labels[open_ones]] = np.maximum(taken, _WHOLE * spread / len(open_ones))
 
 
-def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], question: int) -> Part:
+def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], question: int) -> AnsweredQuestion:
     ids, places = (array[list(systems), question, : measure.k] for array in (lists.ids, lists.places))
     labels = np.unique(places[places >= 0])
     asked: Bools = np.ones(len(labels), dtype=np.bool_)
@@ -171,10 +171,10 @@ def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], ques
         asked = np.isin(labels, places[alone])
     within = np.where(places >= 0, np.searchsorted(labels, places), len(labels))
     depths = (lists.ids[list(systems), question] >= 0).sum(axis=1)
-    return Part(labels, within, depths, int(lists.counts[question]), asked)
+    return AnsweredQuestion(labels, within, depths, int(lists.counts[question]), asked)
 
 
-def _delta(measure: Measure, part: Part, labels: Bools) -> Doubles:
+def _delta(measure: Measure, part: AnsweredQuestion, labels: Bools) -> Doubles:
     """The difference on a question under labels bool[n, n_labels of it]: float64[n]."""
     n = len(labels)
     if part.perspectives == 0:
@@ -195,7 +195,7 @@ def _delta(measure: Measure, part: Part, labels: Bools) -> Doubles:
     return np.asarray(first - second)
 
 
-def _pulls(measure: Measure, part: Part, drawn: Bools, open_ones: Ints) -> Doubles:
+def _pulls(measure: Measure, part: AnsweredQuestion, drawn: Bools, open_ones: Ints) -> Doubles:
     """E[difference | 1] - E[difference | 0] of labels of a question, the others drawn."""
     forced = np.broadcast_to(drawn, (len(open_ones), 2, *drawn.shape)).copy()
     rows = np.arange(len(open_ones))

@@ -23,7 +23,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.retrieval.cluster.connection import Connection
 from berdseye.retrieval.cluster.encoding import VectorFiles, encode_missing
-from berdseye.retrieval.cluster.shards import Plan, Shard
+from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 from berdseye.retrieval.cluster.tasks import LEFTOVER, Tell, building, run_one, run_tasks
 from berdseye.retrieval.dense.index import LAYOUTS, METRICS, Layout, build_vectors, save
 from berdseye.retrieval.dense.ranker import DenseIndexer
@@ -37,7 +37,7 @@ _SEED = 0
 
 def build_dense(
     cluster: Connection,
-    plan: Plan,
+    plan: ShardPlan,
     indexer: DenseIndexer,
     shards: Sequence[Shard],
     kept: Path,
@@ -99,7 +99,7 @@ def train(source: Source, count: int, path: Path, cores: int) -> None:
     write_with(path, lambda temporary: faiss.write_index(index, str(temporary)))
 
 
-def build_shard(plan: Plan, shard: Shard, tell: Tell, source: Source, trained: Path, cores: int) -> None:
+def build_shard(plan: ShardPlan, shard: Shard, tell: Tell, source: Source, trained: Path, cores: int) -> None:
     """Lay out the vectors of one shard, which are then no longer kept apart."""
     faiss.omp_set_num_threads(cores)
     with building(plan, shard) as folder:
@@ -137,13 +137,13 @@ def build_shards(
     *,
     rebuild: bool = False,
     progress: Progress = silent,
-) -> Plan:
+) -> ShardPlan:
     """Build the shards of an index that do not stand yet, by default one for each node that lends cores.
 
     The workspace must lie on storage that every node sees under the same path. Raises `UnavailableError` that names the
     shard which cannot be built, and a `BerdseyeError` where another process builds them.
     """
-    plan = Plan.of(corpus, indexer, shards if shards is not None else len(cluster.workers()))
+    plan = ShardPlan.of(corpus, indexer, shards if shards is not None else len(cluster.workers()))
     busy = BerdseyeError(
         f"The shards of {plan.indexer} are being built by another process.", hint="Wait until it has finished."
     )
@@ -154,7 +154,7 @@ def build_shards(
                 shutil.rmtree(path, ignore_errors=True)
         for path in plan.folder.glob(f".*{LEFTOVER}"):
             shutil.rmtree(path, ignore_errors=True)
-        missing = [shard for shard in plan.all() if not plan.stands(shard)]
+        missing = [shard for shard in plan.all() if not plan.is_built(shard)]
         if not missing:
             return plan
         if isinstance(indexer, DenseIndexer):
@@ -165,7 +165,7 @@ def build_shards(
     return plan
 
 
-def _build(plan: Plan, shard: Shard, tell: Tell, indexer: Indexer[Any]) -> None:
+def _build(plan: ShardPlan, shard: Shard, tell: Tell, indexer: Indexer[Any]) -> None:
     with building(plan, shard) as folder:
         indexer.build(_batches(unchanged(plan.corpus_folder, plan.corpus_hash), shard, tell), folder)
 
@@ -180,7 +180,7 @@ def _batches(corpus: Corpus, shard: Shard, tell: Tell) -> Iterator[list[Passage]
         tell(shard.size - left)
 
 
-def _kept(plan: Plan) -> Path:
+def _kept(plan: ShardPlan) -> Path:
     """A folder for what has been encoded, emptied where that was from another corpus or by another version."""
     folder = plan.folder / _KEPT
     note, made_from = folder / "made_from.json", {"engine": plan.engine, "corpus_hash": plan.corpus_hash}

@@ -19,7 +19,7 @@ from berdseye.data.files.atomic import write_with
 from berdseye.data.progress import Progress
 from berdseye.data.records import Ids, Passage
 from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, last_line, reported
-from berdseye.retrieval.cluster.shards import Plan, Shard
+from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
 from berdseye.retrieval.encoders.protocol import Vectors
@@ -102,7 +102,7 @@ _READING, _ENCODING = 0.05, 0.9
 
 def encode_missing(
     cluster: Connection,
-    plan: Plan,
+    plan: ShardPlan,
     indexer: DenseIndexer,
     files: VectorFiles,
     shards: Sequence[Shard],
@@ -145,7 +145,7 @@ def encode_missing(
 class _Encode:
     """Encodes passages and keeps their vectors; made once on each node that encodes."""
 
-    def __init__(self, plan: Plan, indexer: DenseIndexer, files: VectorFiles) -> None:
+    def __init__(self, plan: ShardPlan, indexer: DenseIndexer, files: VectorFiles) -> None:
         self.plan, self.indexer, self.files = plan, indexer, files
 
     def __call__(self, batch: pa.Table) -> pa.Table:

@@ -17,7 +17,7 @@ from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.records import Passage, Ranking
 from berdseye.retrieval.cluster.connection import Connection, connect
 from berdseye.retrieval.cluster.servers import PATIENCE, Servers
-from berdseye.retrieval.cluster.shards import Plan, standing
+from berdseye.retrieval.cluster.shards import ShardPlan, standing
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.learned_sparse import SparseIndexer
@@ -34,7 +34,7 @@ class Asking(Protocol):
     """Whoever asks the shards."""
 
     def ask(
-        self, plan: Plan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
+        self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
     ) -> list[Any]:
         """What a method of the index returns for each shard, in order, or for those of these numbers."""
         ...
@@ -43,7 +43,7 @@ class Asking(Protocol):
 @dataclass(frozen=True)
 class _Sharded:
     servers: Asking
-    plan: Plan
+    plan: ShardPlan
     indexer: Indexer[Any]
 
     @property
@@ -110,7 +110,7 @@ def _best(rankings: Sequence[Ranking], starts: Sequence[int], k: int) -> Ranking
     return top_k(ids, np.concatenate([r.scores for r in rankings]), k)
 
 
-_SHARDED: dict[type, Callable[[Asking, Plan, Indexer[Any]], Any]] = {
+_SHARDED: dict[type, Callable[[Asking, ShardPlan, Indexer[Any]], Any]] = {
     LexicalIndexer: ShardedLexical,
     DenseIndexer: ShardedDense,
     SparseIndexer: ShardedWeighted,

@@ -13,7 +13,7 @@ from typing import Any
 
 from berdseye.data.errors import UnavailableError
 from berdseye.retrieval.cluster.connection import Connection, cause_of, last_line, node_name, reported
-from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.protocol import Indexer
 
 
@@ -25,18 +25,18 @@ class ShardServer:
 
     def __init__(self, number: int, threads: int) -> None:
         self.number, self.threads = number, threads
-        self._open: dict[tuple[Plan, Indexer[Any]], Any] = {}
+        self._open: dict[tuple[ShardPlan, Indexer[Any]], Any] = {}
 
     def pulse(self) -> str:
         """The node it runs on, which is also a sign of life."""
         return node_name()
 
-    def answer(self, plan: Plan, indexer: Indexer[Any], method: str, *arguments: Any) -> Any:
+    def answer(self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any) -> Any:
         """What a method of the shard's index returns."""
         with reported(f"The {plan.shard(self.number)} of {plan.shards} cannot be searched"):
             return attrgetter(method)(self._index(plan, indexer))(*arguments)
 
-    def _index(self, plan: Plan, indexer: Indexer[Any]) -> Any:
+    def _index(self, plan: ShardPlan, indexer: Indexer[Any]) -> Any:
         if (plan, indexer) not in self._open:
             import faiss
 
@@ -66,7 +66,7 @@ class Servers:
         self._servers = [_Server(cluster.ray, number, threads, patience) for number in range(shards)]
 
     def ask(
-        self, plan: Plan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
+        self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
     ) -> list[Any]:
         """What a method of the index returns for each shard, in order, or for those of these numbers.
 
@@ -87,7 +87,7 @@ class Servers:
                     except _LostError:
                         waiting[server.ask_again()] = server
                 for server in waiting.values():
-                    server.look()
+                    server.check_pulse()
         finally:
             for reference in waiting:
                 self._ray.cancel(reference)  # nobody waits for it any more
@@ -113,7 +113,7 @@ class _Server:
         self._heard = self._looked = 0.0
         self._start()
 
-    def ask(self, plan: Plan, indexer: Indexer[Any], method: str, given: Sequence[Any]) -> Any:
+    def ask(self, plan: ShardPlan, indexer: Indexer[Any], method: str, given: Sequence[Any]) -> Any:
         """A reference to an answer to come."""
         self._plan, self._asked, self._heard = plan, (plan, indexer, method, *given), time.monotonic()
         return self.ask_again()
@@ -135,11 +135,11 @@ class _Server:
             self._start()
             raise self._missing(f"could not be started: {last_line(error)}.") from error
         except errors.RayError as error:
-            self.look()
+            self.check_pulse()
             time.sleep(_LOOK / 4)
             raise _LostError from error
 
-    def look(self) -> None:
+    def check_pulse(self) -> None:
         """Take its pulse; raises `UnavailableError` when there has been none for too long."""
         now = time.monotonic()
         if self._pulse is not None and self._ray.wait([self._pulse], timeout=0)[0]:

@@ -57,7 +57,7 @@ class ShardManifest:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShardPlan:
     """A corpus cut into `shards` ranges of as equal length as can be, to be indexed by one indexer."""
 
     folder: Path
@@ -69,7 +69,7 @@ class Plan:
     shards: int
 
     @classmethod
-    def of(cls, corpus: Corpus, indexer: Indexer[object], shards: int) -> "Plan":
+    def of(cls, corpus: Corpus, indexer: Indexer[object], shards: int) -> "ShardPlan":
         """The plan; raises `BadInputError` for a number of shards, or a corpus, that cannot be used."""
         if not 1 <= shards <= MOST_SHARDS:
             raise BadInputError(f"There cannot be {shards} shards.", hint=f"Choose between 1 and {MOST_SHARDS:,}.")
@@ -129,7 +129,7 @@ class Plan:
         index_files(place).check(waiting=False)
         return held
 
-    def stands(self, shard: Shard) -> bool:
+    def is_built(self, shard: Shard) -> bool:
         """Whether a shard need not be built."""
         try:
             self.check(shard)
@@ -165,19 +165,19 @@ class Plan:
         )
 
 
-def standing(corpus: Corpus, indexer: Indexer[object]) -> Plan:
+def standing(corpus: Corpus, indexer: Indexer[object]) -> ShardPlan:
     """The shards to search: of all the ways the corpus was cut, the one that was completed last.
 
     Raises `UnavailableError` that names a missing or damaged shard where none is complete, and `StaleError` where they were
     made from another state of the corpus.
     """
-    complete: list[tuple[str, Plan]] = []
+    complete: list[tuple[str, ShardPlan]] = []
     trouble: BerdseyeError = UnavailableError(
         f"'{corpus.name}' has no shards of the index {indexer.name}.",
         hint=f"Build them: berdseye index {corpus.name} --pipeline PIPELINE --ray ADDRESS --shards N.",
     )
     for cut in sorted(int(p.name) for p in _sets(corpus, indexer).glob("*") if p.name.isdigit()):
-        plan = Plan.of(corpus, indexer, cut)
+        plan = ShardPlan.of(corpus, indexer, cut)
         try:
             complete.append((max(plan.check(shard).created for shard in plan.all()), plan))
         except BerdseyeError as error:

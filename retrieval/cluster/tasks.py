@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from berdseye.data.progress import Progress
 from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, last_line, reported
-from berdseye.retrieval.cluster.shards import Plan, Shard
+from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 
 Tell = Callable[[int], object]
 """Is told how many passages of a shard are in it so far."""
@@ -22,7 +22,7 @@ LEFTOVER = ".building"
 
 def run_tasks(
     cluster: Connection,
-    plan: Plan,
+    plan: ShardPlan,
     shards: Sequence[Shard],
     build: Callable[..., None],
     *arguments: Any,
@@ -63,7 +63,7 @@ def run_one(cluster: Connection, failed: str, do: Callable[..., None], *argument
 
 
 @contextmanager
-def building(plan: Plan, shard: Shard) -> Iterator[Path]:
+def building(plan: ShardPlan, shard: Shard) -> Iterator[Path]:
     """An empty folder to build a shard in, which is put in place in the end; each attempt has its own."""
     folder = plan.folder / f".{shard.number:05d}.{uuid4().hex[:8]}{LEFTOVER}"
     folder.mkdir(parents=True)
@@ -79,12 +79,12 @@ def _reported(failed: str, do: Callable[..., None], arguments: Sequence[Any]) ->
         do(*arguments)
 
 
-def _task(build: Callable[..., None], plan: Plan, shard: Shard, tally: Any, arguments: Sequence[Any]) -> None:
+def _task(build: Callable[..., None], plan: ShardPlan, shard: Shard, tally: Any, arguments: Sequence[Any]) -> None:
     with reported(f"The {shard} of {plan.shards} could not be built"):
         build(plan, shard, lambda done: tally.tell.remote(shard.number, done), *arguments)
 
 
-def _finished(ray: Any, reference: Any, shard: Shard, plan: Plan) -> None:
+def _finished(ray: Any, reference: Any, shard: Shard, plan: ShardPlan) -> None:
     try:
         ray.get(reference)
     except ray.exceptions.RayError as error:

@@ -15,8 +15,8 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show_name
 from berdseye.data.records import Passage, Ranking
 from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS, METRICS, DenseIndex, build_vectors, load, save
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
-from berdseye.retrieval.encoders.registry import open_encoder
 from berdseye.retrieval.indexes import index_folder
 from berdseye.retrieval.passage_collections import Stored
 from berdseye.retrieval.protocol import Collection, Query

@@ -9,7 +9,7 @@ import numpy as np
 
 from berdseye.data.errors import BerdseyeError, UnavailableError
 from berdseye.data.grammar import Call
-from berdseye.data.language_models.server import open_server, server_place, told
+from berdseye.data.language_models.server import open_server, server_place, translate_error
 from berdseye.data.records import Passage
 from berdseye.retrieval.encoders.checks import checked, encodable, titled, unit
 from berdseye.retrieval.encoders.known_models import KnownModel
@@ -79,7 +79,7 @@ class EndpointEncoder:
             rows = sorted(answer.data, key=lambda row: row.index)
             vectors = np.array([row.embedding for row in rows], dtype=np.float32)
         except openai.OpenAIError as error:
-            raise told(error, self.model, self._unusable("no embeddings")) from error
+            raise translate_error(error, self.model, self._unusable("no embeddings")) from error
         except (
             AttributeError,
             TypeError,

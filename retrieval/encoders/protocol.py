@@ -1,4 +1,4 @@
-"""What an encoder is; adding one is writing one of these and naming it in `berdseye.retrieval.encoders.registry`."""
+"""What an encoder is; adding one is writing one of these and naming it in `berdseye.retrieval.encoders.encoder_registry`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import Call, show
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.language_models.protocol import LanguageModel
-from berdseye.data.language_models.registry import open_language_model
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.language_model import EXTRACTION, extract
 from berdseye.retrieval.protocol import Query

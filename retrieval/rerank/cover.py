@@ -16,7 +16,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show, show_name
 from berdseye.data.records import Ids, Pair, Scores
 from berdseye.retrieval.expansion.protocol import ExpansionSource
-from berdseye.retrieval.protocol import Judge, Query, Readable
+from berdseye.retrieval.protocol import LabelFunction, Query, Readable
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Cover:
     detector: str
     weight: float = 1.0
     source: ExpansionSource | None = None
-    judge: Judge | None = field(default=None, compare=False, repr=False)
+    label_function: LabelFunction | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -40,13 +40,13 @@ class Cover:
         return {} if self.source is None else {self.source.name: self.source.version}
 
     def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
-        if self.judge is None:
+        if self.label_function is None:
             raise BadInputError("cover(...) needs detectors, which are not at hand here.", hint="Leave it out.")
         wanted = self._perspectives(queries)
         out_ids, out_scores = ids.copy(), scores.copy()
         found = [passages.passages(row[row >= 0].tolist()) for row in ids]
         pairs = [Pair(a.text, p, a.title) for row, known in zip(found, wanted, strict=True) for a in row for p in known]
-        probabilities, begin = self.judge(self.detector, pairs), 0
+        probabilities, begin = self.label_function(self.detector, pairs), 0
         for row, (held, known) in enumerate(zip(found, wanted, strict=True)):
             end = begin + len(held) * len(known)
             places = np.flatnonzero(ids[row] >= 0)

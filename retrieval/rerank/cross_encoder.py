@@ -7,7 +7,7 @@ import numpy as np
 
 from berdseye.data.grammar import show_name
 from berdseye.data.records import Ids, Scores
-from berdseye.retrieval.encoders.registry import open_cross_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_cross_encoder
 from berdseye.retrieval.protocol import Query, Readable
 from berdseye.retrieval.ranking import top_k
 

@@ -13,8 +13,8 @@ import numpy as np
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show, show_name
 from berdseye.data.records import Ids, Passage, Scores
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.protocol import Vectors
-from berdseye.retrieval.encoders.registry import open_encoder
 from berdseye.retrieval.protocol import Query, Readable
 
 DEFAULT_EMBEDDER = "static"

@@ -10,7 +10,7 @@ from uuid import uuid4
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import load_batch
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 
 Words = dict[tuple[int, str], str]
 """The standing word of a person (id) on a pair, by the uid of its event."""
@@ -60,7 +60,7 @@ def annotate(url: str, name: str, people: Sequence[Annotator], seconds: float, t
             else:
                 uid = str(uuid4())
                 began = time.perf_counter()
-                given = queue.give(person, key, chance.choice(VERDICTS), Beside(seconds=think), uid=uid)
+                given = queue.give(person, key, chance.choice(VERDICTS), JudgmentDetails(seconds=think), uid=uid)
                 told.saving.append(time.perf_counter() - began)
                 told.words[person.id, key] = uid
                 told.late += given.late

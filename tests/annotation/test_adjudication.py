@@ -4,18 +4,18 @@ import pytest
 from made_pairs import record
 
 from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import (
     adjudicate,
+    adjudicated_labels,
     decisions,
     disputes,
-    gold_words,
-    people_say,
+    majority_labels,
     take_back,
     trail,
 )
 from berdseye.annotation.judgments.log import VERDICTS, Judgments
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 YES, NO, UNSURE = VERDICTS
@@ -45,14 +45,14 @@ def test_disputed_is_where_two_who_are_sure_differ(judgments: Judgments, keys: l
 def test_a_decision_is_gold_and_the_votes_stay(judgments: Judgments, keys: list[str]) -> None:
     ana, judge = judgments.sign_in("Ana"), judgments.sign_in("Judge")
     before = judgments.present()
-    assert keys[0] not in people_say(before)
+    assert keys[0] not in majority_labels(before)
     adjudicate(judgments, judge, keys[0], NO, comment="see the last line")
     assert disputes(judgments) == []
     [decided] = disputes(judgments, decided=True)
     assert decided.decision is not None
     assert decided.decision[2:] == ("Judge", NO, "see the last line")
     assert judgments.present() == before
-    said = people_say(before, first=ana.id, gold=gold_words(judgments))
+    said = majority_labels(before, first=ana.id, gold=adjudicated_labels(judgments))
     assert said[keys[0]] is False, "the decision comes before one's own word"
     assert [e["kind"] for e in judgments.history(keys[0])] == ["judge", "judge", "adjudicate"]
 
@@ -62,7 +62,7 @@ def test_an_adjudicator_keeps_their_own_vote(judgments: Judgments, keys: list[st
     adjudicate(judgments, ana, keys[0], NO)
     assert [v.verdict for v in judgments.present([keys[0]])] == [YES, NO]
     judgments.judge(ana, keys[0], UNSURE, source="annotate")
-    assert gold_words(judgments) == {keys[0]: NO}
+    assert adjudicated_labels(judgments) == {keys[0]: NO}
     assert judgments.undo(ana) == keys[0]
     assert [v.verdict for v in judgments.present([keys[0]])] == [YES, NO]
 
@@ -70,15 +70,15 @@ def test_an_adjudicator_keeps_their_own_vote(judgments: Judgments, keys: list[st
 def test_an_adjudicator_who_is_unsure_says_that_nobody_can_tell(judgments: Judgments, keys: list[str]) -> None:
     judge = judgments.sign_in("Judge")
     adjudicate(judgments, judge, keys[1], UNSURE)
-    assert keys[1] in people_say(judgments.present())
-    assert keys[1] not in people_say(judgments.present(), gold=gold_words(judgments))
+    assert keys[1] in majority_labels(judgments.present())
+    assert keys[1] not in majority_labels(judgments.present(), gold=adjudicated_labels(judgments))
 
 
 def test_decisions_are_taken_back_one_by_one(judgments: Judgments, keys: list[str]) -> None:
     one, other = judgments.sign_in("One"), judgments.sign_in("Other")
     adjudicate(judgments, one, keys[0], YES)
     adjudicate(judgments, other, keys[0], NO)
-    assert gold_words(judgments, keys) == {keys[0]: NO}
+    assert adjudicated_labels(judgments, keys) == {keys[0]: NO}
     assert take_back(judgments, one, keys[0])
     assert decisions(judgments)[keys[0]].by == "One"
     assert take_back(judgments, one, keys[0])
@@ -104,7 +104,7 @@ def test_what_cannot_be_decided_is_refused(judgments: Judgments, keys: list[str]
 
 
 def test_a_batch_shows_its_own_disputes(judgments: Judgments) -> None:
-    batch = create_batch(judgments, Plan("b", per_pair=2, people=("Ana", "Bo")), [Item(record(n)) for n in (2, 1)])
+    batch = create_batch(judgments, BatchPlan("b", per_pair=2, people=("Ana", "Bo")), [Item(record(n)) for n in (2, 1)])
     cy = judgments.sign_in("Cy")
     queue = BatchQueue(judgments, batch)
     for person, said in zip(batch.people, ((YES, YES), (NO, YES)), strict=True):
@@ -119,11 +119,11 @@ def test_a_batch_shows_its_own_disputes(judgments: Judgments) -> None:
 
 
 def test_preferences_are_adjudicated_and_are_no_gold_words(judgments: Judgments) -> None:
-    batch = create_batch(judgments, Plan("b", task="prefer", per_pair=2), [Item(record(n)) for n in range(2)])
+    batch = create_batch(judgments, BatchPlan("b", task="prefer", per_pair=2), [Item(record(n)) for n in range(2)])
     queue = BatchQueue(judgments, batch)
     for name, said in (("Ana", ("first", "first")), ("Bo", ("second", "neither"))):
         for number, verdict in enumerate(said):
-            queue.give(judgments.sign_in(name), record(number).key, verdict, Beside("so", evidence=[(0, 7)]))
+            queue.give(judgments.sign_in(name), record(number).key, verdict, JudgmentDetails("so", evidence=[(0, 7)]))
     [found] = disputes(judgments, batch)
     assert (found.key, found.task) == (record(0).key, "prefer")
     assert [(v.annotator.name, v.verdict, v.evidence) for v in found.votes] == [
@@ -136,7 +136,7 @@ def test_preferences_are_adjudicated_and_are_no_gold_words(judgments: Judgments)
     adjudicate(judgments, judge, found.key, "second", task="prefer")
     assert disputes(judgments, batch) == []
     assert decisions(judgments)[found.key].verdict == "second"
-    assert gold_words(judgments) == {}
+    assert adjudicated_labels(judgments) == {}
 
 
 def test_the_trail_has_every_step_and_what_was_taken_back(judgments: Judgments, keys: list[str]) -> None:

@@ -13,8 +13,8 @@ from berdseye.annotation.backup.writing import back_up
 from berdseye.annotation.batches.progress import batch_frame, batch_progress, batch_shares, flags
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import (
+    BatchPlan,
     Item,
-    Plan,
     close_batch,
     create_batch,
     list_batches,
@@ -22,10 +22,10 @@ from berdseye.annotation.batches.stored import (
     reorder_batch,
 )
 from berdseye.annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, use
-from berdseye.annotation.judgments.adjudication import adjudicate, disputes, gold_words
+from berdseye.annotation.judgments.adjudication import adjudicate, adjudicated_labels, disputes
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.pace import midnight, pace
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.label_studio.exchange_state import Agreed, Place, read_base, write_base, write_tasks
 from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
@@ -47,21 +47,23 @@ def work(workspace: Workspace, url: str) -> Judgments:
     )
     first = use(judgments, "Read **all** of it.", made_by="Eve")
     own = keep(judgments, "Only the first sentence counts.", made_by="Eve")
-    plan = Plan("trial", per_pair=2, order="decision", blind=False, shown_share=0.5, seed=3, guidelines=own.version)
+    plan = BatchPlan(
+        "trial", per_pair=2, order="decision", blind=False, shown_share=0.5, seed=3, guidelines=own.version
+    )
     items = [Item(record(n), 0.1 * n, n > 4, value=float(n)) for n in range(8)]
     batch = create_batch(judgments, plan, items)
-    create_batch(judgments, Plan("calm", people=("Ana",), calibration=1), items[:2])
+    create_batch(judgments, BatchPlan("calm", people=("Ana",), calibration=1), items[:2])
     assert (in_use(judgments).version, in_use(judgments, "judge", batch).version) == (first.version, own.version)
     queue = BatchQueue(judgments, batch)
     for person, words in ((ana, ("supports", "supports", "unsure")), (bo, ("does not support", "supports"))):
         for word in words:
             key = queue.next(person)
             assert key is not None
-            queue.give(person, key, word, Beside("=1+1", 2.5, [(0, 7)], own.version))
+            queue.give(person, key, word, JudgmentDetails("=1+1", 2.5, [(0, 7)], own.version))
     held = queue.next(ana)
     assert held is not None
     assert queue.undo(ana) != held
-    queue.skip(bo, str(queue.next(bo)), Beside(guidelines=own.version))
+    queue.skip(bo, str(queue.next(bo)), JudgmentDetails(guidelines=own.version))
     queue.leave(bo)
     assert queue.next(ana) is not None, "her reservation stays"
     reorder_batch(judgments, batch, {items[0].record.key: 99.0})
@@ -74,9 +76,9 @@ def work(workspace: Workspace, url: str) -> Judgments:
     assert len(flags(judgments, batch)) == 1
     (dispute,) = disputes(judgments, batch)
     adjudicate(judgments, eve, dispute.key, "supports", comment="read on")
-    assert gold_words(judgments)[dispute.key] == "supports"
+    assert adjudicated_labels(judgments)[dispute.key] == "supports"
     assert {"arm", "guidelines"} <= set(stored_labels(judgments).columns)
-    assert len(training_data(judgments.frame(), adjudicated=gold_words(judgments)))
+    assert len(training_data(judgments.frame(), adjudicated=adjudicated_labels(judgments)))
     close_batch(judgments, load_batch(judgments, "calm"))
     assert [b.is_open for b in list_batches(judgments)].count(False) == 1
     _edit(workspace, judgments)

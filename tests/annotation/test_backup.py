@@ -20,8 +20,8 @@ from made_pairs import record
 
 from berdseye.annotation.backup.restoring import restore
 from berdseye.annotation.backup.writing import back_up, left_out
-from berdseye.annotation.batches.stored import Item, Plan, create_batch, list_batches
-from berdseye.annotation.judgments.adjudication import adjudicate, gold_words
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch, list_batches
+from berdseye.annotation.judgments.adjudication import adjudicate, adjudicated_labels
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
@@ -55,7 +55,7 @@ def people_work(url: str) -> Judgments:
     judgments.undo(bo)
     judgments.withdraw(ana, keys[3], source="annotate")
     judgments.skip(bo, keys[4], source="annotate")
-    create_batch(judgments, Plan(name="first", per_pair=2), [Item(record(n)) for n in range(8)])
+    create_batch(judgments, BatchPlan(name="first", per_pair=2), [Item(record(n)) for n in range(8)])
     adjudicate(judgments, judgments.sign_in("Eve"), keys[0], "supports", comment="I say so")
     return judgments
 
@@ -112,7 +112,7 @@ def test_people_go_on_in_what_was_restored(filled: Workspace, tmp_path: Path) ->
     made, _ = restore(tmp_path / "it.zip", tmp_path / "again")
     old, new = Judgments.open(filled.judgments_url), Judgments.open(made.judgments_url)
     assert new.frame().equals(old.frame())
-    assert gold_words(new) == gold_words(old) == {record(0).key: "supports"}
+    assert adjudicated_labels(new) == adjudicated_labels(old) == {record(0).key: "supports"}
     assert [b.name for b in list_batches(new)] == ["first"]
     events = new.version()
     new.judge(new.annotator("Ana"), record(7).key, "unsure", source="annotate")

@@ -11,7 +11,7 @@ from batch_crowd import Told, Words, annotate
 from made_pairs import record
 from sqlalchemy import text
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments
 from tests.killable import fork_server
 
@@ -27,7 +27,7 @@ def work(url: str, people: int, pairs: int, per_pair: int, seconds: float, think
     """Let people judge a new batch; returns what they were told, and how often, of how many looks, a pair was over-assigned."""
     judgments = Judgments.open(url)
     crowd = [judgments.sign_in(f"Person {n}") for n in range(people)]
-    create_batch(judgments, Plan("b", per_pair=per_pair), [Item(record(n)) for n in range(pairs)])
+    create_batch(judgments, BatchPlan("b", per_pair=per_pair), [Item(record(n)) for n in range(pairs)])
     over, stop = [], threading.Event()
 
     def watch() -> None:

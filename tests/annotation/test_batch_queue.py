@@ -4,9 +4,9 @@ import pytest
 from made_pairs import record
 
 from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import Batch, Item, Plan, close_batch, create_batch
+from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, close_batch, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 
@@ -27,7 +27,7 @@ def clock() -> Clock:
 
 def made(judgments: Judgments, number: int = 3, **plan: object) -> Batch:
     items = [Item(record(n), probability=n / max(1, number - 1)) for n in range(number)]
-    return create_batch(judgments, Plan("b", **plan), items)  # type: ignore[arg-type]
+    return create_batch(judgments, BatchPlan("b", **plan), items)  # type: ignore[arg-type]
 
 
 def people(judgments: Judgments, *names: str) -> list[Annotator]:
@@ -44,7 +44,7 @@ def test_each_person_goes_through_the_pairs_in_order(judgments: Judgments) -> No
     seen = []
     while (key := queue.next(ana)) is not None:
         assert queue.next(ana) == key, "asking again gives the same pair"
-        queue.give(ana, key, "supports", Beside("why", 1.5))
+        queue.give(ana, key, "supports", JudgmentDetails("why", 1.5))
         seen.append(key)
     assert seen == keys(3)
     assert queue.done(ana) == (3, 3)

@@ -12,7 +12,7 @@ from made_pairs import record
 from sqlalchemy import text
 
 from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import Item, Plan, close_batch, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, close_batch, create_batch
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, Verdict
 
 PAIRS, HOLD = 4, 10
@@ -54,7 +54,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.people = [self.judgments.sign_in(f"Person {n}") for n in range(4)]
         self.keys = [record(n).key for n in range(PAIRS)]
         order = "disagreement" if disagreement else "batch"
-        plan = Plan("b", per_pair=per_pair, hold=HOLD, order=order)  # type: ignore[arg-type]
+        plan = BatchPlan("b", per_pair=per_pair, hold=HOLD, order=order)  # type: ignore[arg-type]
         self.batch = create_batch(self.judgments, plan, [Item(record(n)) for n in range(PAIRS)])
         self.time, self.closed = 0.0, False
         self.queue = BatchQueue(self.judgments, self.batch, lambda: self.time)

@@ -8,7 +8,7 @@ import pytest
 from made_pairs import record
 
 from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.doctor.examine import examine, mend
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.exchange_state import Agreed, Place, write_base, write_sent
@@ -43,7 +43,7 @@ class Ward(NamedTuple):
 @pytest.fixture
 def ward(judgments: Judgments, tmp_path: Path) -> Ward:
     pairs = [record(number) for number in range(4)]
-    batch = create_batch(judgments, Plan("first", per_pair=2, people=("Ana", "Bo")), [Item(p) for p in pairs])
+    batch = create_batch(judgments, BatchPlan("first", per_pair=2, people=("Ana", "Bo")), [Item(p) for p in pairs])
     ana, bo = judgments.annotator("Ana"), judgments.annotator("Bo")
     keys = [pair.key for pair in pairs]
     for person, verdict in ((ana, "supports"), (bo, "does not support")):

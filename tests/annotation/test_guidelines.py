@@ -6,10 +6,10 @@ from made_pairs import record
 from berdseye.annotation.batches.progress import batch_frame
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.runs_queue import RunsQueue
-from berdseye.annotation.batches.stored import TASKS, Item, Plan, create_batch
+from berdseye.annotation.batches.stored import TASKS, BatchPlan, Item, create_batch
 from berdseye.annotation.guidelines.versions import in_use, judged_by_before, keep, list_guidelines, load, packaged, use
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 
@@ -33,7 +33,7 @@ def test_what_is_in_use_changes_and_comes_back_and_each_text_is_kept_once(judgme
 
 def test_a_batch_keeps_its_own(judgments: Judgments) -> None:
     own = keep(judgments, "Of this batch.")
-    batch = create_batch(judgments, Plan("b", guidelines=own.version), [Item(record(0))])
+    batch = create_batch(judgments, BatchPlan("b", guidelines=own.version), [Item(record(0))])
     use(judgments, "Of everyone.")
     assert in_use(judgments, batch.task, batch) == own
     assert in_use(judgments).text == "Of everyone."
@@ -41,10 +41,10 @@ def test_a_batch_keeps_its_own(judgments: Judgments) -> None:
 
 def test_a_word_carries_the_version_and_the_next_reader_of_another_is_known(judgments: Judgments) -> None:
     ana, bo = judgments.sign_in("Ana"), judgments.sign_in("Bo")
-    batch = create_batch(judgments, Plan("b", per_pair=2), [Item(record(0))])
+    batch = create_batch(judgments, BatchPlan("b", per_pair=2), [Item(record(0))])
     old = in_use(judgments)
     assert judged_by_before(judgments, ana, "judge", batch) is None
-    beside = Beside(guidelines=old.version, evidence=[(0, 7)])
+    beside = JudgmentDetails(guidelines=old.version, evidence=[(0, 7)])
     BatchQueue(judgments, batch).give(ana, record(0).key, "supports", beside)
     [word] = batch_frame(judgments, batch).to_dict(orient="records")
     assert (word["guidelines"], word["evidence"]) == (old.version, "[[0, 7]]")
@@ -53,7 +53,9 @@ def test_a_word_carries_the_version_and_the_next_reader_of_another_is_known(judg
     assert judged_by_before(judgments, ana, "judge", batch) == old.version
     assert judged_by_before(judgments, bo, "judge", batch) is None
     assert judged_by_before(judgments, ana, "prefer") is None
-    RunsQueue(judgments, {record(1).key: record(1)}).give(ana, record(1).key, "unsure", Beside(guidelines=new.version))
+    RunsQueue(judgments, {record(1).key: record(1)}).give(
+        ana, record(1).key, "unsure", JudgmentDetails(guidelines=new.version)
+    )
     assert judged_by_before(judgments, ana, "judge") == new.version
     assert judged_by_before(judgments, ana, "judge", batch) == old.version
 

@@ -106,7 +106,7 @@ def test_skipped_pairs_are_touched_but_not_judged(judgments: Judgments, ana: Ann
     judgments.skip(ana, skipped, source="annotate", comment="no idea")
     judgments.judge(ana, withdrawn, "supports", source="annotate")
     judgments.withdraw(ana, withdrawn, source="annotate")
-    assert judgments.touched(ana) == {judged: "judge", skipped: "skip"}
+    assert judgments.judged_pairs(ana) == {judged: "judge", skipped: "skip"}
     assert said(judgments) == {("Ana", judged): "supports"}
 
 
@@ -219,11 +219,11 @@ def test_reopening_keeps_everything(database_url: str) -> None:
     before.withdraw(ana, keys[1], source="annotate")
     before.skip(ana, keys[2], source="annotate")
     before.undo(ana)
-    kept = (before.annotators(), before.pair_records(), before.present(), before.touched(ana), before.version())
+    kept = (before.annotators(), before.pair_records(), before.present(), before.judged_pairs(ana), before.version())
     histories = [before.history(key) for key in keys]
     before.engine.dispose()
     after = Judgments.open(database_url)
-    assert (after.annotators(), after.pair_records(), after.present(), after.touched(ana), after.version()) == kept
+    assert (after.annotators(), after.pair_records(), after.present(), after.judged_pairs(ana), after.version()) == kept
     assert [after.history(key) for key in keys] == histories
     assert after.undo(ana) == keys[1]
     after.engine.dispose()
@@ -297,7 +297,9 @@ class LikeTheModel(RuleBasedStateMachine):
             if kind == "judge"
         }
         for person, words in zip(self.people, standing, strict=True):
-            assert self.judgments.touched(person) == {p: kind for p, (kind, _) in words.items() if kind != "withdraw"}
+            assert self.judgments.judged_pairs(person) == {
+                p: kind for p, (kind, _) in words.items() if kind != "withdraw"
+            }
         assert self.judgments.version() == self.events
 
     def teardown(self) -> None:

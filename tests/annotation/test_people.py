@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.people import Identity, by_email, known_or_invited, link, people, person_of, unlink
 from berdseye.data.errors import BadInputError, UnknownNameError
@@ -64,7 +64,7 @@ def test_an_admin_links_a_local_name_to_someone_who_has_signed_in(judgments: Jud
 
 
 def test_a_batch_invites_people_by_address(judgments: Judgments) -> None:
-    made = create_batch(judgments, Plan("b", people=("Bo@example.org", "Cy"), per_pair=2), [Item(record(0))])
+    made = create_batch(judgments, BatchPlan("b", people=("Bo@example.org", "Cy"), per_pair=2), [Item(record(0))])
     assert [p.name for p in made.people] == ["bo@example.org", "Cy"]
     bo = person_of(judgments, who("2", name="Cy", email="bo@example.org"))
     assert (bo.id, bo.name) == (made.people[0].id, "Cy (2)"), "the invited are named when they come"

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from made_pairs import record
 
-from berdseye.annotation.judgments.adjudication import adjudicate, gold_words, people_say
+from berdseye.annotation.judgments.adjudication import adjudicate, adjudicated_labels, majority_labels
 from berdseye.annotation.judgments.log import VERDICTS, Judgments
 from berdseye.annotation.judgments.verdict_counts import pairs_of_passages, passage_words, people_over_time
 
@@ -69,7 +69,7 @@ def test_after_all_changes_people_say_what_the_present_state_says(judgments: Jud
             case _:
                 judgments.judge(person, key, random.choice(VERDICTS), source="annotate")
     last = {change.pair: change.said for change in people_over_time(judgments, keys)}
-    now = people_say(judgments.present(keys), gold=gold_words(judgments, keys))
+    now = majority_labels(judgments.present(keys), gold=adjudicated_labels(judgments, keys))
     assert {key: said for key, said in last.items() if said is not None} == now
 
 

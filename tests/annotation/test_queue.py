@@ -91,9 +91,9 @@ def test_what_is_left_is_what_this_person_has_not_touched(small: Workspace, judg
     judgments.judge(ana, keys[0], "unsure", source="annotate")
     judgments.skip(ana, keys[2], source="annotate")
     judgments.judge(bo, keys[1], "supports", source="annotate")
-    assert [key for key in queue if key not in judgments.touched(ana)] == [keys[1], *keys[3:]]
+    assert [key for key in queue if key not in judgments.judged_pairs(ana)] == [keys[1], *keys[3:]]
     judgments.undo(ana)
-    assert [key for key in queue if key not in judgments.touched(ana)] == keys[1:]
+    assert [key for key in queue if key not in judgments.judged_pairs(ana)] == keys[1:]
 
 
 def test_no_runs_give_no_pairs_and_unknown_ones_are_told(small: Workspace) -> None:

@@ -16,7 +16,7 @@ from queue_server import Act, serve
 from sqlalchemy import func, select, text
 
 from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.judgments.schema import batch_items, events, reservations
 from tests.killable import fork_server, started, told
@@ -44,7 +44,9 @@ class Served:
 def crash(url: str, *, servers: int, people: int, pairs: int, kills: int, lines: int, seed: int) -> dict[str, int]:
     """Kill servers in turn, each once it has told up to so many lines (three an act); returns what was counted."""
     judgments = Judgments.open(url)
-    batch = create_batch(judgments, Plan("b", per_pair=PER_PAIR, hold=HOLD), [Item(record(n)) for n in range(pairs)])
+    batch = create_batch(
+        judgments, BatchPlan("b", per_pair=PER_PAIR, hold=HOLD), [Item(record(n)) for n in range(pairs)]
+    )
     processes, chance = fork_server(), random.Random(seed)
     shifts = [Served([judgments.sign_in(f"Person {s}.{n}") for n in range(people)]) for s in range(servers)]
     counted = {"killed at work": 0, "in doubt": 0, "of them on disk": 0}

@@ -6,7 +6,7 @@ from made_pairs import record
 from berdseye.annotation.batches.runs_queue import RunsQueue
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 PAIRS = {record(n).key: record(n) for n in range(4)}
@@ -17,8 +17,8 @@ def test_pairs_come_in_order_and_what_is_undone_comes_back_any_number_of_steps(j
     queue, ana, bo = RunsQueue(judgments, PAIRS), judgments.sign_in("Ana"), judgments.sign_in("Bo")
     for number, verdict in enumerate(("supports", "unsure")):
         assert queue.next(ana) == KEYS[number]
-        queue.give(ana, KEYS[number], verdict, Beside("why", 2.0, [(0, 7)]))
-    queue.skip(ana, KEYS[2], Beside("no idea"))
+        queue.give(ana, KEYS[number], verdict, JudgmentDetails("why", 2.0, [(0, 7)]))
+    queue.skip(ana, KEYS[2], JudgmentDetails("no idea"))
     assert queue.done(ana) == (3, 4)
     assert (queue.next(ana), queue.next(bo)) == (KEYS[3], KEYS[0])
     queue.give(ana, KEYS[3], "supports")
@@ -38,7 +38,7 @@ def test_a_key_hit_twice_counts_once_and_nonsense_is_refused(judgments: Judgment
     with pytest.raises(UnknownNameError):
         queue.give(ana, KEYS[0], "first")
     with pytest.raises(BadInputError, match="not within"):
-        queue.give(ana, KEYS[0], "unsure", Beside(evidence=[(0, 999)]))
+        queue.give(ana, KEYS[0], "unsure", JudgmentDetails(evidence=[(0, 999)]))
     assert [j.verdict for j in judgments.present()] == ["supports"]
 
 
@@ -51,8 +51,8 @@ def test_the_pace_of_a_day_is_of_what_stands(judgments: Judgments) -> None:
     judgments.judge(ana, KEYS[3], "supports", source="annotate", seconds=99.0, at="2020-01-01T00:00:00.000000+00:00")
     start = first_event_since(judgments, day)
     for key, seconds in zip(KEYS, (2.0, 4.0, 12.0), strict=False):
-        queue.give(ana, key, "supports", Beside(seconds=seconds))
-    queue.give(bo, KEYS[0], "supports", Beside(seconds=50.0))
+        queue.give(ana, key, "supports", JudgmentDetails(seconds=seconds))
+    queue.give(bo, KEYS[0], "supports", JudgmentDetails(seconds=50.0))
     assert pace(judgments, ana, day, start) == pace(judgments, ana, day) == Pace(3, 4.0, 600.0)
     queue.undo(ana)
     assert pace(judgments, ana, day, start) == Pace(2, 3.0, 1200.0)

@@ -15,7 +15,7 @@ from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.batches.stored import Batch, load_batch
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.judgments.recorded import Beside
+from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.judgments.schema import batch_items
 from berdseye.app.cli import cli
 from berdseye.app.jobs.deciding import EVERY, word_given
@@ -66,7 +66,7 @@ def test_a_batch_goes_from_a_run_to_a_gold_label(held: Judgments, tmp_path: Path
     ana, bo = batch.people
     key = queue.next(ana)
     assert key is not None
-    queue.give(ana, key, "supports", Beside(seconds=3.0))
+    queue.give(ana, key, "supports", JudgmentDetails(seconds=3.0))
     held.flag(ana, key, source="annotate", comment="two views in one")
     assert queue.next(bo) == key
     queue.give(bo, key, "does not support")
@@ -147,7 +147,9 @@ def test_the_order_is_made_anew_after_some_words(held: Judgments) -> None:
     for _ in range(EVERY):
         key = queue.next(person)
         assert key is not None
-        assert before[key] == min(before[k] for k in before if k not in held.touched(person))  # the most telling first
+        assert before[key] == min(
+            before[k] for k in before if k not in held.judged_pairs(person)
+        )  # the most telling first
         queue.give(person, key, "supports")
         threads.append(word_given(workspace, held, batch))
     assert threads[:-1] == [None] * (EVERY - 1)

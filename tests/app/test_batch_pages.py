@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.batches.progress import flags
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.guidelines.versions import packaged, use
-from berdseye.annotation.judgments.adjudication import decisions, gold_words
+from berdseye.annotation.judgments.adjudication import adjudicated_labels, decisions
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.plain_text import JOINER
@@ -77,7 +77,7 @@ def press(at: AppTest, label: str) -> AppTest:
 
 
 def test_a_batch_is_judged_blind_from_the_first_to_the_last_pair(held: Judgments) -> None:
-    create_batch(held, Plan("b"), items())
+    create_batch(held, BatchPlan("b"), items())
     at = drawn("annotate", "Ana")
     assert "Perspective 0." in texts(at)
     at.text_input[0].set_value("a comment")
@@ -103,7 +103,7 @@ def test_a_batch_is_judged_blind_from_the_first_to_the_last_pair(held: Judgments
 
 
 def test_two_people_get_different_pairs_and_a_pause_frees_one(held: Judgments) -> None:
-    create_batch(held, Plan("b"), items(2))
+    create_batch(held, BatchPlan("b"), items(2))
     ana, bo = drawn("annotate", "Ana"), drawn("annotate", "Bo")
     assert "Perspective 0." in texts(ana)
     assert "Perspective 1." in texts(bo)
@@ -115,7 +115,7 @@ def test_two_people_get_different_pairs_and_a_pause_frees_one(held: Judgments) -
 
 
 def test_a_decision_is_shown_where_it_is_to_be_verified(held: Judgments) -> None:
-    create_batch(held, Plan("b", task="verify", blind=False), items(2))
+    create_batch(held, BatchPlan("b", task="verify", blind=False), items(2))
     at = drawn("annotate", "Ana")
     assert "The detector says that the passage **supports** it." in texts(at)
     press(at, "Disagree")
@@ -126,7 +126,7 @@ def test_a_decision_is_shown_where_it_is_to_be_verified(held: Judgments) -> None
 
 
 def test_an_arm_with_the_label_in_sight_sees_it_before_the_word(held: Judgments) -> None:
-    create_batch(held, Plan("b", blind=False), items(1))
+    create_batch(held, BatchPlan("b", blind=False), items(1))
     at = drawn("annotate", "Ana")
     assert "The detector says that the passage **supports** it (P = 0.90)." in texts(at)
     press(at, "Supports")
@@ -134,7 +134,7 @@ def test_an_arm_with_the_label_in_sight_sees_it_before_the_word(held: Judgments)
 
 
 def test_changed_guidelines_are_told_once_with_the_change(held: Judgments) -> None:
-    create_batch(held, Plan("b"), items())
+    create_batch(held, BatchPlan("b"), items())
     at = drawn("annotate", "Ana")
     assert packaged("judge").text in [m.value for m in at.markdown]
     press(at, "Supports")
@@ -152,7 +152,7 @@ def test_changed_guidelines_are_told_once_with_the_change(held: Judgments) -> No
 
 
 def test_a_break_is_offered_and_a_pause_is_not_in_the_seconds(held: Judgments) -> None:
-    create_batch(held, Plan("b"), items())
+    create_batch(held, BatchPlan("b"), items())
     at, now = drawn("annotate", "Ana"), [0.0]
     at.session_state["working_time"] = WorkingTime(lambda: now[0])
     again(at)
@@ -171,7 +171,7 @@ def test_a_break_is_offered_and_a_pause_is_not_in_the_seconds(held: Judgments) -
 
 
 def test_guidelines_make_room_and_come_back(held: Judgments) -> None:
-    create_batch(held, Plan("b"), items())
+    create_batch(held, BatchPlan("b"), items())
     at = drawn("annotate", "Ana")
     for shown in (False, True):
         press(at, "Guidelines")
@@ -179,7 +179,7 @@ def test_guidelines_make_room_and_come_back(held: Judgments) -> None:
 
 
 def test_answers_are_compared_side_by_side(held: Judgments) -> None:
-    create_batch(held, Plan("b", task="prefer"), items(1))
+    create_batch(held, BatchPlan("b", task="prefer"), items(1))
     at = drawn("annotate", "Ana")
     assert {"First answer", "Second answer"} <= {m.value.strip("*") for m in at.markdown}
     press(at, "Second")
@@ -188,7 +188,7 @@ def test_answers_are_compared_side_by_side(held: Judgments) -> None:
 
 
 def test_a_batch_for_others_is_not_offered(held: Judgments) -> None:
-    create_batch(held, Plan("b", people=("Bo",)), items())
+    create_batch(held, BatchPlan("b", people=("Bo",)), items())
     at = drawn("annotate", "Ana")
     assert not at.selectbox
     assert "There is no run yet." in texts(at)
@@ -196,7 +196,7 @@ def test_a_batch_for_others_is_not_offered(held: Judgments) -> None:
 
 @pytest.fixture
 def disputed(held: Judgments) -> Judgments:
-    batch = create_batch(held, Plan("b", per_pair=2), items(2, HOSTILE))
+    batch = create_batch(held, BatchPlan("b", per_pair=2), items(2, HOSTILE))
     for name, said in (("Ana <b>x</b>", "supports"), ("Bo", "does not support")):
         for item in items(2, HOSTILE):
             person = held.sign_in(name)
@@ -218,9 +218,9 @@ def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
     press(at, "Unsure")
     assert "Nobody disagrees here" in texts(at)
     keys = [item.record.key for item in items(2, HOSTILE)]
-    assert gold_words(disputed) == {keys[0]: "supports", keys[1]: "unsure"}
+    assert adjudicated_labels(disputed) == {keys[0]: "supports", keys[1]: "unsure"}
     press(at, "Undo")
-    assert gold_words(disputed) == {keys[0]: "supports"}
+    assert adjudicated_labels(disputed) == {keys[0]: "supports"}
     at.toggle(key="hidden").set_value(False)
     assert "Bo" in texts(again(at))
     at.toggle(key="with_decided").set_value(True)
@@ -231,7 +231,7 @@ def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
 
 
 def test_preferences_are_decided_too_and_the_trail_hides_names(held: Judgments) -> None:
-    create_batch(held, Plan("b", task="prefer", per_pair=2), items(1))
+    create_batch(held, BatchPlan("b", task="prefer", per_pair=2), items(1))
     for name, label in (("Ana", "First"), ("Bo", "Second")):
         press(drawn("annotate", name), label)
     at = drawn("adjudication", "Judge")

@@ -12,7 +12,7 @@ from berdseye.annotation.training_sets.store import create
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.labels import LabelStore
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.thresholds import read_threshold
 from berdseye.detectors.trained import finish, new_folder
 from berdseye.evaluation.detection.pairs import of_gold

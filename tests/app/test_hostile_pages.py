@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.guidelines.versions import use
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.perspective_edits.changes import Change
@@ -25,7 +25,7 @@ from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.labelling import judge
+from berdseye.detectors.labelling import label_function
 from berdseye.retrieval.running import run_pipeline
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
@@ -96,7 +96,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     add_corpus(workspace, "made", folder / "made.jsonl")
     views = (Perspective(PERSPECTIVE, "supporting", ATTACK), Perspective("Plain.", "opposing"))
     save_dataset(workspace, "made", [Question(f"q {ATTACK}", "made", QUESTION, views)])
-    run_pipeline(workspace, "made", "made", "bm25", 5, judge=judge(workspace))
+    run_pipeline(workspace, "made", "made", "bm25", 5, label_function=label_function(workspace))
     held = Judgments.open(workspace.judgments_url)
     people = [held.sign_in(name) for name in NAMES]
     _judged(workspace, held, people)
@@ -122,7 +122,7 @@ def _judged(workspace: Workspace, held: Judgments, people: list[Annotator]) -> N
     for person, verdict in zip(people, ("supports", "does not support", "supports"), strict=True):
         held.judge(person, key, verdict, source="annotate", comment=COMMENT)
     held.flag(people[2], key, source="annotate", comment=COMMENT)
-    create_batch(held, Plan("made", made_by=NAMES[2]), [Item(replace(pair, passage=f"{PASSAGE} again"))])
+    create_batch(held, BatchPlan("made", made_by=NAMES[2]), [Item(replace(pair, passage=f"{PASSAGE} again"))])
     use(held, GUIDELINES, made_by=NAMES[2])
 
 

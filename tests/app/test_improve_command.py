@@ -14,7 +14,7 @@ from berdseye.data.datasets.stored import split_of
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, list_trained
 
 YES, NO, _ = VERDICTS

@@ -22,7 +22,7 @@ from berdseye.app.jobs.running import Job, dismiss_job, first_told, list_jobs, r
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.detection.throughput import kept
 from berdseye.retrieval.running import run_pipeline
 

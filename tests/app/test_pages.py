@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.label_studio.purpose import write_purpose
 from berdseye.app.access.roles import PAGES
@@ -128,8 +128,8 @@ def test_batches_stand_beside_their_projects(at_hand: Workspace) -> None:
     judged = Judgments.open(at_hand.judgments_url)
     record = PairRecord("d", "q", "Cats?", "Cats are good.", None, "c", "", "Cats purr.")
     batches = [
-        create_batch(judged, Plan("first", people=("Ana",)), [Item(record)]),
-        create_batch(judged, Plan("trial", blind=False, shown_share=0.5), [Item(record, 0.5, True)]),
+        create_batch(judged, BatchPlan("first", people=("Ana",)), [Item(record)]),
+        create_batch(judged, BatchPlan("trial", blind=False, shown_share=0.5), [Item(record, 0.5, True)]),
     ]
     write_purpose(judged, "7@2026", batches[0].id, batches[0].people[0].id)
     at = drawn("label_studio")

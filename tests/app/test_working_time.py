@@ -13,9 +13,9 @@ class Clock:
 def test_a_pair_is_timed_from_first_sight_and_taken_once() -> None:
     clock = Clock()
     time = WorkingTime(clock)
-    time.look("a")
+    time.show("a")
     clock.now += 3
-    time.look("a")
+    time.show("a")
     clock.now += 2
     taken = time.take("a")
     assert taken is not None
@@ -27,12 +27,12 @@ def test_a_pair_is_timed_from_first_sight_and_taken_once() -> None:
 def test_a_break_is_not_in_the_seconds_of_the_pair() -> None:
     clock = Clock()
     time = WorkingTime(clock)
-    time.look("a")
+    time.show("a")
     clock.now += 4
     time.rest()
     assert time.minutes() == 0.0
     clock.now += 900
-    time.look("a")
+    time.show("a")
     clock.now += 1
     taken = time.take("a")
     assert taken is not None
@@ -43,11 +43,11 @@ def test_minutes_run_from_the_last_break_and_being_away_is_one() -> None:
     clock = Clock()
     time = WorkingTime(clock)
     for _ in range(10):
-        time.look("a")
+        time.show("a")
         clock.now += 60
     assert time.minutes() == 10.0
     clock.now += LONGEST_THOUGHT + 1
-    time.look("b")
+    time.show("b")
     assert time.minutes() == 0.0
     time.restart()
     assert time.take("b") is None

@@ -16,7 +16,7 @@ from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Stance
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.agreement.labels import stored_labels
 from berdseye.evaluation.agreement.report import report
 

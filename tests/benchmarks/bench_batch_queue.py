@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from berdseye.annotation.batches.progress import batch_progress, batch_shares
 from berdseye.annotation.batches.queue import BatchQueue
-from berdseye.annotation.batches.stored import Item, Order, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, Order, create_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 
 PAIRS, PEOPLE, PER_PAIR = 40_000, 50, 3
@@ -42,7 +42,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Judgments:
         )
     assert judgments.version() == 100_000
     for order in ("batch", "disagreement"):
-        create_batch(judgments, Plan(order, per_pair=PER_PAIR, order=order), [Item(r) for r in records])  # type: ignore[arg-type]
+        create_batch(judgments, BatchPlan(order, per_pair=PER_PAIR, order=order), [Item(r) for r in records])  # type: ignore[arg-type]
     return judgments
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import text
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.workspace import Workspace
 from tests.benchmarks.bench_app import NEXT_PAIR_BAR, press
@@ -56,7 +56,7 @@ def filled(judgments: Judgments) -> None:
             rows,
         )
     assert judgments.version() == JUDGMENTS
-    create_batch(judgments, Plan("b", per_pair=4), [Item(record) for record in records[:SENT_OUT]])
+    create_batch(judgments, BatchPlan("b", per_pair=4), [Item(record) for record in records[:SENT_OUT]])
 
 
 @pytest.fixture(scope="module")

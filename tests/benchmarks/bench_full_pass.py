@@ -11,8 +11,8 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.training_pairs import read_debates
 
 PASSAGES = 10

@@ -87,7 +87,7 @@ def test_reading_a_hundred_thousand_judgments(many: Judgments) -> None:
         ("present() of 15 pairs", lambda: many.present(keys[:15]), 50),
         ("frame()", lambda: many.frame(), 5),
         ("labels for agreement", lambda: stored_labels(many), 5),
-        ("touched()", lambda: many.touched(person), 20),
+        ("touched()", lambda: many.judged_pairs(person), 20),
         ("version()", lambda: many.version(), 50),
         ("judge()", lambda: many.judge(person, keys[0], "unsure", source="annotate"), 50),
         ("undo()", lambda: many.undo(person), 50),

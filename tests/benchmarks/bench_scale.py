@@ -34,7 +34,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.retrieval.indexes import ensure_index, index_folder
 from berdseye.retrieval.passage_collections import Stored
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 corpus = open_corpus(Workspace.open(Path(sys.argv[1])), sys.argv[2])
 ranker = parse_pipeline(sys.argv[3]).ranker
 def peak_mb():

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from berdseye.annotation.batches.progress import batch_frame
-from berdseye.annotation.batches.stored import Item, Plan, create_batch, load_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch, load_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.judgments.recorded import quotes
 from berdseye.data.workspace import Workspace
@@ -22,7 +22,7 @@ def judgments(tmp_path: Path) -> Judgments:
     record = [
         PairRecord("made", f"q{n}", "Why?", f"View {n}.", None, "web", "", f"Page {n}. {PASSAGE}") for n in range(9)
     ]
-    create_batch(held, Plan("b"), [Item(one) for one in record])
+    create_batch(held, BatchPlan("b"), [Item(one) for one in record])
     return held
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.guidelines.versions import use
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.data.workspace import Workspace
@@ -61,7 +61,7 @@ def app_with_guidelines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
     workspace = Workspace.create(folder / "workspace")
     held = Judgments.open(workspace.judgments_url)
     pair = PairRecord("made", "q", "Should cities ban cars?", "They should.", None, "web", "", "Streets are quieter.")
-    create_batch(held, Plan("first"), [Item(pair)])
+    create_batch(held, BatchPlan("first"), [Item(pair)])
     use(held, GUIDELINES, made_by="Eve")
     held.engine.dispose()
     with served(workspace.folder, folder / "log", script="app/main.py") as server:

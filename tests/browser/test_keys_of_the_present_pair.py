@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from berdseye.annotation.batches.progress import batch_frame
-from berdseye.annotation.batches.stored import Item, Plan, create_batch, load_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch, load_batch
 from berdseye.annotation.judgments.adjudication import decisions
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.judgments.recorded import quotes
@@ -25,7 +25,7 @@ def judgments(tmp_path: Path) -> Judgments:
         PairRecord("made", f"q{n}", "Why?", f"View {n}.", None, "web", "", f"Page {n} begins. Page {n} ends.")
         for n in range(PAIRS)
     ]
-    create_batch(held, Plan("b"), [Item(pair) for pair in pairs])
+    create_batch(held, BatchPlan("b"), [Item(pair) for pair in pairs])
     return held
 
 

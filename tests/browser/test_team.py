@@ -9,7 +9,7 @@ import tomli_w
 from oidc_provider_mock import User
 from playwright.sync_api import Browser, Page, expect
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.people import people
 from berdseye.data.workspace import Workspace
@@ -53,7 +53,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     records = [
         PairRecord("made", "q", "Should cities ban cars?", f"View {n}.", None, "web", "", text) for n in range(3)
     ]
-    create_batch(held, Plan("first", per_pair=2), list(map(Item, records)))
+    create_batch(held, BatchPlan("first", per_pair=2), list(map(Item, records)))
     held.engine.dispose()
     with oidc_provider_mock.run_server_in_thread(
         port=0, user_claims=USERS, access_token_max_age=timedelta(minutes=1)

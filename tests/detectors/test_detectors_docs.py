@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from berdseye.data.grammar import parse
-from berdseye.detectors.registry import DETECTORS, parse_detector
+from berdseye.detectors.detector_registry import DETECTORS, parse_detector
 
 PAGE = (Path(__file__).parents[2] / "detectors" / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
 NAMES = [

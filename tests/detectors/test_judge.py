@@ -8,15 +8,15 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.baselines import RandomDetector
-from berdseye.detectors.labelling import judge
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.labelling import label_function
 
 PAIRS = [Pair("Zoos protect animals.", "Zoos are good."), Pair("Cars are loud.", "Zoos are good."), Pair("", "x")]
 
 
 @pytest.mark.parametrize("name", ["embedded", "random", "similarity(static)"])
 def test_it_says_what_the_detector_of_the_name_says(workspace: Workspace, name: str) -> None:
-    found = judge(workspace)(name, PAIRS)
+    found = label_function(workspace)(name, PAIRS)
     assert found.dtype == np.float32
     assert np.array_equal(found, parse_detector(name).predict(PAIRS))
 
@@ -33,15 +33,15 @@ def test_what_was_said_is_kept_and_not_asked_again(workspace: Workspace, monkeyp
     monkeypatch.setattr(RandomDetector, "predict", counting)
     detector = parse_detector("random")
     LabelStore(workspace).put("random", detector.version, [PAIRS[1].key], [0.125])
-    first = judge(workspace)("random", [PAIRS[0], PAIRS[1], PAIRS[0]])
+    first = label_function(workspace)("random", [PAIRS[0], PAIRS[1], PAIRS[0]])
     assert asked == [1]
     assert first[1] == 0.125
     assert first[0] == first[2]
-    assert np.array_equal(judge(workspace)("random", [PAIRS[1], PAIRS[0]]), first[[1, 0]])
+    assert np.array_equal(label_function(workspace)("random", [PAIRS[1], PAIRS[0]]), first[[1, 0]])
     assert asked == [1]
-    assert judge(workspace)("random", []).shape == (0,)
+    assert label_function(workspace)("random", []).shape == (0,)
 
 
 def test_a_detector_that_there_is_not(workspace: Workspace) -> None:
     with pytest.raises(UnknownNameError, match="Unknown detector 'embeded'"):
-        judge(workspace)("embeded", PAIRS)
+        label_function(workspace)("embeded", PAIRS)

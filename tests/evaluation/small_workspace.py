@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from berdseye.annotation.batches.stored import Batch, Plan, create_batch
+from berdseye.annotation.batches.stored import Batch, BatchPlan, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord, Verdict
 from berdseye.data.corpora import add_corpus, open_corpus
 from berdseye.data.datasets.stored import GOLD, save_dataset
@@ -93,7 +93,7 @@ def send_random_questions(
     """The batch that `berdseye batch create --preset random-questions` makes."""
     items, draw = random_questions(workspace, runs, seed, questions=questions, k=k)
     recipe = {"runs": runs, "k": k, "preset": "random-questions", "questions": questions, **draw}
-    return create_batch(judgments, Plan(name, seed=seed, recipe=recipe), items)
+    return create_batch(judgments, BatchPlan(name, seed=seed, recipe=recipe), items)
 
 
 def put_gold(workspace: Workspace, labels: dict[tuple[int, int, int], bool]) -> None:

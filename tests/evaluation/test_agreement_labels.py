@@ -7,7 +7,7 @@ from small_workspace import judge, key
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.labels import LabelStore
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.agreement.alignment import SKIPPED_RULES, UNSURE_RULES, Rule, counted
 from berdseye.evaluation.agreement.labels import agreement_labels
 from berdseye.evaluation.agreement.together import agreement

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from small_workspace import QUESTIONS, judge, send_random_questions
 
-from berdseye.annotation.batches.stored import Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, create_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.errors import BadInputError
@@ -180,7 +180,7 @@ def test_any_other_sample_is_refused_with_the_way_out(small: Workspace, run: Run
     pairs = [(0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1)] if chosen == 0 else [(1, 0, 3), (1, 0, 2)]
     for question, perspective, passage in pairs:
         judge(judgments, ana, question, perspective, passage, "supports")
-    create_batch(judgments, Plan("ordinary"), of_runs(small, [run.manifest.name], 2))
+    create_batch(judgments, BatchPlan("ordinary"), of_runs(small, [run.manifest.name], 2))
     send_random_questions(small, judgments, [run.manifest.name], 2, 1, name="shallow")
     with pytest.raises(BadInputError, match="--preset random-questions --run"):
         score_run(small, judgments, run, CORRECTED, measures)

@@ -16,7 +16,7 @@ from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.measures import parse_measure

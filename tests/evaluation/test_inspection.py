@@ -12,7 +12,7 @@ from berdseye.data.datasets.stored import GOLD
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Passage, Question, Ranking
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.exploration.inspection import Listing, detector_against_gold, inspect_question
 
 Found = Mapping[tuple[str, str], tuple[Ranking, Sequence[Passage]]]

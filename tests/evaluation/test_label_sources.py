@@ -11,8 +11,8 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
-from berdseye.detectors.registry import parse_detector
 from berdseye.evaluation.labels.sources import default_sources, labels_of, parse_label_source
 
 SOURCES = ("human>embedded", "embedded", "human", "gold")

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 
 from berdseye.data.datasets.pir_tasks import PirTask, pir_task, read_pir_task
 from berdseye.evaluation.pir.measures import PerspectiveRecall, p_recall, perspective_recalls, root_values
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 
 @pytest.mark.parametrize(

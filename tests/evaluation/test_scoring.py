@@ -13,7 +13,7 @@ from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.runs.stored import Run, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.scoring import Score, macro_average, score_run

@@ -20,7 +20,7 @@ from berdseye.evaluation.labels.sources import label_versions, parse_label_sourc
 from berdseye.evaluation.measures import Definition, Measure, parse_measure
 from berdseye.evaluation.scores.tuning import stored_weight, tune
 from berdseye.retrieval.pipeline import search
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.rerank.mmr import GRID
 from berdseye.retrieval.running import run_pipeline
 from tests.retrieval.corpus_files import corpus_of

@@ -13,8 +13,8 @@ from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Passage
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 
 TEXTS = [passage["text"] for topic in topics() for passage in topic["passages"]]
 QUESTIONS = [topic["question"] for topic in topics()]

@@ -17,8 +17,8 @@ from berdseye.data.records import Perspective, Question
 from berdseye.data.runs.stored import load_run, run_files, run_name, save_run
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.indexes import ensure_index, index_files
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.corpus_files import CITY, corpus_of
 
 Damage = Callable[[bytes, bytes], bytes | None]

@@ -11,7 +11,7 @@ from berdseye.data.errors import BerdseyeError, DamagedError
 from berdseye.data.files.checksums import FileSet
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.passage_collections import Stored
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from tests.retrieval.damages import DAMAGES, PIPELINES, forget, make, sets, use
 
 INDEX = ("manifest.json", "index.checksums")

@@ -11,8 +11,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.manual import TypedPerspectives
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import search_passages
-from berdseye.retrieval.protocol import Query, Surroundings
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext, Query
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import passages_of
 
@@ -24,13 +24,13 @@ PASSAGES = Loose(passages_of(CITY))
 
 
 @pytest.fixture
-def around(workspace: Workspace) -> Surroundings:
+def around(workspace: Workspace) -> PipelineContext:
     lines = [json.dumps({"question": q, "perspectives": p}) for q, p in SAID.items()]
     (workspace.folder / "said.jsonl").write_text("\n".join(lines) + "\n")
-    return Surroundings(workspace)
+    return PipelineContext(workspace)
 
 
-def ranked(pipeline: str, queries: Sequence[Query | str], k: int, around: Surroundings) -> list[list[int]]:
+def ranked(pipeline: str, queries: Sequence[Query | str], k: int, around: PipelineContext) -> list[list[int]]:
     ids, _ = search_passages(PASSAGES, parse_pipeline(pipeline, around), queries, k)
     return [[i for i in row if i >= 0] for row in ids.tolist()]
 
@@ -47,14 +47,14 @@ def in_turns(lists: list[list[int]], k: int) -> list[int]:
 
 @pytest.mark.parametrize("ranker", ["bm25", "dense(static)", "qld", "hybrid(bm25,dense(static),rrf=60)"])
 @pytest.mark.parametrize("k", [1, 3, 6])
-def test_perspectives_take_turns(ranker: str, k: int, around: Surroundings) -> None:
+def test_perspectives_take_turns(ranker: str, k: int, around: PipelineContext) -> None:
     found = ranked(f"expand(said.jsonl) >> {ranker}", list(SAID), k, around)
     for question, ids in zip(SAID, found, strict=True):
         lists = ranked(ranker, [f"{question} {text}" for text in SAID[question]], k, around)
         assert ids == in_turns(lists, k)
 
 
-def test_it_goes_on_to_a_stage(around: Surroundings) -> None:
+def test_it_goes_on_to_a_stage(around: PipelineContext) -> None:
     pipeline = parse_pipeline("expand(said.jsonl) >> bm25%3 >> mmr(1)", around)
     assert str(pipeline) == "expand(file(said.jsonl)) >> bm25%3 >> mmr(1)"
     ids, _ = search_passages(PASSAGES, pipeline, list(SAID), 3)
@@ -63,7 +63,7 @@ def test_it_goes_on_to_a_stage(around: Surroundings) -> None:
     )
 
 
-def test_a_projection_of_what_is_expanded(around: Surroundings) -> None:
+def test_a_projection_of_what_is_expanded(around: PipelineContext) -> None:
     """The perspective of the query stays what it was; the text has that of the source behind it."""
     query = Query("Are zoos good?", root="zoos", perspective="good")
     (found,) = ranked("expand(said.jsonl) >> dense(static) >> pap", [query], 6, around)
@@ -71,7 +71,7 @@ def test_a_projection_of_what_is_expanded(around: Surroundings) -> None:
     assert found == in_turns(ranked("dense(static) >> pap", asked, 6, around), 6)
 
 
-def test_typed_perspectives_and_those_that_are_missing(around: Surroundings) -> None:
+def test_typed_perspectives_and_those_that_are_missing(around: PipelineContext) -> None:
     assert around.workspace is not None
     with pytest.raises(BadInputError, match="1 of 1 questions have no perspectives here"):
         ranked("expand(typed) >> bm25", ["Are zoos good?"], 2, around)
@@ -79,7 +79,7 @@ def test_typed_perspectives_and_those_that_are_missing(around: Surroundings) -> 
     assert ranked("expand(typed) >> bm25", ["Are  zoos good?"], 1, around) == [[5]]
 
 
-def test_what_it_is_made_with_is_told(around: Surroundings) -> None:
+def test_what_it_is_made_with_is_told(around: PipelineContext) -> None:
     """A file that changes under the same name makes another ranking."""
     assert around.workspace is not None
     before = dict(parse_pipeline("expand(said.jsonl) >> bm25", around).versions)

@@ -21,8 +21,8 @@ from berdseye.retrieval.dense.index import LAYOUTS
 from berdseye.retrieval.indexes import ensure_index, index_folder
 from berdseye.retrieval.learned_sparse import Sparse
 from berdseye.retrieval.pipeline import search
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Indexer, Made, Query, Ranker
-from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.corpus_files import CITY, corpus_of
 from tests.retrieval.made_encoders import TableEncoder, TableSparseEncoder, use_encoder
 
@@ -34,7 +34,7 @@ import sys
 from pathlib import Path
 from berdseye.data.corpora import Corpus
 from berdseye.retrieval.indexes import ensure_index
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 def wait(done, what, total=None):
     print(done, total, flush=True)

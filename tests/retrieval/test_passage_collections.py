@@ -4,8 +4,8 @@ import pytest
 
 from berdseye.retrieval.dense.ranker import Dense, DenseIndexer
 from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 

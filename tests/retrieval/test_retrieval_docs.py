@@ -10,9 +10,9 @@ from berdseye.retrieval.dense.index import LAYOUTS
 from berdseye.retrieval.fusion import NORMALISATIONS
 from berdseye.retrieval.lexical.bm25 import VARIANTS
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.pipeline_registry import RANKERS, STAGES, parse_pipeline
 from berdseye.retrieval.projection.forms import FORMS
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.registry import RANKERS, STAGES, parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext
 
 PAGE = (Path(__file__).parents[2] / "retrieval" / "README.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (`.+?) \| ", PAGE, re.MULTILINE)
@@ -24,8 +24,8 @@ def test_every_line_of_the_tables_is_a_pipeline(workspace: Workspace, text: str)
     (workspace.folder / "generated.jsonl").write_text('{"question": "q", "perspectives": ["p"]}\n')
     settings = (workspace.folder / "berdseye.toml").read_text()
     (workspace.folder / "berdseye.toml").write_text(settings.replace('default = ""', 'default = "api(some-model)"'))
-    parsed = parse_pipeline(text, Surroundings(Workspace.open(workspace.folder)))
-    assert str(parse_pipeline(str(parsed), Surroundings(workspace))) == str(parsed)
+    parsed = parse_pipeline(text, PipelineContext(Workspace.open(workspace.folder)))
+    assert str(parse_pipeline(str(parsed), PipelineContext(workspace))) == str(parsed)
 
 
 def test_nothing_is_left_out() -> None:

@@ -8,9 +8,9 @@ from berdseye.data.errors import BadInputError, BerdseyeError, UnknownNameError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.lexical.bm25 import VARIANTS
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
+from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES, parse_pipeline
 from berdseye.retrieval.projection.forms import FORMS
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.registry import DEFAULT_PIPELINES, parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext
 
 CANONICAL = [
     "bm25",
@@ -68,21 +68,21 @@ CANONICAL = [
 
 
 @pytest.fixture
-def around(workspace: Workspace) -> Surroundings:
+def around(workspace: Workspace) -> PipelineContext:
     for name in ("said.jsonl", "said again.jsonl"):
         (workspace.folder / name).write_text('{"question": "q", "perspectives": ["yes it is"]}\n')
-    return Surroundings(workspace)
+    return PipelineContext(workspace)
 
 
 @pytest.mark.parametrize("name", CANONICAL)
-def test_a_canonical_name_reads_back_as_itself(name: str, around: Surroundings) -> None:
+def test_a_canonical_name_reads_back_as_itself(name: str, around: PipelineContext) -> None:
     pipeline = parse_pipeline(name, around)
     assert str(pipeline) == name
     # A language model is opened anew each time, and is no other's equal.
     assert parse_pipeline(name, around) == pipeline or "api(gpt" in name
 
 
-def test_names_that_differ_are_pipelines_that_differ(around: Surroundings) -> None:
+def test_names_that_differ_are_pipelines_that_differ(around: PipelineContext) -> None:
     assert len(set(CANONICAL)) == len(CANONICAL) > 40
     pipelines = [parse_pipeline(name, around) for name in CANONICAL]
     assert all(one != other for n, one in enumerate(pipelines) for other in pipelines[:n])
@@ -119,7 +119,7 @@ def test_names_that_differ_are_pipelines_that_differ(around: Surroundings) -> No
         ('expand("said again.jsonl") >> bm25', 'expand(file("said again.jsonl")) >> bm25'),
     ],
 )
-def test_other_spellings(text: str, canonical: str, around: Surroundings) -> None:
+def test_other_spellings(text: str, canonical: str, around: PipelineContext) -> None:
     assert str(parse_pipeline(text, around)) == canonical
     assert parse_pipeline(canonical, around) == parse_pipeline(text, around)
 
@@ -161,7 +161,7 @@ def test_every_number_survives(k1: float, b: float, variant: str, tokenizer: str
         ("expand(typd) >> bm25", "Unknown source of perspectives 'typd'. Did you mean typed?"),
     ],
 )
-def test_wrong_names_are_answered_with_the_nearest(text: str, said: str, around: Surroundings) -> None:
+def test_wrong_names_are_answered_with_the_nearest(text: str, said: str, around: PipelineContext) -> None:
     with pytest.raises(UnknownNameError) as error:
         parse_pipeline(text, around)
     assert said in str(error.value)
@@ -218,7 +218,7 @@ def test_wrong_names_are_answered_with_the_nearest(text: str, said: str, around:
         ("", "cannot be read"),
     ],
 )
-def test_wrong_arguments_are_refused(text: str, said: str, around: Surroundings) -> None:
+def test_wrong_arguments_are_refused(text: str, said: str, around: PipelineContext) -> None:
     with pytest.raises(BadInputError) as error:
         parse_pipeline(text, around)
     assert said in str(error.value)

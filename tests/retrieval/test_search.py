@@ -15,7 +15,7 @@ from berdseye.data.records import Ids, Question, Scores
 from berdseye.data.runs.stored import COSTS, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.pipeline import search
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.running import run_pipeline
 from tests.retrieval.corpus_files import CITY, corpus_of
 

@@ -8,7 +8,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.dense.ranker import has_neighbours, neighbours
-from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.fusion import fused_over_corpora
 from berdseye.retrieval.lexical.query_words import unknown_words
 

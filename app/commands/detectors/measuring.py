@@ -69,7 +69,7 @@ def score(
     print(f"{found.pairs_per_second:,.0f} pairs a second")
 
 
-class Part(StrEnum):
+class DetectionTable(StrEnum):
     """The tables there are."""
 
     DETECTION = "detection"
@@ -87,7 +87,7 @@ def table(
     files: Annotated[list[Path], typer.Argument(help="Labelled pairs, as for `detector score`.")],
     detector: Annotated[list[str], typer.Option(help="A detector; may be given again.")],
     tuned: Annotated[bool, typer.Option("--tuned", help="Choose thresholds on the rows of split dev.")] = False,
-    part: Annotated[Part | None, typer.Option(help="One table alone.", show_choices=True)] = None,
+    part: Annotated[DetectionTable | None, typer.Option(help="One table alone.", show_choices=True)] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
     workspace: WorkspaceOption = None,
@@ -111,7 +111,7 @@ def table(
     with counting("detectors") as progress:
         report = detection_report(chosen, files, tuned=tuned, progress=progress)
     note(f"On {report.rows}.")
-    one = report.parts[part or Part.DETECTION]
+    one = report.parts[part or DetectionTable.DETECTION]
     if csv:
         sys.stdout.write(to_csv(one).decode("utf-8"))
     elif latex:
@@ -183,7 +183,7 @@ def throughput(
     from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
     from berdseye.data.errors import UnavailableError
     from berdseye.data.workspace import Workspace
-    from berdseye.detectors.registry import known_detector
+    from berdseye.detectors.detector_registry import known_detector
     from berdseye.evaluation.detection.readable import readable
     from berdseye.evaluation.detection.throughput import keep, measure_throughput
 

@@ -81,7 +81,7 @@ def train(
     from berdseye.data.errors import UnknownNameError
     from berdseye.detectors.training.loop import Settings
     from berdseye.detectors.training.search import SEARCHES
-    from berdseye.detectors.training.training import DETECTOR_OF, Plan, train_detector
+    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
 
     held = opened(workspace)
     for what, given, known in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
@@ -94,7 +94,7 @@ def train(
     tuned = kind in ("crossencoder", "lora")
     only_with("--kind crossencoder or lora", tuned, *SEARCHED, "batch", "max_length", "title", "patience", "seed")
     only_with("--kind lora", kind == "lora", "rank")
-    plan = Plan(
+    plan = TrainingPlan(
         kind=next(k for k in DETECTOR_OF if k == kind),
         name=name,
         bases=tuple(base or ()),
@@ -185,7 +185,7 @@ def improve(
     from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.improving import improve as improved
     from berdseye.app.jobs.training_sets import made_set, one_of
-    from berdseye.detectors.training.training import DETECTOR_OF, Plan
+    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
     from berdseye.evaluation.detection.improvement import ADOPTS
 
     not_with("--set", set_ is not None, "rule", "unsure", "annotator", "leaks", "demo", why="which was made by rules")
@@ -199,7 +199,7 @@ def improve(
         else made_set(held, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
     )
     called = name or (made.id if chosen == "head" else f"{made.id}-{chosen}")
-    plan = Plan(kind=chosen, name=called, bases=(base,) if base else ())
+    plan = TrainingPlan(kind=chosen, name=called, bases=(base,) if base else ())
     if made_up := made.manifest["judgments_of_made_up_annotators"]:
         note(f"{made_up:,} of {made.manifest['judgments']:,} judgments are of the demo's made-up annotators.")
     note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
@@ -238,7 +238,7 @@ def tune(
     from dataclasses import asdict
 
     from berdseye.data.errors import BadInputError
-    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.thresholds import forget_threshold, write_threshold
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.detection.thresholds import choose_threshold
@@ -277,7 +277,7 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
     Example: `berdseye detector list --json`
     """
     from berdseye.data.errors import BerdseyeError
-    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopted_detector, detector_names
 
     held = opened(workspace)
@@ -313,7 +313,7 @@ def adopt(
 
     Example: `berdseye detector adopt embedded`
     """
-    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopt as adopted
 
     held = opened(workspace)

@@ -139,6 +139,6 @@ def sycophancy(
 
 
 def _model(workspace: "Workspace", name: str | None) -> "LanguageModel | None":
-    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.data.language_models.model_registry import open_language_model
 
     return None if name is None else open_language_model(name, workspace)

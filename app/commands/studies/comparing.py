@@ -166,7 +166,7 @@ def trust(
     Example: `berdseye study trust --dataset debate --corpus web --measure Precision@5 --labels "human>embedded"`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.detectors.registry import parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.labels.sources import HUMAN, parse_label_source
     from berdseye.evaluation.measures import parse_measure

@@ -31,7 +31,7 @@ _PIPELINES = (
 )
 
 
-class Part(StrEnum):
+class DmeritPart(StrEnum):
     """The parts of the study."""
 
     ALL = "all"
@@ -72,7 +72,7 @@ def dmerit(
         str | None,
         typer.Option(help="For stored runs: human, gold, a detector, human>embedded; default as elsewhere."),
     ] = None,
-    part: Annotated[Part, typer.Option(help="Which part.", show_choices=True)] = Part.ALL,
+    part: Annotated[DmeritPart, typer.Option(help="Which part.", show_choices=True)] = DmeritPart.ALL,
     trials: Annotated[int, typer.Option(min=2, help="Draws of the random selection.")] = 1000,
     depth: Annotated[int | None, typer.Option(min=2, help="How deep lists are read; else as deep as all are.")] = None,
     missing: Annotated[Absent, typer.Option(help="Queries that a run file lacks.", show_choices=True)] = Absent.REFUSE,
@@ -109,8 +109,8 @@ def dmerit(
         raise BadInputError("--depth is for run files and evidence sets.", hint="Stored runs are cut to the shortest.")
     only_with("--evidence", evidence is not None, "pipeline", "released")
     only_with("--dataset and --corpus", dataset is not None, "labels")
-    only_with("--part coverage, or all", part in (Part.ALL, Part.COVERAGE), "known")
-    only_with("--part selection, or all", part in (Part.ALL, Part.SELECTION), "trials")
+    only_with("--part coverage, or all", part in (DmeritPart.ALL, DmeritPart.COVERAGE), "known")
+    only_with("--part selection, or all", part in (DmeritPart.ALL, DmeritPart.SELECTION), "trials")
     before = read_qrels_file(known) if known is not None else None
     with counting("dmerit") as progress:
         ranked: RankedSet
@@ -124,7 +124,9 @@ def dmerit(
             ranked = from_evidence(held, source, pipeline or _PIPELINES, depth or 100, progress=progress)
         else:
             ranked = _from_runs(held, dataset, corpus, labels)
-        parts = tuple(p.value for p in Part if p is not Part.ALL) if part is Part.ALL else (part.value,)
+        parts = (
+            tuple(p.value for p in DmeritPart if p is not DmeritPart.ALL) if part is DmeritPart.ALL else (part.value,)
+        )
         result = dmerit_study(ranked, parts, trials=trials, seed=seed, known=before, progress=progress)
     finish(held, result, form)
 

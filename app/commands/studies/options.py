@@ -141,7 +141,7 @@ def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: li
     """The runs of a data set over a corpus, of all pipelines or those named; raises `UnknownNameError` with the nearest."""
     from berdseye.data.errors import UnknownNameError
     from berdseye.data.runs.stored import list_runs, load_run
-    from berdseye.retrieval.registry import parse_pipeline
+    from berdseye.retrieval.pipeline_registry import parse_pipeline
 
     known = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
     wanted = dict.fromkeys(str(parse_pipeline(p)) for p in pipelines) if pipelines else list(known)

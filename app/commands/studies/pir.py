@@ -85,7 +85,7 @@ def pir(
         return
     from berdseye.app.pipelines import pipeline_of
     from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.data.language_models.registry import open_language_model
+    from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.evaluation.pir.task_search import TaskSearch
     from berdseye.evaluation.studies.pir.paper import Setting
     from berdseye.evaluation.studies.pir.study import pir_study
@@ -137,7 +137,7 @@ def _found(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
 def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: Path | None) -> None:
     from berdseye.app.pipelines import pipeline_of
     from berdseye.evaluation.pir.measures import perspective_recalls
-    from berdseye.retrieval.registry import parse_pipeline
+    from berdseye.retrieval.pipeline_registry import parse_pipeline
 
     held = _workspace(workspace)
     parsed = [pipeline_of(held, name) if held else parse_pipeline(name) for name in names]
@@ -199,8 +199,8 @@ def pir_downstream(
     from berdseye.app.pipelines import pipeline_of
     from berdseye.data.labels import LabelStore
     from berdseye.data.language_models.cache import CompletionCache
-    from berdseye.data.language_models.registry import open_language_model
-    from berdseye.detectors.registry import parse_detector
+    from berdseye.data.language_models.model_registry import open_language_model
+    from berdseye.detectors.detector_registry import parse_detector
     from berdseye.evaluation.answering.asking import Asker, Sampling
     from berdseye.evaluation.answering.downstream import (
         Floats,

@@ -9,8 +9,8 @@ from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job, list_jobs, start_job
 from berdseye.data.errors import BerdseyeError
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import detector_names
 from berdseye.evaluation.detection.readable import readable
 from berdseye.evaluation.detection.throughput import kept, paid

@@ -47,7 +47,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Part:
+class StudyPart:
     """Tables, charts by name and notes of one part of the study."""
 
     tables: Sequence[Table] = ()

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.evaluation.studies.pir.paper import Part, Setting
+from berdseye.evaluation.studies.pir.paper import Setting, StudyPart
 from berdseye.evaluation.studies.pir.tables import backbones, bias, extraction, methods, places, retrievers
 from berdseye.evaluation.studies.result import StudyResult
 
-PARTS: Mapping[str, Callable[[Setting], Part]] = {
+PARTS: Mapping[str, Callable[[Setting], StudyPart]] = {
     "retrievers": retrievers,
     "bias": bias,
     "methods": methods,

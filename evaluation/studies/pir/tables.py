@@ -38,8 +38,8 @@ from berdseye.evaluation.studies.charts import dots
 from berdseye.evaluation.studies.pir.paper import (
     AVERAGE,
     LABELS,
-    Part,
     Setting,
+    StudyPart,
     cell,
     comparison_notes,
     figure,
@@ -57,7 +57,7 @@ from berdseye.retrieval.protocol import Query
 _ROW = 28
 
 
-def retrievers(setting: Setting) -> Part:
+def retrievers(setting: Setting) -> StudyPart:
     """p-Recall@k by task and pipeline, and Recall@k over queries with and without their perspective."""
     searches, k = list(setting.searches), setting.k
     cells, recalls = [], []
@@ -81,7 +81,7 @@ def retrievers(setting: Setting) -> Part:
             ("task",),
         ),
     )
-    return Part(tables, {"pir_precall": _chart(frame, k)}, tuple(filter(None, map(_singletons, searches))))
+    return StudyPart(tables, {"pir_precall": _chart(frame, k)}, tuple(filter(None, map(_singletons, searches))))
 
 
 def _other(setting: Setting, search: TaskSearch, name: str, kind: str) -> Estimate:
@@ -117,7 +117,7 @@ _NO_SIDES = ("agnews", "story")
 IN_CORPUS = "in the corpus"
 
 
-def bias(setting: Setting) -> Part:
+def bias(setting: Setting) -> StudyPart:
     """Shares of labels among the relevant passages in the top k of root queries, beside those in the corpus.
 
     Tasks whose labels are no sides (topic and location, kinds of similarity) or that have one label are left out.
@@ -126,7 +126,7 @@ def bias(setting: Setting) -> Part:
     left = [s.task.name for s in setting.searches if s not in sided]
     notes = (f"Perspective shares leave out {', '.join(left)}: the labels there are no sides.",) if left else ()
     if not sided:
-        return Part(notes=notes)
+        return StudyPart(notes=notes)
     cells = []
     for search in sided:
         roots = list(dict.fromkeys(q.root for q in search.task.queries))
@@ -155,7 +155,7 @@ def bias(setting: Setting) -> Part:
         )
         .resolve_scale(color="independent")
     )
-    return Part((table,), {"pir_bias": chart}, notes)
+    return StudyPart((table,), {"pir_bias": chart}, notes)
 
 
 def _has_sides(search: TaskSearch) -> bool:
@@ -170,7 +170,7 @@ _DIFFERENCE_NOTE = (
 )
 
 
-def methods(setting: Setting) -> Part:
+def methods(setting: Setting) -> StudyPart:
     """p-Recall@k of every method on the first encoder, by task and on average."""
     encoder, searches, cells = setting.encoders[0], list(setting.searches), []
     simcse = paper_retriever(encoder) == "simcse-sup" and setting.k == 5
@@ -193,7 +193,7 @@ def methods(setting: Setting) -> Part:
     told = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
     shown = tables[0].cells  # the mean, where there are several tasks
     chart = dots(shown, f"p-Recall@{setting.k}, percent ({shown['task'].iloc[0]})", row="method")
-    return Part(tuple(tables), {"pir_methods": chart}, told)
+    return StudyPart(tuple(tables), {"pir_methods": chart}, told)
 
 
 def _in_order() -> list[str]:
@@ -218,7 +218,7 @@ def _is_ambigqa(search: TaskSearch) -> bool:
 _PAPERS_MODEL = "gpt-3.5-turbo"
 
 
-def extraction(setting: Setting) -> Part:
+def extraction(setting: Setting) -> StudyPart:
     """QA-F1 of named perspectives, and Recall@k with the stated and with the named ones, over a sample of queries a task.
 
     Both are asked as perspective and root query together. A query in which the model names nothing counts as not found.
@@ -252,7 +252,7 @@ def extraction(setting: Setting) -> Part:
     caption = f"Perspectives named by {setting.model.name}, {setting.sample} queries a task at most (PIR, table 6)"
     table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=told)
     drawn = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
-    return Part((table,), {"pir_extraction": dots(drawn, "percent", row="row", colour="figure")}, tuple(notes))
+    return StudyPart((table,), {"pir_extraction": dots(drawn, "percent", row="row", colour="figure")}, tuple(notes))
 
 
 def _hits(
@@ -269,7 +269,7 @@ def _hits(
     return values
 
 
-def backbones(setting: Setting) -> Part:
+def backbones(setting: Setting) -> StudyPart:
     """Mean p-Recall@k over tasks of PAP and PAP+ on each encoder, and the points they add to the plain encoder."""
     searches, cells = list(setting.searches), list[dict[str, Any]]()
     whole = paper_column(searches, AVERAGE) is not None and setting.k == 5
@@ -292,7 +292,7 @@ def backbones(setting: Setting) -> Part:
     caption = f"p-Recall@{setting.k} of projections on several encoders, mean over {len(searches)} tasks (PIR, table 9)"
     table = Table("pir_backbones", caption, frame, ("method", "encoder"), ("figure",), notes=notes)
     means = frame[frame["figure"] == "average"]
-    return Part(
+    return StudyPart(
         (table,), {"pir_backbones": dots(means, f"p-Recall@{setting.k}, percent", row="encoder", colour="method")}
     )
 
@@ -309,7 +309,7 @@ def _cell(method: str, encoder: str, name: str, value: float, n: int, paper: flo
     }
 
 
-def places(setting: Setting) -> Part:
+def places(setting: Setting) -> StudyPart:
     """A matrix a pipeline for each task that asks for places."""
     frames, charts = [], {}
     for search in setting.searches:
@@ -321,7 +321,7 @@ def places(setting: Setting) -> Part:
             frames.append(matrix.assign(task=search.task.name, pipeline=name))
             charts[f"pir_places-{file_stem(f'{search.task.name}-{name}')}"] = heat_map(matrix)
     if not frames:
-        return Part(notes=("No task asks for places: there are no heat maps.",))
+        return StudyPart(notes=("No task asks for places: there are no heat maps.",))
     cells = pd.concat(frames, ignore_index=True)
     cells = (
         cells[cells["share"] > 0]
@@ -332,7 +332,7 @@ def places(setting: Setting) -> Part:
     table = Table(
         "pir_places", caption, cells.drop(columns="share"), ("task", "pipeline", "asked"), ("retrieved",), digits=0
     )
-    return Part((table,), charts)
+    return StudyPart((table,), charts)
 
 
 def heat_map(matrix: pd.DataFrame) -> alt.Chart:

@@ -10,7 +10,7 @@ import pytest
 from there import new_user, pair, signed_in
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.accounts import give_account, known_account
 from berdseye.annotation.label_studio.batch_projects import send_batch
@@ -32,7 +32,7 @@ def test_who_a_batch_is_for_signs_in_with_a_password_that_only_their_account_sho
     judgments: Judgments, people: list[Annotator], own: Connection, capfd: pytest.CaptureFixture[str]
 ) -> None:
     ana, bo, zoe = people
-    plan = Plan(f"b-{uuid4().hex[:6]}", per_pair=2, people=(ana.name, bo.name))
+    plan = BatchPlan(f"b-{uuid4().hex[:6]}", per_pair=2, people=(ana.name, bo.name))
     batch = create_batch(judgments, plan, [Item(pair(0))])
     for said in send_batch(judgments, own, batch):
         assert said.report.warnings == ()
@@ -112,7 +112,7 @@ def test_on_a_server_of_others_people_are_invited_and_nobody_is_locked_out(
     ana, bo, _ = people
     email = f"ana-{uuid4().hex[:6]}@example.org"
     link(judgments, ana.name, email)
-    plan = Plan(f"b-{uuid4().hex[:6]}", per_pair=2, people=(ana.name, bo.name))
+    plan = BatchPlan(f"b-{uuid4().hex[:6]}", per_pair=2, people=(ana.name, bo.name))
     batch = create_batch(judgments, plan, [Item(pair(0))])
     # Ana's word needs an author there, and her own address must stay free for her to sign up with.
     judgments.judge(ana, pair(0).key, "supports", source="annotate")

@@ -9,7 +9,7 @@ from there import annotate, held_there, new_user, pair, user_of
 
 from berdseye.annotation.batches.dealing import ordered_pairs
 from berdseye.annotation.batches.progress import batch_progress
-from berdseye.annotation.batches.stored import Batch, Item, Plan, create_batch
+from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.label_studio.batch_projects import receive_batches, send_batch
@@ -19,7 +19,7 @@ from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pai
 from berdseye.annotation.label_studio.form import Word, pair_of, result_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 
@@ -31,7 +31,7 @@ MakeBatch = Callable[..., Batch]
 def make_batch(judgments: Judgments) -> MakeBatch:
     def make(count: int = 4, **fields: Any) -> Batch:
         items = [Item(pair(i), 0.1 + 0.2 * i, i >= 2) for i in range(count)]
-        return create_batch(judgments, Plan(f"batch-{uuid4().hex[:8]}", **fields), items)
+        return create_batch(judgments, BatchPlan(f"batch-{uuid4().hex[:8]}", **fields), items)
 
     return make
 
@@ -70,7 +70,7 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
     task = tasks[zoe][1]
     annotate(connection, task, number, Word("supports", "from there"))
     received = receive_batches(judgments, connection, [batch])
-    assert sum((one.report for one in received), Report()) == Report(pulled_new=1)
+    assert sum((one.report for one in received), ExchangeReport()) == ExchangeReport(pulled_new=1)
     event = judgments.history(task.key)[-1]
     version = sent[0].project.guidelines
     assert (event["batch"], event["guidelines"], event["shown"]) == (batch.id, version, False)
@@ -79,7 +79,7 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
     assert progress_of(judgments, batch) == (2, 3 + 3 * 2)
 
     again = send_batch(judgments, connection, batch)
-    assert sum((one.report for one in again), Report()) == Report()
+    assert sum((one.report for one in again), ExchangeReport()) == ExchangeReport()
     assert [one.project for one in again] == [one.project for one in sent]
     judgments.judge(bo, task.key, "unsure", source="annotate")
     judgments.judge(ana, first, "unsure", source="annotate")
@@ -142,17 +142,17 @@ def test_a_decision_is_agreed_with_or_not(judgments: Judgments, make_batch: Make
 
 def test_of_two_answers_one_is_preferred(judgments: Judgments, people: list[Annotator], connection: Connection) -> None:
     answers = [PairRecord("d", f"q{i}", "Which?", f"Second {i}.", None, "answers", "", f"First {i}.") for i in range(2)]
-    plan = Plan(f"batch-{uuid4().hex[:8]}", task="prefer", people=(people[0].name,))
+    plan = BatchPlan(f"batch-{uuid4().hex[:8]}", task="prefer", people=(people[0].name,))
     batch = create_batch(judgments, plan, [Item(one) for one in answers])
     (sent,) = send_batch(judgments, connection, batch)
     task = all_tasks(connection, sent.project.id)[0]
     assert pair_of(task.data) == answers[0]
     annotate(connection, task, user_of(connection, people[0]), Word("second", "clearer"))
     (received,) = receive_batches(judgments, connection, [batch])
-    assert received.report == Report(pulled_new=1)
+    assert received.report == ExchangeReport(pulled_new=1)
     assert [(e["kind"], e["verdict"]) for e in judgments.history(task.key)] == [("prefer", "second")]
     assert progress_of(judgments, batch) == (1, 2)
-    assert send_batch(judgments, connection, batch)[0].report == Report()
+    assert send_batch(judgments, connection, batch)[0].report == ExchangeReport()
 
 
 def test_what_label_studio_cannot_do_right_is_refused(
@@ -177,13 +177,13 @@ def test_a_deleted_annotation_is_a_withdrawal_and_a_deleted_task_on_demand(
     tasks = all_tasks(connection, sent.project.id)
     connection.client.annotations.delete(id=tasks[0].annotations[0].id)
     connection.client.tasks.delete(id=str(tasks[1].id))
-    assert receive_batches(judgments, connection, [batch])[0].report == Report(pulled_withdrawn=1)
+    assert receive_batches(judgments, connection, [batch])[0].report == ExchangeReport(pulled_withdrawn=1)
     (whole,) = receive_batches(judgments, connection, [batch], whole=True)
-    assert whole.report == Report(tasks_gone=1)
+    assert whole.report == ExchangeReport(tasks_gone=1)
     assert progress_of(judgments, batch) == (2, 4)
     with pytest.raises(BadInputError, match="cannot be sent as one project too"):
         send_batch(judgments, connection, batch, together=True)
     (taken,) = receive_batches(judgments, connection, [batch], withdraw_gone=True)
-    assert taken.report == Report(tasks_gone=1, pulled_withdrawn=1)
+    assert taken.report == ExchangeReport(tasks_gone=1, pulled_withdrawn=1)
     assert progress_of(judgments, batch) == (1, 4)
-    assert receive_batches(judgments, connection, [batch], whole=True)[0].report == Report()
+    assert receive_batches(judgments, connection, [batch], whole=True)[0].report == ExchangeReport()

@@ -16,7 +16,7 @@ from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 
@@ -56,7 +56,7 @@ def test_judgments_stay_with_who_gave_them_when_their_account_ends(
         else:
             connection.client.organizations.members.delete(connection.organization or 0, user)
     known = len(judgments.annotators())
-    assert pull(judgments, connection, project, whole=True) == Report()
+    assert pull(judgments, connection, project, whole=True) == ExchangeReport()
     assert names(judgments, keys[0]) == [(ana.name, "judge"), (bo.name, "judge")]
     assert len(judgments.annotators()) == known, "'Deleted User' is nobody"
     assert not find_drift(judgments, connection, project)
@@ -103,7 +103,7 @@ def test_a_new_address_moves_no_judgment_to_another_name(
     said_there(connection, project, keys[0], new_user(connection, f"old-{mark}@example.org", "Ana"))
     pull(judgments, connection, project)
     link(judgments, ana.name, f"new-{mark}@example.org")
-    assert pull(judgments, connection, project, whole=True) == Report()
+    assert pull(judgments, connection, project, whole=True) == ExchangeReport()
     assert names(judgments, keys[0]) == [(ana.name, "judge")]
     assert not find_drift(judgments, connection, project)
 
@@ -154,12 +154,12 @@ def test_a_draft_is_nobodys_word_and_a_skip_takes_back_only_the_skippers(
     http = connection.client._client_wrapper.httpx_client.httpx_client
     draft = {"result": result_of(Word("unsure", "a draft")), "draft_id": 0}
     http.post(f"{connection.url}/api/tasks/{task.id}/drafts?project={project.id}", json=draft).raise_for_status()
-    assert pull(judgments, connection, project, whole=True) == Report()
+    assert pull(judgments, connection, project, whole=True) == ExchangeReport()
     number = next(a.id for a in task.annotations if a.user == user_of(connection, ana))
     connection.client.annotations.update(id=number, was_cancelled=True)
-    assert pull(judgments, connection, project) == Report(pulled_withdrawn=1)
+    assert pull(judgments, connection, project) == ExchangeReport(pulled_withdrawn=1)
     assert [word.annotator.name for word in judgments.present([keys[0]])] == [bo.name]
     # Undone here: Bo's word leaves Label Studio, and Ana's skip stays.
     judgments.undo(bo)
-    assert sync(judgments, connection, project) == Report(annotations_deleted=1)
+    assert sync(judgments, connection, project) == ExchangeReport(annotations_deleted=1)
     assert {a.user for a in task_of(connection, project, keys[0]).annotations} == {user_of(connection, ana)}

@@ -8,7 +8,7 @@ import pytest
 from there import annotate, pair, user_of
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import Word
@@ -33,7 +33,7 @@ def test_a_batch_is_sent_received_and_listed(
     judgments: Judgments, people: list[Annotator], connection: Connection, workspace: Workspace
 ) -> None:
     name = f"batch-{uuid4().hex[:6]}"
-    batch = create_batch(judgments, Plan(name, people=(people[0].name,)), [Item(pair(0)), Item(pair(1))])
+    batch = create_batch(judgments, BatchPlan(name, people=(people[0].name,)), [Item(pair(0)), Item(pair(1))])
     with pytest.raises(BadInputError, match="was not sent"):
         run(workspace, "label-studio", "receive", name)
     sent = json.loads(run(workspace, "label-studio", "send", name, "--json"))
@@ -53,7 +53,7 @@ def test_a_batch_is_sent_received_and_listed(
 
 
 def test_a_file_goes_out_and_comes_in(judgments: Judgments, workspace: Workspace, tmp_path: Path) -> None:
-    create_batch(judgments, Plan("far"), [Item(pair(0))])
+    create_batch(judgments, BatchPlan("far"), [Item(pair(0))])
     path = tmp_path / "tasks.json"
     run(workspace, "batch", "export", "far", str(path), "--label-studio")
     assert path.with_suffix(".config.xml").read_text().startswith("<View>")

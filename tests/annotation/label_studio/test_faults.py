@@ -16,7 +16,7 @@ from berdseye.annotation.label_studio.form import CONFIG, Word, result_of
 from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.server import Server
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.workspace import Workspace
@@ -35,7 +35,7 @@ def judge_all(judgments: Judgments, people: list[Annotator], keys: list[str]) ->
 @pytest.mark.parametrize("exchange", [sync, push])
 def test_our_own_word_that_arrived_unnoticed_is_not_taken_for_another(
     judgments: Judgments, people: list[Annotator], make_pairs: MakePairs, connection: Connection, project: Project,
-    later: Verdict | None, exchange: Callable[..., Report],
+    later: Verdict | None, exchange: Callable[..., ExchangeReport],
 ) -> None:  # fmt: skip
     """A push was killed after its import arrived; then the person changed their mind, or took it back."""
     keys = make_pairs(1)
@@ -54,7 +54,7 @@ def test_our_own_word_that_arrived_unnoticed_is_not_taken_for_another(
 
     report = exchange(judgments, connection, project, keys)
 
-    assert report == Report(annotations_deleted=int(later is None), annotations_updated=int(later is not None))
+    assert report == ExchangeReport(annotations_deleted=int(later is None), annotations_updated=int(later is not None))
     assert [j.verdict for j in judgments.present(keys)] == ([later] if later else [])
     assert held_there(connection, project) == held_here(judgments)
     assert waiting(judgments) == 0
@@ -66,7 +66,7 @@ def test_two_pushes_at_once_make_everything_once(
 ) -> None:  # fmt: skip
     keys = make_pairs(60)
     judge_all(judgments, people, keys[:12])
-    reports: list[Report] = []
+    reports: list[ExchangeReport] = []
     threads = [
         threading.Thread(target=lambda c=c: reports.append(push(judgments, c, project, keys)))
         for c in (connection, connect(workspace))
@@ -162,7 +162,7 @@ def test_a_renamed_choice_is_named_and_the_rest_goes_on(
     report = sync(judgments, connection, project, keys)
     assert (report.annotations_updated, len(report.problems)) == (0, 1)
     change(connection, odd, Word("does not support", ""))
-    assert sync(judgments, connection, project, keys) == Report(pulled_changed=1)
+    assert sync(judgments, connection, project, keys) == ExchangeReport(pulled_changed=1)
     assert held_there(connection, project) == held_here(judgments)
 
 

@@ -9,7 +9,7 @@ import pytest
 from there import annotate, pair, user_of
 
 from berdseye.annotation.batches.progress import batch_progress
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.batch_projects import write_batch_file
 from berdseye.annotation.label_studio.connection import Connection
@@ -154,7 +154,7 @@ def test_a_batch_goes_by_file_to_another_server_and_comes_back(
 ) -> None:
     items = [Item(pair(i), 0.9, True) for i in range(3)]
     names = tuple(person.name for person in people[:2])
-    batch = create_batch(judgments, Plan(f"far-{uuid4().hex[:6]}", "verify", people=names, blind=False), items)
+    batch = create_batch(judgments, BatchPlan(f"far-{uuid4().hex[:6]}", "verify", people=names, blind=False), items)
     form = write_batch_file(judgments, batch, tmp_path / "far.json")
     tasks = json.loads((tmp_path / "far.json").read_text())
     assert sorted(t["data"]["assigned_to"] for t in tasks) in (sorted([*names, names[0]]), sorted([*names, names[1]]))

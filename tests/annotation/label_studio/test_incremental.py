@@ -15,7 +15,7 @@ from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import purpose_of, write_received
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 
 pytestmark = pytest.mark.label_studio
 
@@ -36,14 +36,14 @@ def test_only_changed_tasks_are_read_and_all_of_a_pair(
     monkeypatch.setattr(changes, "_OVERLAP", timedelta(0))
     seen: list[int] = []
 
-    def received(**options: bool) -> Report:
+    def received(**options: bool) -> ExchangeReport:
         seen.clear()
         return pull(judgments, connection, project, progress=lambda _, total: seen.append(total), **options)
 
     time.sleep(1.1)  # the server's clock is told to the second
-    assert (received(), seen) == (Report(), [6])
+    assert (received(), seen) == (ExchangeReport(), [6])
     time.sleep(1.1)
-    assert (received(), seen) == (Report(), [])
+    assert (received(), seen) == (ExchangeReport(), [])
     # A second task of a pair, with another's word: the first, unchanged, still holds what was said there.
     said = {"result": result_of(Word("unsure", "")), "completed_by": user_of(connection, people[0])}
     bo = connection.client.users.create(username=people[1].name, email=f"{people[1].name[-6:]}@example.org")
@@ -51,15 +51,15 @@ def test_only_changed_tasks_are_read_and_all_of_a_pair(
     request = [{"data": data, "annotations": [said | {"completed_by": bo.id}]}]
     connection.client.projects.import_tasks(project.id, request=request)
     annotate(connection, task_of(connection, project, keys[1]), bo.id, Word("supports", "late"))
-    assert (received(), seen) == (Report(pulled_new=2), [2])
+    assert (received(), seen) == (ExchangeReport(pulled_new=2), [2])
     assert len(held_here(judgments)) == 8
 
     time.sleep(1.1)
     received()
     connection.client.annotations.delete(id=task_of(connection, project, keys[2]).annotations[0].id)
     connection.client.tasks.delete(id=str(task_of(connection, project, keys[3]).id))
-    assert (received(), seen) == (Report(pulled_withdrawn=1), [1])
-    assert (received(whole=True), seen) == (Report(tasks_gone=1), [5])
+    assert (received(), seen) == (ExchangeReport(pulled_withdrawn=1), [1])
+    assert (received(whole=True), seen) == (ExchangeReport(tasks_gone=1), [5])
 
     # Hours later all is read again, unasked.
     purpose = purpose_of(judgments, project.key)
@@ -69,4 +69,4 @@ def test_only_changed_tasks_are_read_and_all_of_a_pair(
     assert received().tasks_gone == 1
     push(judgments, connection, project, keys)
     assert len(held_there(connection, project)) == len(held_here(judgments)) == 7
-    assert received(whole=True) == Report()
+    assert received(whole=True) == ExchangeReport()

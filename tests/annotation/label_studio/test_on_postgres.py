@@ -14,7 +14,7 @@ from berdseye.annotation.label_studio.drift import find_drift
 from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.project import find_or_create
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.server import start
 from berdseye.data.workspace import Workspace
 
@@ -69,6 +69,6 @@ def test_push_annotate_and_pull(
 
     report = sync(judgments, connection, project)
 
-    assert report == Report(pulled_new=1, pulled_changed=1, pulled_withdrawn=1, annotations_deleted=1)
+    assert report == ExchangeReport(pulled_new=1, pulled_changed=1, pulled_withdrawn=1, annotations_deleted=1)
     assert held_there(connection, project) == held_here(judgments)
     assert not find_drift(judgments, connection, project)

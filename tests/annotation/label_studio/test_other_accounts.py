@@ -8,7 +8,7 @@ from there import annotate, change, held_there, pair, user_of
 from typer.testing import CliRunner
 
 from berdseye.annotation.batches.progress import batch_progress
-from berdseye.annotation.batches.stored import Batch, Item, Plan, create_batch
+from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.attribution import assign, misplaced
 from berdseye.annotation.label_studio.batch_projects import Sent, receive_batches, send_batch
@@ -16,7 +16,7 @@ from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
 from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
@@ -27,7 +27,7 @@ ADMIN = "admin@berdseye.local"
 
 @pytest.fixture
 def batch(judgments: Judgments, people: list[Annotator]) -> Batch:
-    plan = Plan(f"b-{uuid4().hex[:6]}", people=(people[0].name,))
+    plan = BatchPlan(f"b-{uuid4().hex[:6]}", people=(people[0].name,))
     return create_batch(judgments, plan, [Item(pair(number)) for number in range(3)])
 
 
@@ -59,7 +59,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     ana = people[0]
     judge_all(connection, sent, admin_of(connection))
     (received,) = receive_batches(judgments, connection, [batch])
-    assert received.report == Report(pulled_new=3)
+    assert received.report == ExchangeReport(pulled_new=3)
     (warning,) = received.report.warnings
     assert warning.startswith(
         f"3 judgments in the project of {ana.name} were made as {ADMIN}. They are kept under that name."
@@ -88,10 +88,10 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
 
     # The next exchange makes the annotations hers there too, and then both sides are quiet.
     (exchanged,) = send_batch(judgments, connection, batch)
-    assert exchanged.report == Report(annotations_created=3, annotations_deleted=3)
+    assert exchanged.report == ExchangeReport(annotations_created=3, annotations_deleted=3)
     assert {a.user for t in all_tasks(connection, sent.project.id) for a in t.annotations} == {user_of(connection, ana)}
     assert not find_drift(judgments, connection, sent.project)
-    assert send_batch(judgments, connection, batch)[0].report == Report()
+    assert send_batch(judgments, connection, batch)[0].report == ExchangeReport()
     assert list(present(judgments)) == [ana.name]
 
 
@@ -127,7 +127,7 @@ def test_several_accounts_are_told_apart_and_a_shared_project_needs_a_name(
     with pytest.raises(BadInputError, match="no project of their own"):
         assign(judgments, batch, zoe, None, "Lea")
 
-    shared = create_batch(judgments, Plan(f"b-{uuid4().hex[:6]}"), [Item(pair(7))])
+    shared = create_batch(judgments, BatchPlan(f"b-{uuid4().hex[:6]}"), [Item(pair(7))])
     (for_anyone,) = send_batch(judgments, connection, shared)
     annotate(connection, all_tasks(connection, for_anyone.project.id)[0], admin_of(connection), Word("unsure", ""))
     assert receive_batches(judgments, connection, [shared])[0].report.warnings == (), "it was for anyone"
@@ -165,7 +165,7 @@ def test_a_judgment_that_another_account_changed_is_warned_of(
     assert receive_batches(judgments, connection, [batch])[0].report.warnings == ()
     change(connection, number, Word("unsure", "changed"))  # by the admin's token, as the admin's browser would
     (received,) = receive_batches(judgments, connection, [batch])
-    assert received.report == Report(pulled_changed=1)
+    assert received.report == ExchangeReport(pulled_changed=1)
     (warning,) = received.report.warnings
     assert f"the judgment of {ana.name} was changed in Label Studio by {ADMIN}" in warning
 

@@ -15,12 +15,12 @@ from berdseye.annotation.label_studio.project import Project, find_or_create, pr
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]
-NOTHING = Report()
+NOTHING = ExchangeReport()
 SUPPORTS, UNSURE = Word("supports", ""), Word("unsure", "on reflection")
 
 
@@ -67,7 +67,7 @@ def test_another_detector_adds_its_predictions_and_is_the_one_shown(
     keys = make_pairs(3)
     push(judgments, connection, project, keys, dict.fromkeys(keys, (0.9, True)), "first")
     again = push(judgments, connection, project, keys, dict.fromkeys(keys, (0.8, True)), "second")
-    assert again == Report(predictions=3)
+    assert again == ExchangeReport(predictions=3)
     assert project_by_id(connection, project.id).model_version == "second"
 
 
@@ -83,7 +83,7 @@ def test_changes_and_withdrawals_here_arrive_there(
 
     report = sync(judgments, connection, project)
 
-    assert report == Report(annotations_created=1, annotations_updated=1, annotations_deleted=1)
+    assert report == ExchangeReport(annotations_created=1, annotations_updated=1, annotations_deleted=1)
     assert held_there(connection, project) == held_here(judgments)
     assert waiting(judgments) == 0
     assert sync(judgments, connection, project) == NOTHING
@@ -95,7 +95,7 @@ def test_an_undone_withdrawal_is_sent_again(
     judgments.withdraw(people[0], keys[0], source="annotate")
     sync(judgments, connection, project)
     assert judgments.undo(people[0]) == keys[0]
-    assert sync(judgments, connection, project) == Report(annotations_created=1)
+    assert sync(judgments, connection, project) == ExchangeReport(annotations_created=1)
     assert held_there(connection, project) == held_here(judgments)
 
 
@@ -110,7 +110,7 @@ def test_what_people_do_there_arrives_here_once(
 
     report = pull(judgments, connection, project)
 
-    assert report == Report(pulled_new=1, pulled_changed=1, pulled_withdrawn=1)
+    assert report == ExchangeReport(pulled_new=1, pulled_changed=1, pulled_withdrawn=1)
     assert held_here(judgments) == held_there(connection, project)
     version = judgments.version()
     assert sync(judgments, connection, project) == NOTHING
@@ -130,7 +130,7 @@ def test_someone_who_annotates_only_there_becomes_an_annotator(
     # What this person says here goes to that same user.
     judgments.judge(person, keys[1], "supports", source="annotate")
     judgments.judge(person, keys[2], "supports", source="annotate")
-    assert sync(judgments, connection, project) == Report(annotations_created=1, annotations_updated=1)
+    assert sync(judgments, connection, project) == ExchangeReport(annotations_created=1, annotations_updated=1)
     task = task_of(connection, project, keys[1])
     assert [a.word for a in task.annotations if a.user == made.id] == [SUPPORTS]
 
@@ -143,7 +143,7 @@ def test_a_skip_there_is_no_verdict(
     connection.client.annotations.create(id=task.id, result=[], completed_by=user, was_cancelled=True)
     assert pull(judgments, connection, project) == NOTHING
     judgments.judge(people[1], keys[1], "supports", source="annotate")
-    assert sync(judgments, connection, project) == Report(annotations_updated=1)
+    assert sync(judgments, connection, project) == ExchangeReport(annotations_updated=1)
     assert held_there(connection, project) == held_here(judgments)
 
 
@@ -206,9 +206,9 @@ def test_an_id_used_again_does_not_hide_a_second_deletion(
     for _ in range(2):
         task = task_of(connection, project, keys[2])
         connection.client.annotations.delete(id=task.annotations[0].id)
-        assert pull(judgments, connection, project) == Report(pulled_withdrawn=1)
+        assert pull(judgments, connection, project) == ExchangeReport(pulled_withdrawn=1)
         annotate(connection, task, user, SUPPORTS)
-        assert pull(judgments, connection, project) == Report(pulled_new=1)
+        assert pull(judgments, connection, project) == ExchangeReport(pulled_new=1)
     assert held_here(judgments) == held_there(connection, project)
 
 
@@ -216,7 +216,7 @@ def test_a_skip_here_withdraws_there(
     judgments: Judgments, people: list[Annotator], keys: list[str], connection: Connection, project: Project
 ) -> None:
     judgments.skip(people[0], keys[1], source="annotate")
-    assert sync(judgments, connection, project) == Report(annotations_deleted=1)
+    assert sync(judgments, connection, project) == ExchangeReport(annotations_deleted=1)
     assert held_there(connection, project) == held_here(judgments)
 
 
@@ -225,10 +225,10 @@ def test_a_task_deleted_there_comes_back_with_its_annotations(
 ) -> None:
     before = held_here(judgments)
     connection.client.tasks.delete(id=str(task_of(connection, project, keys[0]).id))
-    assert pull(judgments, connection, project) == Report(tasks_gone=1)
+    assert pull(judgments, connection, project) == ExchangeReport(tasks_gone=1)
     assert pull(judgments, connection, project) == NOTHING, "only a whole reading tells"
     assert held_here(judgments) == before
-    assert push(judgments, connection, project, keys) == Report(tasks_created=1, annotations_created=2)
+    assert push(judgments, connection, project, keys) == ExchangeReport(tasks_created=1, annotations_created=2)
     assert held_there(connection, project) == before
 
 
@@ -237,7 +237,7 @@ def test_a_task_deleted_there_and_a_judgment_withdrawn_here_settle(
 ) -> None:
     connection.client.tasks.delete(id=str(task_of(connection, project, keys[0]).id))
     judgments.withdraw(people[1], keys[0], source="annotate")
-    assert push(judgments, connection, project, keys) == Report(tasks_created=1, annotations_created=1)
+    assert push(judgments, connection, project, keys) == ExchangeReport(tasks_created=1, annotations_created=1)
     assert waiting(judgments) == 0
     assert held_there(connection, project) == held_here(judgments)
 
@@ -250,7 +250,7 @@ def test_duplicate_tasks_become_one_and_nothing_is_lost(
     connection.client.projects.import_tasks(
         project.id, request=[{"data": dict(original.data), "annotations": [said]}, {"data": dict(original.data)}]
     )
-    assert sync(judgments, connection, project, keys) == Report(pulled_new=1)
+    assert sync(judgments, connection, project, keys) == ExchangeReport(pulled_new=1)
     assert len(all_tasks(connection, project.id)) == 3
     assert held_there(connection, project) == held_here(judgments)
     assert ("unsure", "on reflection") in held_here(judgments).values()
@@ -276,7 +276,7 @@ def test_tasks_of_others_in_the_project_are_left_alone(
     )
     report = sync(judgments, connection, project, keys)
     assert [problem for problem in report.problems if "ext_id" in problem]
-    assert report == Report(problems=report.problems)
+    assert report == ExchangeReport(problems=report.problems)
 
 
 def test_the_project_is_found_by_its_title(connection: Connection, project: Project) -> None:
@@ -284,7 +284,7 @@ def test_the_project_is_found_by_its_title(connection: Connection, project: Proj
 
 
 def test_the_report_is_one_line() -> None:
-    report = Report(tasks_created=2) + Report(conflicts=1, problems=("first", "first"))
+    report = ExchangeReport(tasks_created=2) + ExchangeReport(conflicts=1, problems=("first", "first"))
     assert "2 tasks" in str(report)
     assert "first" in str(report)
     assert "\n" not in str(report)

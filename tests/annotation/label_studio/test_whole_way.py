@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from there import pair
 from typer.testing import CliRunner
 
-from berdseye.annotation.batches.stored import Item, Plan, create_batch
+from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.server import ADMIN_EMAIL
@@ -81,7 +81,7 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     judgments = Judgments.open(workspace.judgments_url)
     mark = uuid4().hex[:6]
     ana, name = f"Ana {mark}", f"batch-{mark}"
-    create_batch(judgments, Plan(name, people=(ana,)), [Item(pair(100 + number)) for number in range(3)])
+    create_batch(judgments, BatchPlan(name, people=(ana,)), [Item(pair(100 + number)) for number in range(3)])
     keys = [pair(100 + number).key for number in range(3)]
     assert "sent 3 tasks" in run(workspace, "label-studio", "send", name)
 

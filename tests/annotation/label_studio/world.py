@@ -15,7 +15,7 @@ from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks, raw_tasks
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 
 Where = tuple[str, int]
 """A pair and an annotator's id."""
@@ -112,7 +112,7 @@ class World:
             report = sync(self.judgments, self.connection, self.project, self.keys, self.labels, VERSION)
             self.sync_seconds = time.monotonic() - began
             assert not report.problems, report
-            quiet = quiet + 1 if report == Report() else 0
+            quiet = quiet + 1 if report == ExchangeReport() else 0
             if quiet == 2:
                 self._open.clear()
                 return number

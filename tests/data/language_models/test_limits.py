@@ -9,7 +9,7 @@ import pytest
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.language_models.api import ApiModel, Pace
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.workspace import Workspace
 from tests.data.language_models.cache_writer import ECHO
 from tests.data.language_models.chat_server import Reply, completion, last_words

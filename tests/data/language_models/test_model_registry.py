@@ -5,7 +5,7 @@ import pytest
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.language_models.api import ApiModel, Price
 from berdseye.data.language_models.local import LocalModel
-from berdseye.data.language_models.registry import open_language_model
+from berdseye.data.language_models.model_registry import open_language_model
 from berdseye.data.workspace import Workspace
 
 

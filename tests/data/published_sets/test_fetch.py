@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from home_server import home
 
-from berdseye.data.datasets.fetching import Missing, Report, fetch
-from berdseye.data.datasets.published import SETS, Part, named_sets
+from berdseye.data.datasets.fetching import FetchReport, Missing, fetch
+from berdseye.data.datasets.published import SETS, PublishedPart, named_sets
 from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.labels import LabelStore
@@ -21,7 +21,7 @@ from berdseye.evaluation.published import published
 def test_berds_from_copies(workspace: Workspace, shared_data: Path) -> None:
     """BERDS, Table 1: 250, 258 and 294 development questions; the copies are the released files, hash for hash."""
     done = list(fetch(workspace, "berds", shared_data))
-    added = [d for d in done if isinstance(d, Report)]
+    added = [d for d in done if isinstance(d, FetchReport)]
     assert [(d.dataset, d.counts, d.notes) for d in added] == [
         ("berds-arguana-dev", "250 questions, as published", ()),
         ("berds-kialo-dev", "258 questions, as published", ()),
@@ -45,7 +45,7 @@ def test_the_expected_counts_of_berds_are_those_of_the_paper() -> None:
 
 def test_perspectrum_from_copies(workspace: Workspace, shared_data: Path) -> None:
     """907 claims: 541, 139 and 227 (Chen et al., 2019)."""
-    done = [d for d in fetch(workspace, "perspectrum", shared_data) if isinstance(d, Report)]
+    done = [d for d in fetch(workspace, "perspectrum", shared_data) if isinstance(d, FetchReport)]
     assert [d.counts for d in done] == [f"{n} claims, as published" for n in (541, 139, 227)]
     assert {q.id for q in load_dataset(workspace, "perspectrum-dev")}.isdisjoint(
         q.id for q in load_dataset(workspace, "perspectrum-test")
@@ -55,7 +55,7 @@ def test_perspectrum_from_copies(workspace: Workspace, shared_data: Path) -> Non
 def test_pir_from_copies_of_the_demo(workspace: Workspace, shared_data: Path) -> None:
     """The demo is a part of the tasks, which is told."""
     (done,) = fetch(workspace, "pir-ambigqa", shared_data)
-    assert isinstance(done, Report)
+    assert isinstance(done, FetchReport)
     assert done.counts == "100 queries (864 are published); 500 passages (864 are published)"
     task = json.loads((shared_data / "pir" / "ambigqa.json").read_text(encoding="utf-8"))
     pair = Pair(task["corpus"][task["key_ref"]["0"][0]], task["perspectives"][0])
@@ -65,7 +65,7 @@ def test_pir_from_copies_of_the_demo(workspace: Workspace, shared_data: Path) ->
 def test_a_copy_that_is_not_the_published_file_is_told(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "kialo.jsonl").write_text('{"org_id": 1, "org_q": "Why?", "perspectives": ["A.", "B."]}\n')
     done = next(fetch(workspace, "berds-kialo", tmp_path))
-    assert isinstance(done, Report)
+    assert isinstance(done, FetchReport)
     assert done.counts == "1 questions (258 are published)"
     assert "not the published file" in done.notes[0]
 
@@ -74,11 +74,11 @@ def test_the_hub_s_test_questions_as_rows_or_parquet(workspace: Workspace, tmp_p
     """Either form is read, and a later fetch of the other takes its place."""
     row = {"id": 0, "question": "Why?", "type": "binary", "perspectives": ["A.", "B."]}
     (tmp_path / "kialo_test.jsonl").write_text(json.dumps(row))
-    assert [type(d) for d in fetch(workspace, "berds-kialo", tmp_path)] == [Report, Missing]
+    assert [type(d) for d in fetch(workspace, "berds-kialo", tmp_path)] == [FetchReport, Missing]
     (tmp_path / "kialo_test.jsonl").unlink()
     pq.write_table(pa.Table.from_pylist([row, {**row, "id": 1}]), tmp_path / "kialo_test.parquet")
     (done, _) = fetch(workspace, "berds-kialo", tmp_path, replace=True)
-    assert isinstance(done, Report)
+    assert isinstance(done, FetchReport)
     assert done.counts == "2 questions (774 are published)"
     assert [p.name for p in (workspace.downloads_folder / "berds-kialo").iterdir()] == ["kialo_test.parquet"]
 
@@ -87,7 +87,7 @@ def test_debateqa_from_copies(workspace: Workspace, tmp_path: Path) -> None:
     answers = [{"point_of_view": "Yes", "explanation": "Because."}, {"point_of_view": "No", "explanation": "But."}]
     (tmp_path / "test.jsonl").write_text(json.dumps({"id": 5, "question": "Is it?", "partial_answers": answers}))
     done, missing = fetch(workspace, "debateqa", tmp_path)
-    assert isinstance(done, Report)
+    assert isinstance(done, FetchReport)
     assert isinstance(missing, Missing)
     assert done.counts == "1 questions (1,000 are published); 2 partial answers"
     (question,) = load_dataset(workspace, "debateqa-test")
@@ -100,7 +100,7 @@ def test_dmerit_is_downloaded_by_hand(workspace: Workspace, tmp_path: Path) -> N
     (tmp_path / "corpus.jsonl").write_text('{"id": "a", "text": "A text."}\n{"id": "b", "text": "Another."}\n')
     (tmp_path / "queries.jsonl").write_text('{"id": "q", "query": "names", "relevant": ["a", "b"]}\n')
     (done,) = fetch(workspace, "dmerit", tmp_path)
-    assert isinstance(done, Report)
+    assert isinstance(done, FetchReport)
     assert done.counts.startswith("1 queries (1,196 are published); 2 relevant passages (60,333 are published)")
     assert [q.text for q in load_dataset(workspace, "dmerit")] == ["names"]
 
@@ -148,14 +148,14 @@ def test_a_task_is_fetched_from_its_home(
         for name, held in rows.items():
             server.files[f"/{name}"] = "\n".join(map(json.dumps, held)).encode()
         files = tuple(f._replace(url=f"{server.address}/{f.path}") for f in part.files)
-        monkeypatch.setitem(SETS, "pir-ambigqa", (Part(part.dataset, files, part.read, part.local),))
+        monkeypatch.setitem(SETS, "pir-ambigqa", (PublishedPart(part.dataset, files, part.read, part.local),))
         (done,) = fetch(workspace, "pir-ambigqa")
-        assert isinstance(done, Report)
+        assert isinstance(done, FetchReport)
         assert done.counts.startswith("2 queries (864 are published); 2 passages")
         assert len(done.notes) == 3
         assert "recorded; it was not known before" in done.notes[0]
         (again,) = fetch(workspace, "pir-ambigqa", replace=True)
-        assert isinstance(again, Report)
+        assert isinstance(again, FetchReport)
         assert again.notes == ()
     assert capsys.readouterr().out == ""
     assert [q.text for q in load_dataset(workspace, "pir-ambigqa")] == ["r"]

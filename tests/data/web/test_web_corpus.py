@@ -14,8 +14,8 @@ from berdseye.data.records import Perspective, Question
 from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.pipeline import search
-from berdseye.retrieval.protocol import Surroundings
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext
 from berdseye.retrieval.running import run_pipeline
 
 QUESTION = "Should cities ban cars?"
@@ -56,7 +56,7 @@ def test_expanded_queries_share_the_question_s_pages(web: Site, workspace: Works
     (workspace.folder / "views.jsonl").write_text(
         f'{{"question": "{QUESTION}", "perspectives": ["Trams carry more people.", "Elephants walk far."]}}\n'
     )
-    expanded = parse_pipeline("expand(views.jsonl) >> bm25", Surroundings(workspace))
+    expanded = parse_pipeline("expand(views.jsonl) >> bm25", PipelineContext(workspace))
     ids, _ = search(open_corpus(workspace, "web"), expanded, [QUESTION], 3)
     assert (ids >= 0).sum() >= 2
     assert web.asked("/0") == 1

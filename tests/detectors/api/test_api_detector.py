@@ -11,9 +11,9 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
 from berdseye.detectors.prompts import MOST_CHARACTERS
-from berdseye.detectors.registry import parse_detector
 from tests.data.language_models.chat_server import Reply, completion, last_words, refusal
 from tests.data.language_models.serving import Serving
 

@@ -11,7 +11,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassificati
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.records import Pair
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 
 LABELS = {0: "contradiction", 1: "Entailment", 2: "neutral"}
 PAIRS = [

@@ -11,9 +11,9 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.records import Pair
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.local.answers import spellings
 from berdseye.detectors.prompts import PASSAGE, PERSPECTIVE, detection_prompt
-from berdseye.detectors.registry import parse_detector
 
 PAIRS = [
     Pair("zoos are good", "zoos should be banned"),

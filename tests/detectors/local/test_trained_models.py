@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BertForSequenceCla
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import finish
 
 PAIRS = [Pair("zoos are good", "zoos should be banned", "trams"), Pair("the cars of cities", "cars are bad")]

@@ -8,9 +8,9 @@ from made_training import made_pairs, made_set
 
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.ensemble import STACK_FILE
-from berdseye.detectors.registry import parse_detector
-from berdseye.detectors.training.training import Plan, train_detector
+from berdseye.detectors.training.training import TrainingPlan, train_detector
 
 PAIRS = [p.pair for p in made_pairs()]
 
@@ -29,7 +29,7 @@ def test_the_mean_is_that_of_its_parts_and_its_name_parses_back() -> None:
 
 
 def test_a_stack_learns_which_detector_to_trust(workspace: Workspace) -> None:
-    plan = Plan("stacked", "both", ("random", "embedded"))
+    plan = TrainingPlan("stacked", "both", ("random", "embedded"))
     made = train_detector(workspace, plan, made_set(24))
     assert made.detector == "stacked(both)"
     weighed = made.card["coefficients"]
@@ -42,7 +42,7 @@ def test_a_stack_learns_which_detector_to_trust(workspace: Workspace) -> None:
 
 
 def test_a_stack_over_another_version_is_stale_and_a_broken_one_unavailable(workspace: Workspace) -> None:
-    folder = train_detector(workspace, Plan("stacked", "both", ("random", "embedded")), made_set()).folder
+    folder = train_detector(workspace, TrainingPlan("stacked", "both", ("random", "embedded")), made_set()).folder
     held = json.loads((folder / STACK_FILE).read_text())
     (folder / STACK_FILE).write_text(json.dumps(held | {"versions": ["1", held["versions"][1]]}))
     with pytest.raises(StaleError, match="'random' has changed"):

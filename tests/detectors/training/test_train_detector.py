@@ -14,13 +14,13 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.quality import quality
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.trained import find_trained, list_trained
 from berdseye.detectors.training.cards import read_curve
 from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.loop import CHECKPOINTS, GRID, Settings
-from berdseye.detectors.training.training import Plan, train_detector
+from berdseye.detectors.training.training import TrainingPlan, train_detector
 from berdseye.retrieval.encoders.cross import SegmentHead, open_saved
 
 SHORT = Settings(learning_rate=5e-3, epochs=2, max_length=64, batch=8, evaluations=1, patience=9)
@@ -44,7 +44,7 @@ def killed_at(step: int) -> Callable[..., None]:
 
 
 def test_a_head_is_trained_measured_and_found(workspace: Workspace) -> None:
-    made = train_detector(workspace, Plan("head", "mine"), made_set())
+    made = train_detector(workspace, TrainingPlan("head", "mine"), made_set())
     assert set(made.card) >= KEYS
     assert [t.detector for t in list_trained(workspace)] == [made.detector] == ["embedded(mine)"]
     detector = parse_detector(made.detector, workspace)
@@ -54,23 +54,23 @@ def test_a_head_is_trained_measured_and_found(workspace: Workspace) -> None:
     found = quality(truth(test), detector.predict([p.pair for p in test]), detector.threshold)
     assert made.card["test"]["auroc"] == pytest.approx(found.auroc, abs=1e-5)
     assert made.card["splits"]["train"] == {"pairs": 32, "positives": 8, "questions": 4}
-    further = train_detector(workspace, Plan("head", "further", ("embedded(mine)",)), made_set())
+    further = train_detector(workspace, TrainingPlan("head", "further", ("embedded(mine)",)), made_set())
     assert further.card["start"] == detector.version
     with pytest.raises(BadInputError, match="There is a detector 'mine' already"):
-        train_detector(workspace, Plan("head", "mine"), made_set())
+        train_detector(workspace, TrainingPlan("head", "mine"), made_set())
 
 
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (Plan("crossencoder", "x"), "trained from one model"),
-        (Plan("stacked", "x", ("embedded",)), "two detectors or more"),
-        (Plan("head", "x", ("random",)), "cannot start from 'random'"),
-        (Plan("head", "x", search="grid"), "nothing to search for"),
-        (Plan("head", "../x"), "cannot be the name"),
+        (TrainingPlan("crossencoder", "x"), "trained from one model"),
+        (TrainingPlan("stacked", "x", ("embedded",)), "two detectors or more"),
+        (TrainingPlan("head", "x", ("random",)), "cannot start from 'random'"),
+        (TrainingPlan("head", "x", search="grid"), "nothing to search for"),
+        (TrainingPlan("head", "../x"), "cannot be the name"),
     ],
 )
-def test_plans_that_cannot_be_are_refused(workspace: Workspace, plan: Plan, message: str) -> None:
+def test_plans_that_cannot_be_are_refused(workspace: Workspace, plan: TrainingPlan, message: str) -> None:
     with pytest.raises(BadInputError, match=message):
         train_detector(workspace, plan, made_set())
     assert list_trained(workspace) == []
@@ -83,7 +83,7 @@ def test_settings_out_of_range_are_refused() -> None:
 
 def test_a_cross_encoder_learns_and_answers_as_its_card_says(workspace: Workspace, tmp_path: Path) -> None:
     base = tiny_models.classifying_bert(tmp_path / "base", labels=3)  # its head is made anew
-    made = train_detector(workspace, Plan("crossencoder", "mine", (str(base),), SHORT), made_set())
+    made = train_detector(workspace, TrainingPlan("crossencoder", "mine", (str(base),), SHORT), made_set())
     assert set(made.card) >= KEYS | {"temperature", "title", "max_length", "settings", "curve"}
     points = read_curve(made.folder)
     assert [p.step for p in points] == [4, 8]
@@ -104,7 +104,7 @@ def test_a_cross_encoder_learns_and_answers_as_its_card_says(workspace: Workspac
 
 def test_an_embedding_model_becomes_a_cross_encoder_that_is_read_back(workspace: Workspace, tmp_path: Path) -> None:
     base = tiny_models.roberta(tmp_path / "base")
-    made = train_detector(workspace, Plan("crossencoder", "mine", (str(base),), SHORT), made_set())
+    made = train_detector(workspace, TrainingPlan("crossencoder", "mine", (str(base),), SHORT), made_set())
     model = open_saved(made.folder / "model")
     assert isinstance(model[1], SegmentHead)
     assert model[1].out.weight.count_nonzero() > 0
@@ -119,7 +119,7 @@ def test_an_embedding_model_becomes_a_cross_encoder_that_is_read_back(workspace:
 
 def test_a_killed_training_goes_on_to_the_same_end(workspace: Workspace, tmp_path: Path) -> None:
     base = str(tiny_models.classifying_bert(tmp_path / "base"))
-    plan = Plan("crossencoder", "killed", (base,), SHORT)
+    plan = TrainingPlan("crossencoder", "killed", (base,), SHORT)
     with pytest.raises(KilledError):
         train_detector(workspace, plan, made_set(), progress=killed_at(6))
     folder = workspace.detectors_folder / "killed"
@@ -128,7 +128,7 @@ def test_a_killed_training_goes_on_to_the_same_end(workspace: Workspace, tmp_pat
     (checkpoints,) = folder.glob(f"trials/*/{CHECKPOINTS}")
     (checkpoints / "checkpoint-6").mkdir()  # one that was being written
     with pytest.raises(BadInputError, match="begun with other data or settings"):
-        train_detector(workspace, Plan("crossencoder", "killed", (base,), Settings(seed=1)), made_set())
+        train_detector(workspace, TrainingPlan("crossencoder", "killed", (base,), Settings(seed=1)), made_set())
     steps: list[int] = []
 
     def counting(done: int, what: str, total: int | None = None, /) -> None:
@@ -138,7 +138,7 @@ def test_a_killed_training_goes_on_to_the_same_end(workspace: Workspace, tmp_pat
 
     resumed = train_detector(workspace, plan, made_set(), progress=counting)
     assert steps == [5, 6, 7, 8]
-    whole = train_detector(workspace, Plan("crossencoder", "whole", (base,), SHORT), made_set())
+    whole = train_detector(workspace, TrainingPlan("crossencoder", "whole", (base,), SHORT), made_set())
     assert [p.step for p in read_curve(resumed.folder)] == [4, 8]
     for key in ("temperature", "threshold", "dev", "test"):
         assert resumed.card[key] == whole.card[key], key
@@ -151,13 +151,13 @@ def test_a_full_disk_leaves_nothing_finished(workspace: Workspace, tmp_path: Pat
 
     base = str(tiny_models.classifying_bert(tmp_path / "base"))
     with pytest.raises(UnavailableError, match=r"No space left on device.*the same command"):
-        train_detector(workspace, Plan("crossencoder", "full", (base,), SHORT), made_set(), progress=full)
+        train_detector(workspace, TrainingPlan("crossencoder", "full", (base,), SHORT), made_set(), progress=full)
     assert list_trained(workspace) == []
 
 
 def test_a_search_goes_on_after_a_kill_and_keeps_the_best(workspace: Workspace, tmp_path: Path) -> None:
     base = str(tiny_models.classifying_bert(tmp_path / "base"))
-    plan = Plan("crossencoder", "sought", (base,), SHORT, "grid", 2)
+    plan = TrainingPlan("crossencoder", "sought", (base,), SHORT, "grid", 2)
     told: list[str] = []
 
     def progress(done: int, what: str, total: int | None = None, /) -> None:
@@ -184,7 +184,9 @@ def test_a_teacher_labels_pairs_nobody_labelled(workspace: Workspace) -> None:
     more = [LabelledPair(Pair(f"{word} trams of zoo", "zoos should be banned"), False, "New?") for word in "abcdef"]
     asked = made_set().test[0]
     unlabelled = [*more, asked._replace(pair=asked.pair._replace(passage="another"))]
-    made = train_detector(workspace, Plan("head", "small", teacher="embedded"), made_set(), unlabelled=unlabelled)
+    made = train_detector(
+        workspace, TrainingPlan("head", "small", teacher="embedded"), made_set(), unlabelled=unlabelled
+    )
     assert made.card["teacher"] == "embedded"
     assert made.card["splits"]["train"]["pairs"] == 32 + 6
     assert (made.card["unlabelled"], made.card["unlabelled_left_out"]) == (6, 1)
@@ -194,13 +196,13 @@ def test_a_teacher_labels_pairs_nobody_labelled(workspace: Workspace) -> None:
     pairs = [p.pair for p in made_pairs()]
     np.testing.assert_allclose(student.predict(pairs), teacher.predict(pairs), atol=1e-3)
     with pytest.raises(BadInputError, match="need a teacher"):
-        train_detector(workspace, Plan("head", "other"), made_set(), unlabelled=unlabelled)
+        train_detector(workspace, TrainingPlan("head", "other"), made_set(), unlabelled=unlabelled)
 
 
 def test_an_adapter_learns_to_answer_and_is_read_as_it_was_trained(workspace: Workspace, tmp_path: Path) -> None:
     base = yes_no_model(tmp_path / "base")
     settings = Settings(learning_rate=1e-2, epochs=1, max_length=320, batch=8, evaluations=1, rank=4)
-    made = train_detector(workspace, Plan("lora", "mine", (str(base),), settings), made_set())
+    made = train_detector(workspace, TrainingPlan("lora", "mine", (str(base),), settings), made_set())
     held = json.loads((made.folder / "model" / "adapter_config.json").read_text())
     assert (held["peft_type"], held["r"]) == ("LORA", 4)
     detector = parse_detector("lora(mine)", workspace)

@@ -9,7 +9,7 @@ from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answering.asking import Asker
 from berdseye.evaluation.answering.chunks import ChunkSource
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from tests.data.language_models.scripted import ScriptedModel
 
 DOCUMENTS = {

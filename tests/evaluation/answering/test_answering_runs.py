@@ -22,7 +22,7 @@ from berdseye.data.language_models.local import LocalModel
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answering.asking import Sampling
-from berdseye.evaluation.answering.running import Plan, answer_dataset, load_read
+from berdseye.evaluation.answering.running import AnsweringPlan, answer_dataset, load_read
 from berdseye.evaluation.answering.styles import STYLES
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words
 from tests.data.web.web_servers import Site, plain, quick, search_results, serving, status
@@ -54,7 +54,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
 def test_a_set_tells_all_that_made_it(workspace: Workspace, server: ChatServer) -> None:
     corpus = documents(workspace)
     asked(workspace)
-    plan = Plan("react", STYLES["detailed"], Sampling(64, 0.5, 7), "web", "bm25", 1, 500, 2)
+    plan = AnsweringPlan("react", STYLES["detailed"], Sampling(64, 0.5, 7), "web", "bm25", 1, 500, 2)
     made = answer_dataset(workspace, "made", MODEL, plan)
     settings = made.settings
     expected = {
@@ -78,12 +78,12 @@ def test_a_set_tells_all_that_made_it(workspace: Workspace, server: ChatServer) 
 
 def test_the_same_settings_are_the_same_set_and_cost_nothing(workspace: Workspace, server: ChatServer) -> None:
     asked(workspace)
-    first = answer_dataset(workspace, "made", MODEL, Plan())
-    again = answer_dataset(workspace, "made", MODEL, Plan())
+    first = answer_dataset(workspace, "made", MODEL, AnsweringPlan())
+    again = answer_dataset(workspace, "made", MODEL, AnsweringPlan())
     assert (again.name, again.settings) == (first.name, first.settings)
     assert len(server.requests) == 2
-    longer = answer_dataset(workspace, "made", MODEL, Plan(sampling=Sampling(max_tokens=600)))
-    limited = answer_dataset(workspace, "made", MODEL, Plan(), limit=1)
+    longer = answer_dataset(workspace, "made", MODEL, AnsweringPlan(sampling=Sampling(max_tokens=600)))
+    limited = answer_dataset(workspace, "made", MODEL, AnsweringPlan(), limit=1)
     assert len({m.name for m in list_answers(workspace)}) == 3
     assert (longer.answers, limited.answers) == (2, 1)
 
@@ -94,27 +94,29 @@ def test_a_price_is_counted(workspace: Workspace, server: ChatServer) -> None:
     priced = Workspace.open(workspace.folder)
     asked(priced)
     # Two answers of 100 tokens in at $10 a million, and 5 out at $100 a million.
-    assert answer_dataset(priced, "made", MODEL, Plan()).settings["cost"] == pytest.approx(2 * (0.001 + 0.0005))
+    assert answer_dataset(priced, "made", MODEL, AnsweringPlan()).settings["cost"] == pytest.approx(
+        2 * (0.001 + 0.0005)
+    )
 
 
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (lambda: Plan("vanilla"), "needs a corpus"),
-        (lambda: Plan("plain", corpus="web"), "read no corpus"),
-        (lambda: Plan("plain", trusted_only=True), "read no corpus"),
-        (lambda: Plan("agent", corpus="web"), "Unknown strategy 'agent'"),
-        (lambda: Plan(sampling=Sampling(max_tokens=0)), "0 tokens"),
-        (lambda: Plan(sampling=Sampling(temperature=3)), "temperature 3"),
-        (lambda: Plan("vanilla", corpus="web", day="2025-01-01"), "same on all days"),
-        (lambda: Plan("vanilla", corpus="wob"), "Did you mean web"),
-        (lambda: Plan("vanilla", corpus="web", pipeline="bm52"), "bm25"),
-        (lambda: Plan("vanilla", corpus="web", chunks=0), "0 chunks"),
-        (lambda: Plan("react", corpus="web", retrievals=0), "0 retrievals"),
+        (lambda: AnsweringPlan("vanilla"), "needs a corpus"),
+        (lambda: AnsweringPlan("plain", corpus="web"), "read no corpus"),
+        (lambda: AnsweringPlan("plain", trusted_only=True), "read no corpus"),
+        (lambda: AnsweringPlan("agent", corpus="web"), "Unknown strategy 'agent'"),
+        (lambda: AnsweringPlan(sampling=Sampling(max_tokens=0)), "0 tokens"),
+        (lambda: AnsweringPlan(sampling=Sampling(temperature=3)), "temperature 3"),
+        (lambda: AnsweringPlan("vanilla", corpus="web", day="2025-01-01"), "same on all days"),
+        (lambda: AnsweringPlan("vanilla", corpus="wob"), "Did you mean web"),
+        (lambda: AnsweringPlan("vanilla", corpus="web", pipeline="bm52"), "bm25"),
+        (lambda: AnsweringPlan("vanilla", corpus="web", chunks=0), "0 chunks"),
+        (lambda: AnsweringPlan("react", corpus="web", retrievals=0), "0 retrievals"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_asked(
-    workspace: Workspace, server: ChatServer, plan: Callable[[], Plan], said: str
+    workspace: Workspace, server: ChatServer, plan: Callable[[], AnsweringPlan], said: str
 ) -> None:
     documents(workspace)
     asked(workspace)
@@ -130,7 +132,7 @@ def test_trust_needs_addresses(workspace: Workspace) -> None:
     source.write_text('{"text": "Zoos protect."}\n')
     add_corpus(workspace, "bare", source)
     with pytest.raises(BadInputError, match="have no addresses"):
-        answer_dataset(workspace, "made", MODEL, Plan("vanilla", corpus="bare", trusted_only=True))
+        answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="bare", trusted_only=True))
 
 
 def test_a_killed_run_goes_on_where_it_stopped(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +151,7 @@ def test_a_killed_run_goes_on_where_it_stopped(workspace: Workspace, monkeypatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         child = multiprocessing.get_context("fork").Process(
-            target=answer_dataset, args=(workspace, "made", MODEL, Plan()), daemon=True
+            target=answer_dataset, args=(workspace, "made", MODEL, AnsweringPlan()), daemon=True
         )
         child.start()
         cache, end = CompletionCache(workspace), time.monotonic() + 20
@@ -162,7 +164,7 @@ def test_a_killed_run_goes_on_where_it_stopped(workspace: Workspace, monkeypatch
         assert cache.spent().calls == 4
         assert list_answers(workspace) == [], "half a set is no set"
         before = len(server.requests)
-        made = answer_dataset(workspace, "made", MODEL, Plan())
+        made = answer_dataset(workspace, "made", MODEL, AnsweringPlan())
         assert len(server.requests) - before == 4, "the four that were kept are not asked for again"
     texts = load_answers(workspace, made.name).texts
     assert texts["0"] == f"Answer to {ZOOS}"
@@ -192,7 +194,7 @@ def test_the_web_is_read_in_chunks_of_its_pages(
 ) -> None:
     del server
     asked(workspace)
-    made = answer_dataset(workspace, "made", MODEL, Plan("vanilla", corpus="net"))
+    made = answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="net"))
     chunks = load_read(workspace, made.name)["0"].chunks
     # The first page is 40 x 22 and 60 x 17 characters in two paragraphs: one chunk; the second page is another one.
     assert sorted(len(c.text) for c in chunks) == [30 * 19 - 1, 40 * 22 - 1 + 1 + 60 * 17 - 1]
@@ -200,7 +202,7 @@ def test_the_web_is_read_in_chunks_of_its_pages(
     assert made.settings["answers_without_chunks"] == 1, "nothing is found on cars, which stops nobody"
     assert made.settings["day"] is not None
     web[0].replies["/search"] = status(500)
-    again = answer_dataset(workspace, "made", MODEL, Plan("vanilla", corpus="net"), limit=1)
+    again = answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="net"), limit=1)
     assert again.answers == 1, "what was found today is found again without a search"
 
 
@@ -209,7 +211,7 @@ def test_of_the_web_only_trusted_sites_are_fetched(
 ) -> None:
     del server
     asked(workspace)
-    made = answer_dataset(workspace, "made", MODEL, Plan("vanilla", corpus="net", trusted_only=True))
+    made = answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="net", trusted_only=True))
     assert made.settings["answers_without_chunks"] == 2, "loopback addresses stand under no trusted ending"
     engine, site = web
     assert "ac.*" in made.settings["trusted"]
@@ -222,7 +224,7 @@ def test_a_search_that_is_down_stops_the_run(workspace: Workspace, web: tuple[Si
     asked(workspace)
     web[0].replies["/search"] = status(500)
     with pytest.raises(UnavailableError):
-        answer_dataset(workspace, "made", MODEL, Plan("vanilla", corpus="net"))
+        answer_dataset(workspace, "made", MODEL, AnsweringPlan("vanilla", corpus="net"))
     assert server.requests == [], "no answer is written from nothing in its place"
 
 
@@ -230,7 +232,7 @@ def test_a_search_that_is_down_stops_the_run(workspace: Workspace, web: tuple[Si
 def test_a_real_model_answers_from_what_it_reads(workspace: Workspace, smollm: LocalModel) -> None:
     documents(workspace)
     save_dataset(workspace, "made", [Question("t", "made", "How many euros does a ticket cost?")])
-    plan = Plan("react", STYLES["basic"], Sampling(max_tokens=24), "web", retrievals=2, chunks=1)
+    plan = AnsweringPlan("react", STYLES["basic"], Sampling(max_tokens=24), "web", retrievals=2, chunks=1)
     made = answer_dataset(workspace, "made", smollm.name, plan)
     read = load_read(workspace, made.name)["t"]
     assert read.chunks[0].title == "cost"

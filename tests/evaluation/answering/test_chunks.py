@@ -11,7 +11,7 @@ from berdseye.data.corpora import Corpus, add_corpus, open_corpus
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answering.chunks import Chunk, ChunkSource
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 
 def corpus(workspace: Workspace, documents: dict[str, str], *, kind: str = "passages", words: int = 5) -> Corpus:

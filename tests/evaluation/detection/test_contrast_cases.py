@@ -8,7 +8,7 @@ from made_detectors import Made
 from sklearn.metrics import roc_auc_score
 
 from berdseye.data.texts.near_duplicates import near_duplicates
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.detection.contrast import (
     ALL,
     ALWAYS_PLAIN,

@@ -13,7 +13,7 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.thresholds import read_threshold, write_threshold
 from berdseye.detectors.trained import finish, new_folder
 from berdseye.evaluation.detection.errors import confident_mistakes, confusion_by, confusion_table, groupings

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.embedded import EmbeddedDetector, Logistic, Weights, shipped_weights
-from berdseye.detectors.registry import parse_detector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.evaluation.detection.learning_curve import ALL, RANDOM, UNCERTAIN, corrections_for_gain, learning_curve
 

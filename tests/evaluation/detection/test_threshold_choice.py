@@ -8,7 +8,7 @@ from made_detectors import Made, by_passage
 from berdseye.data.datasets.labelled_pairs import file_hash
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.thresholds import forget_threshold, write_threshold
 from berdseye.evaluation.detection.thresholds import choose_threshold
 

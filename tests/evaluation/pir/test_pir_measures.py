@@ -24,7 +24,7 @@ from berdseye.evaluation.pir.measures import (
     with_perspectives,
 )
 from berdseye.evaluation.pir.task_search import TaskSearch
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 
 def task(**changed: Any) -> PirTask:

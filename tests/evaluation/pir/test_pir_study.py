@@ -17,7 +17,7 @@ from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.studies.pir.paper import Setting
 from berdseye.evaluation.studies.pir.study import PARTS, pir_study
 from berdseye.evaluation.studies.result import StudyResult, Table, load_result, save_result
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 NOTEBOOK = "bm25(okapi-notebook)"
 

@@ -6,7 +6,7 @@ import pytest
 from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import load_run, run_name
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.measures import parse_measure
 from berdseye.evaluation.studies.decision import AT_RANDOM, BY_VALUE, ORDERS, decision_study
 from berdseye.evaluation.studies.result import StudyResult

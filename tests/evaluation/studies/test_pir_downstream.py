@@ -15,7 +15,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.answering.asking import Asker
 from berdseye.evaluation.answering.downstream import (
     contains,
@@ -29,7 +29,7 @@ from berdseye.evaluation.pir.task_search import TaskSearch
 from berdseye.evaluation.published import published
 from berdseye.evaluation.studies.pir.downstream import Downstream, paper_row, pir_downstream
 from berdseye.evaluation.studies.result import StudyResult, save_result
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from tests.data.language_models.scripted import ScriptedModel
 
 YEARS = {"France": "1789", "Russia": "1917", "Iran": "1979", "Cuba": "1959"}

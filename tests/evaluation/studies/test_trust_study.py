@@ -8,7 +8,7 @@ from berdseye.annotation.judgments.log import Judgments
 from berdseye.data.errors import BadInputError
 from berdseye.data.runs.stored import load_run, run_name
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.studies.result import StudyResult

@@ -14,7 +14,7 @@ from berdseye.data.records import Pair
 from berdseye.data.runs.pairs import run_pairs
 from berdseye.data.runs.stored import Run, load_run, run_name
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.registry import parse_detector
+from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.scores.scoring import score_run

@@ -9,14 +9,14 @@ from berdseye.data.records import Passage, Ranking
 from berdseye.retrieval.cluster.building import Source, build_shard, train
 from berdseye.retrieval.cluster.searching import ShardedDense, ShardedLexical
 from berdseye.retrieval.cluster.servers import ShardServer
-from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.protocol import Indexer, Query, Ranker
 
 
-def build_here(corpus: Corpus, indexer: Indexer[Any], shards: int) -> Plan:
+def build_here(corpus: Corpus, indexer: Indexer[Any], shards: int) -> ShardPlan:
     """Every shard, one after the other."""
-    plan = Plan.of(corpus, indexer, shards)
+    plan = ShardPlan.of(corpus, indexer, shards)
     passages = [p for batch in corpus.batches() for p in batch]
     for shard in plan.all():
         folder = plan.folder / "building"
@@ -28,7 +28,7 @@ def build_here(corpus: Corpus, indexer: Indexer[Any], shards: int) -> Plan:
 
 def encode_here(corpus: Corpus, indexer: DenseIndexer, shards: int) -> None:
     """Leave vectors as a build into so many shards does that is cut off just after encoding."""
-    plan, encoder = Plan.of(corpus, indexer, shards), indexer.open()
+    plan, encoder = ShardPlan.of(corpus, indexer, shards), indexer.open()
     kept = plan.folder / "encoded"
     files = Source.of(indexer, kept).files
     write_json(kept / "made_from.json", {"engine": plan.engine, "corpus_hash": plan.corpus_hash})
@@ -41,7 +41,7 @@ def encode_here(corpus: Corpus, indexer: DenseIndexer, shards: int) -> None:
 def lay_out_here(corpus: Corpus, indexer: DenseIndexer, shards: int) -> None:
     """Train a layout and build shards of it, as the nodes do."""
     encode_here(corpus, indexer, shards)
-    plan = Plan.of(corpus, indexer, shards)
+    plan = ShardPlan.of(corpus, indexer, shards)
     source, trained = Source.of(indexer, plan.folder / "encoded"), plan.folder / "encoded" / "trained.faiss"
     train(source, plan.count, trained, 1)
     for shard in plan.all():
@@ -56,14 +56,14 @@ class CutHere:
         self._servers = [ShardServer(number, 1) for number in range(shards)]
 
     def ask(
-        self, plan: Plan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
+        self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
     ) -> list[Any]:
         asked = range(self.shards) if of is None else of
         return [self._servers[number].answer(plan, indexer, method, *arguments) for number in asked]
 
     def index(self, indexer: Indexer[Any]) -> Any:
         kind = ShardedDense if isinstance(indexer, DenseIndexer) else ShardedLexical
-        return kind(self, Plan.of(self.corpus, indexer, self.shards), indexer)
+        return kind(self, ShardPlan.of(self.corpus, indexer, self.shards), indexer)
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:
         return self.corpus.passages(ids)

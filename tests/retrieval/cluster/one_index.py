@@ -5,8 +5,8 @@ from tied_corpus import QUESTIONS
 
 from berdseye.data.corpora import Corpus
 from berdseye.retrieval.pipeline import search, search_passages
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query, Searchable
-from berdseye.retrieval.registry import parse_pipeline
 
 PIPELINES = (
     "bm25",

@@ -18,11 +18,11 @@ from berdseye.data.errors import BerdseyeError, UnavailableError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.cluster.building import build_shards
 from berdseye.retrieval.cluster.connection import Connection
-from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.pipeline import search, search_passages
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 MANY = 60
@@ -38,7 +38,7 @@ build_shards(Corpus(Path(sys.argv[1])), LexicalIndexer(), connect(sys.argv[2]), 
 """
 
 
-def manifests(plan: Plan) -> dict[Path, int]:
+def manifests(plan: ShardPlan) -> dict[Path, int]:
     """When each shard was finished."""
     return {path: path.stat().st_mtime_ns for path in plan.folder.glob("[0-9]*/manifest.json")}
 
@@ -48,7 +48,7 @@ def test_a_build_that_is_killed_goes_on_with_what_is_missing(
     workspace: Workspace, nodes: SeveralNodes, cluster: Connection
 ) -> None:
     corpus = write_tied_corpus(workspace, 1200)
-    plan = Plan.of(corpus, WORDS, MANY)
+    plan = ShardPlan.of(corpus, WORDS, MANY)
     process = subprocess.Popen([sys.executable, "-c", BUILD, corpus.folder, nodes.address, str(MANY)])
     try:
         while not manifests(plan):
@@ -87,17 +87,17 @@ def test_a_damaged_shard_alone_is_built_again(workspace: Workspace, cluster: Con
 def test_a_shard_that_cannot_be_built_is_named(workspace: Workspace, cluster: Connection) -> None:
     corpus = write_tied_corpus(workspace, 3000)
     damage(corpus)
-    plan = Plan.of(corpus, WORDS, 3)
+    plan = ShardPlan.of(corpus, WORDS, 3)
     with pytest.raises(UnavailableError, match=r"shard 2 \(passages 2,000 to 2,999\) of 3 could not be built on node"):
         build_shards(corpus, WORDS, cluster, 3)
-    assert not plan.stands(plan.shard(2))
+    assert not plan.is_built(plan.shard(2))
     with pytest.raises(UnavailableError, match=r"Passages 2,000 to 2,999 could not be read on node .* is kept"):
         build_shards(corpus, VECTORS, cluster, 3)
 
 
 def test_two_processes_do_not_build_the_same_shards(workspace: Workspace, cluster: Connection) -> None:
     corpus = write_tied_corpus(workspace, 10)
-    plan = Plan.of(corpus, WORDS, 2)
+    plan = ShardPlan.of(corpus, WORDS, 2)
     plan.folder.mkdir(parents=True)
     with FileLock(plan.folder.parent / ".2.lock"), pytest.raises(BerdseyeError, match="are being built by another"):
         build_shards(corpus, WORDS, cluster, 2)

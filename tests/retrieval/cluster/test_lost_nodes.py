@@ -17,8 +17,8 @@ from berdseye.retrieval.cluster.connection import Connection
 from berdseye.retrieval.cluster.searching import ShardedCollection, sharded
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 
 WORDS = LexicalIndexer()
 BM25 = parse_pipeline("bm25").ranker

@@ -10,7 +10,7 @@ from tied_corpus import write_tied_corpus
 
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.pipeline import search
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 # Builds by the command line and searches; prints what was found, and who listens where beyond this machine.
 SESSION = """
@@ -23,7 +23,7 @@ from berdseye.app.cli import cli
 from berdseye.data.corpora import Corpus
 from berdseye.retrieval.cluster.searching import sharded
 from berdseye.retrieval.cluster.connection import connect
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.pipeline import search_passages
 
 workspace, queries = sys.argv[1], json.loads(sys.argv[2])

@@ -10,12 +10,12 @@ from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.cluster.searching import served
-from berdseye.retrieval.cluster.shards import Plan
+from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.lexical.scoring import Statistics
 from berdseye.retrieval.pipeline import search, search_passages
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 
@@ -96,7 +96,7 @@ def test_statistics_are_those_of_the_whole(tied: Corpus) -> None:
 class Forgetful(CutHere):
     """Its last shard leaves out a query."""
 
-    def ask(self, plan: Plan, *call: object, **of: object) -> list[object]:  # type: ignore[override]
+    def ask(self, plan: ShardPlan, *call: object, **of: object) -> list[object]:  # type: ignore[override]
         *answers, last = super().ask(plan, *call, **of)  # type: ignore[arg-type]
         return [*answers, last[1:] if isinstance(last, list) else last]
 

@@ -16,7 +16,7 @@ from berdseye.retrieval.cluster.searching import sharded
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.pipeline import search, search_passages
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 WORDS, VECTORS = LexicalIndexer(), DenseIndexer("static")
 

@@ -14,7 +14,7 @@ from tied_corpus import write_tied_corpus
 
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.cluster.shards import MOST_SHARDS, Plan, standing
+from berdseye.retrieval.cluster.shards import MOST_SHARDS, ShardPlan, standing
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 
 WORDS = LexicalIndexer()
@@ -22,7 +22,7 @@ WORDS = LexicalIndexer()
 
 @given(count=st.integers(0, 10**9), shards=st.integers(1, 64), data=st.data())
 def test_shards_hold_every_passage_once(count: int, shards: int, data: st.DataObject) -> None:
-    plan = Plan(Path("s"), Path("c"), "hash", count, "indexer", "engine", shards)
+    plan = ShardPlan(Path("s"), Path("c"), "hash", count, "indexer", "engine", shards)
     cut = list(plan.all())
     assert [s.number for s in cut] == list(range(shards))
     assert (cut[0].start, cut[-1].end) == (0, count)
@@ -39,7 +39,7 @@ def test_shards_hold_every_passage_once(count: int, shards: int, data: st.DataOb
 @pytest.mark.parametrize("shards", [0, -2, MOST_SHARDS + 1])
 def test_a_number_of_shards_that_cannot_be(workspace: Workspace, shards: int) -> None:
     with pytest.raises(BadInputError, match=f"There cannot be {shards} shards"):
-        Plan.of(write_tied_corpus(workspace, 6), WORDS, shards)
+        ShardPlan.of(write_tied_corpus(workspace, 6), WORDS, shards)
 
 
 def test_pages_are_not_cut_into_shards(workspace: Workspace) -> None:
@@ -106,6 +106,6 @@ def test_the_last_complete_way_of_cutting_is_searched(workspace: Workspace) -> N
     assert standing(corpus, WORDS) == two
     shutil.rmtree(two.place(two.shard(0)))
     assert standing(corpus, WORDS) == five
-    assert not two.stands(two.shard(0))
-    assert two.stands(two.shard(1))
+    assert not two.is_built(two.shard(0))
+    assert two.is_built(two.shard(1))
     assert replace(two, shards=5, folder=five.folder) == five

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from berdseye.retrieval.encoders.registry import open_cross_encoder, open_encoder, open_sparse_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_cross_encoder, open_encoder, open_sparse_encoder
 from tests.offline_models import offline_models
 
 

@@ -12,7 +12,7 @@ from transformers import AutoTokenizer
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage
-from berdseye.retrieval.encoders.registry import open_cross_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_cross_encoder
 
 QUERY = "should zoos be banned?"
 TEXTS = ["zoos are cars", "the city of trams and of schools and of cars", "", "uniforms"]

@@ -12,8 +12,13 @@ import tiny_models
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.encoder_registry import (
+    known_encoders,
+    open_cross_encoder,
+    open_encoder,
+    open_sparse_encoder,
+)
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE, SPARSE
-from berdseye.retrieval.encoders.registry import known_encoders, open_cross_encoder, open_encoder, open_sparse_encoder
 
 ROOT = Path(__file__).parents[3]
 
@@ -103,7 +108,7 @@ def test_code_of_a_model_is_not_run_unasked(models: Path, monkeypatch: pytest.Mo
 
 def test_naming_encoders_imports_nothing_heavy() -> None:
     code = (
-        "import sys, berdseye.retrieval.encoders.registry as r; r.known_encoders();"
+        "import sys, berdseye.retrieval.encoders.encoder_registry as r; r.known_encoders();"
         "print([m for m in ('torch', 'transformers', 'sentence_transformers', 'openai') if m in sys.modules])"
     )
     done = subprocess.run(

@@ -12,7 +12,7 @@ import pytest
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
 from berdseye.data.records import Passage
 from berdseye.retrieval.encoders import endpoint
-from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 
 SIZE = 6
 

@@ -11,7 +11,7 @@ import torch
 
 from berdseye.data.errors import BerdseyeError
 from berdseye.evaluation.studies.gathering import np as ranking_numpy
-from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 
 
 class Attack:

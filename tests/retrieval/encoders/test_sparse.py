@@ -15,8 +15,8 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.encoder_registry import open_sparse_encoder
 from berdseye.retrieval.encoders.known_models import SPARSE
-from berdseye.retrieval.encoders.registry import open_sparse_encoder
 
 TEXTS = ["should zoos be banned?", "the cars and the trams and the cars of the city", "", "zoo " * 40]
 PASSAGES = [Passage(n, str(n), "zoos" if n % 2 else "", text) for n, text in enumerate(TEXTS)]

@@ -21,7 +21,7 @@ from transformers import AutoModel, AutoTokenizer, BertModel
 
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.records import Passage
-from berdseye.retrieval.encoders.registry import open_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 
 TEXTS = ["zoos", "should cars be banned from the city, and what of trams?", "", "a tram", "the the the zoo"]
 

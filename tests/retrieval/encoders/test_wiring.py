@@ -15,8 +15,8 @@ from torch import Tensor
 from transformers import AutoModel, AutoTokenizer, DPRContextEncoder, DPRQuestionEncoder, T5EncoderModel
 
 from berdseye.data.records import Passage
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.known_models import DENSE
-from berdseye.retrieval.encoders.registry import open_encoder
 
 QUERIES = ["should zoos be banned?", "what of the tram", ""]
 PASSAGES = [

@@ -15,7 +15,7 @@ from berdseye.data.language_models.cache import CompletionCache
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.language_model import EXPANSION, ModelSource
 from berdseye.retrieval.expansion.protocol import Failure
-from berdseye.retrieval.expansion.registry import parse_source
+from berdseye.retrieval.expansion.source_registry import parse_source
 from tests.data.language_models.chat_server import ChatServer, Reply, chat_server, completion, last_words, refusal
 
 ZOOS, UNIFORMS, GARBAGE = "Are zoos good?", "Should pupils wear uniforms?", "Say garbage?"

@@ -8,7 +8,7 @@ from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameErr
 from berdseye.data.grammar import parse
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.protocol import ExpansionSource, expanded_queries
-from berdseye.retrieval.expansion.registry import parse_source
+from berdseye.retrieval.expansion.source_registry import parse_source
 
 
 def read(text: str, workspace: Workspace | None) -> ExpansionSource:

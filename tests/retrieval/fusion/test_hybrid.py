@@ -7,8 +7,8 @@ from berdseye.data.records import Ranking
 from berdseye.retrieval.fusion import Hybrid
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import passages_of
 

@@ -12,11 +12,11 @@ from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.projection.forms import FORMS, ROOTED
 from berdseye.retrieval.projection.perspectives import FromData, perspective_source
 from berdseye.retrieval.projection.ranker import Projected
-from berdseye.retrieval.protocol import Query, Surroundings
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext, Query
 from tests.data.language_models.scripted import ScriptedModel
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 
@@ -152,7 +152,7 @@ def test_a_language_model_names_the_perspective(
     answers = {"q0": '{"root": "r1", "perspective": "p1"}', "q1": '{"root": "q1", "perspective": ""}'}
     model = ScriptedModel(lambda text: answers[text.partition("<query>\n")[2].partition("\n</query>")[0]])
     monkeypatch.setattr("berdseye.retrieval.projection.perspectives.open_language_model", lambda *_: model)
-    pipeline = parse_pipeline("dense(table) >> add(perspective=llm)", Surroundings(workspace))
+    pipeline = parse_pipeline("dense(table) >> add(perspective=llm)", PipelineContext(workspace))
     (found,) = pipeline.ranker.rank(passages(), [Query("q0")], COUNT)
     assert np.allclose(expected("add", encoder, Query("q0", "r1", "p1"))[found.ids], found.scores, atol=1e-5)
     with pytest.raises(BadInputError, match="found no perspective in 1 of 2 queries, such as 'q1'"):

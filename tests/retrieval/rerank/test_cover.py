@@ -16,8 +16,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.manual import TypedPerspectives
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import search_passages
-from berdseye.retrieval.protocol import Query, Surroundings, query_of
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
+from berdseye.retrieval.protocol import PipelineContext, Query, query_of
 from berdseye.retrieval.rerank.cover import Cover, choose
 from tests.retrieval.made_encoders import passages_of
 
@@ -88,14 +88,14 @@ def says(detector: str, pairs: Sequence[Pair]) -> Scores:
     return np.array([float(p.perspective == SAYS.get(p.passage.rpartition(" ")[2], "")) for p in pairs], np.float32)
 
 
-def reranked(pipeline: str, query: Query, around: Surroundings, k: int = 4) -> tuple[list[int], list[float]]:
+def reranked(pipeline: str, query: Query, around: PipelineContext, k: int = 4) -> tuple[list[int], list[float]]:
     found = search_passages(Loose(passages_of(TEXTS)), parse_pipeline(pipeline, around), [query], k)
     return found[0][0].tolist(), found[1][0].tolist()
 
 
 def test_both_sides_come_first() -> None:
     """By BM25 the longest runs of "cars" come first; the last passage lacks the word and cannot come in."""
-    around = Surroundings(None, says)
+    around = PipelineContext(None, says)
     plain, _ = reranked("bm25(b=0)", query_of(QUESTION), around)
     assert plain == [0, 1, 2, 3]
     assert reranked("bm25(b=0) >> cover(embedded)", query_of(QUESTION), around) == ([0, 2, 1, 3], [0.5, 0.5, 0.0, 0.0])
@@ -103,25 +103,25 @@ def test_both_sides_come_first() -> None:
 
 
 def test_the_weight_is_that_of_coverage() -> None:
-    around = Surroundings(None, says)
+    around = PipelineContext(None, says)
     for weight, order in ((0, [0, 1, 2, 3]), (0.2, [0, 1, 2, 3]), (0.9, [0, 2, 1, 3])):
         assert reranked(f"bm25(b=0) >> cover(embedded,weight={weight})", query_of(QUESTION), around)[0] == order
 
 
 def test_what_is_missing_is_told(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="needs detectors, which are not at hand here"):
-        reranked("bm25 >> cover(embedded)", query_of(QUESTION), Surroundings())
+        reranked("bm25 >> cover(embedded)", query_of(QUESTION), PipelineContext())
     with pytest.raises(BadInputError, match=r"'cars' has no perspectives to cover.*cover\(embedded,perspectives=llm\)"):
-        reranked("bm25 >> cover(embedded)", Query("cars"), Surroundings(None, says))
+        reranked("bm25 >> cover(embedded)", Query("cars"), PipelineContext(None, says))
     with pytest.raises(BadInputError, match="kept in a workspace"):
-        parse_pipeline("bm25 >> cover(embedded,perspectives=typed)", Surroundings(None, says))
+        parse_pipeline("bm25 >> cover(embedded,perspectives=typed)", PipelineContext(None, says))
     with pytest.raises(BadInputError, match="questions have no perspectives here"):
-        reranked("bm25 >> cover(embedded,perspectives=typed)", Query("cars"), Surroundings(workspace, says))
+        reranked("bm25 >> cover(embedded,perspectives=typed)", Query("cars"), PipelineContext(workspace, says))
 
 
 def test_perspectives_of_a_source_take_the_place_of_the_question_s(workspace: Workspace, tmp_path: Path) -> None:
     """The gold ones would put a passage of the other side second."""
-    around = Surroundings(workspace, says)
+    around = PipelineContext(workspace, says)
     TypedPerspectives(workspace).put("cars", [SAYS["no"]])
     assert reranked("bm25(b=0) >> cover(embedded,perspectives=typed)", query_of(QUESTION), around)[0] == [2, 0, 1, 3]
     (tmp_path / "p.jsonl").write_text('{"question": "cars", "perspectives": ["Yes, they are.", "No, they are not."]}\n')
@@ -138,7 +138,7 @@ def test_pairs_of_all_questions_are_asked_at_once() -> None:
 
     one, two = query_of(QUESTION), Query("trams", perspectives=(SAYS["no"],))
     nothing = Query("xylophone", perspectives=(SAYS["no"],))
-    pipeline = parse_pipeline("bm25(b=0) >> cover(embedded)", Surroundings(None, counting))
+    pipeline = parse_pipeline("bm25(b=0) >> cover(embedded)", PipelineContext(None, counting))
     ids, _ = search_passages(Loose(passages_of(TEXTS)), pipeline, [one, nothing, two], 3)
     assert ids.tolist() == [[0, 2, 1], [-1, -1, -1], [4, -1, -1]]
     assert asked == [4 * 2 + 0 + 1 * 1]
@@ -151,7 +151,7 @@ def test_a_question_that_nothing_was_generated_for_keeps_its_ranking() -> None:
         def perspectives(self, questions: Sequence[str], *_: object) -> list[tuple[str, ...]]:
             return [() if q == "cars" else (SAYS["no"],) for q in questions]
 
-    stage = Cover("embedded", source=Nothing(), judge=says)
+    stage = Cover("embedded", source=Nothing(), label_function=says)
     ids, scores = np.array([[0, 1, 2], [0, 1, 2]]), np.array([[3, 2, 1]] * 2, np.float32)
     out_ids, out_scores = stage.apply(Loose(passages_of(TEXTS)), [Query("cars"), Query("other")], ids, scores)
     assert out_ids.tolist() == [[0, 1, 2], [2, 0, 1]]

@@ -7,11 +7,11 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage, Scores
-from berdseye.retrieval.encoders.registry import open_cross_encoder
+from berdseye.retrieval.encoders.encoder_registry import open_cross_encoder
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import search_passages
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
 from tests.retrieval.encoders import tiny_models
 from tests.retrieval.made_encoders import TableCrossEncoder, passages_of

@@ -13,8 +13,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.passage_collections import Loose
 from berdseye.retrieval.pipeline import search, search_passages
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
-from berdseye.retrieval.registry import parse_pipeline
 from berdseye.retrieval.rerank.mmr import MMR
 from tests.retrieval.corpus_files import CITY, corpus_of
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder

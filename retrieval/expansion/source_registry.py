@@ -6,8 +6,8 @@ from typing import Any
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call
 from berdseye.data.language_models.cache import CompletionCache
+from berdseye.data.language_models.model_registry import DEFAULT_MODEL, MODELS, open_language_model
 from berdseye.data.language_models.prompts import read_prompt
-from berdseye.data.language_models.registry import DEFAULT_MODEL, MODELS, open_language_model
 from berdseye.data.workspace import Workspace, find_file
 from berdseye.retrieval.expansion.file_source import FileSource
 from berdseye.retrieval.expansion.language_model import QUESTION, ModelSource

@@ -14,7 +14,7 @@ from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity
 from berdseye.retrieval.expansion.protocol import ExpansionSource
 from berdseye.retrieval.expansion.ranker import Expanded
-from berdseye.retrieval.expansion.registry import parse_source
+from berdseye.retrieval.expansion.source_registry import parse_source
 from berdseye.retrieval.fusion import NORMALISATIONS, Hybrid
 from berdseye.retrieval.learned_sparse import Sparse
 from berdseye.retrieval.lexical.bm25 import BM25, VARIANTS
@@ -26,7 +26,7 @@ from berdseye.retrieval.pipeline import DEFAULT_DEPTH, Pipeline
 from berdseye.retrieval.projection.forms import FORMS, ROOTED
 from berdseye.retrieval.projection.perspectives import perspective_source
 from berdseye.retrieval.projection.ranker import Projected
-from berdseye.retrieval.protocol import Ranker, Stage, Surroundings
+from berdseye.retrieval.protocol import PipelineContext, Ranker, Stage
 from berdseye.retrieval.ranking import checked_k
 from berdseye.retrieval.rerank.cover import Cover
 from berdseye.retrieval.rerank.cross_encoder import CrossEncoded
@@ -37,35 +37,35 @@ _EXPAND = "expand"
 _MOST_PROBES = 65_536
 
 
-def parse_pipeline(text: str, surroundings: Surroundings | None = None) -> Pipeline:
+def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipeline:
     """The pipeline of a name; raises `BadInputError` or, with the nearest right names, `UnknownNameError`."""
-    around = surroundings or Surroundings()
+    context = context or PipelineContext()
     calls = parse(text)
     expansion = calls.pop(0) if calls[0].name == _EXPAND and len(calls) > 1 else None
     first = calls.pop(0)
-    ranker = _ranker(replace(first, keep=None), around)
+    ranker = _ranker(replace(first, keep=None), context)
     keep = first.keep
     while calls and calls[0].name in FORMS:
         projection = calls.pop(0)
-        ranker = _projected(ranker, replace(projection, keep=None), around)
+        ranker = _projected(ranker, replace(projection, keep=None), context)
         keep = projection.keep if projection.keep is not None else keep
     if expansion is not None:
-        ranker = Expanded(_source(expansion, around), ranker)
+        ranker = Expanded(_source(expansion, context), ranker)
     for call in calls:
         _refuse_expansion(call)
         if call.name not in STAGES:
             raise UnknownNameError("stage", call.name, [*STAGES, *FORMS])
-    stages = tuple(STAGES[call.name](call, around) for call in calls)
+    stages = tuple(STAGES[call.name](call, context) for call in calls)
     if keep is not None and not stages:
         raise BadInputError(f"'%{keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
     return Pipeline(ranker, stages, DEFAULT_DEPTH if keep is None else checked_k(keep))
 
 
-def _ranker(call: Call, around: Surroundings) -> Ranker:
+def _ranker(call: Call, context: PipelineContext) -> Ranker:
     _refuse_expansion(call)
     if call.name not in RANKERS:
         raise UnknownNameError("retriever", call.name, RANKERS)
-    return RANKERS[call.name](call, around)
+    return RANKERS[call.name](call, context)
 
 
 def _refuse_expansion(call: Call) -> None:
@@ -73,8 +73,7 @@ def _refuse_expansion(call: Call) -> None:
         raise BadInputError(f"'{call}' stands once, before a retriever.", hint="Write it like expand(llm) >> bm25.")
 
 
-def _bm25(call: Call, around: Surroundings) -> Ranker:
-    del around
+def _bm25(call: Call, _context: PipelineContext) -> Ranker:
     given = Arguments(call)
     usual, tokenizer = PRESETS[given.name("preset", "", among=PRESETS, place=True)]
     scoring = BM25(
@@ -87,8 +86,7 @@ def _bm25(call: Call, around: Surroundings) -> Ranker:
     return bm25(scoring, tokenizer)
 
 
-def _qld(call: Call, around: Surroundings) -> Ranker:
-    del around
+def _qld(call: Call, _context: PipelineContext) -> Ranker:
     given = Arguments(call)
     scoring = QueryLikelihood(given.number("mu", QueryLikelihood.mu, low=1e-6))
     tokenizer = given.name("tokenizer", "english", among=TOKENIZERS)
@@ -96,8 +94,7 @@ def _qld(call: Call, around: Surroundings) -> Ranker:
     return query_likelihood(scoring, tokenizer)
 
 
-def _dense(call: Call, around: Surroundings) -> Ranker:
-    del around
+def _dense(call: Call, _context: PipelineContext) -> Ranker:
     given = Arguments(call)
     encoder = given.name("encoder", Dense.encoder, place=True)
     layout = given.name("index", DEFAULT_LAYOUT, among=LAYOUTS)
@@ -110,15 +107,14 @@ def _dense(call: Call, around: Surroundings) -> Ranker:
     return Dense(encoder, layout, known, None if probes == usual else probes)
 
 
-def _sparse(call: Call, around: Surroundings) -> Ranker:
-    del around
+def _sparse(call: Call, _context: PipelineContext) -> Ranker:
     given = Arguments(call)
     encoder = given.name("encoder", None, place=True)
     given.finish()
     return Sparse(encoder)
 
 
-def _hybrid(call: Call, around: Surroundings) -> Ranker:
+def _hybrid(call: Call, context: PipelineContext) -> Ranker:
     given = Arguments(call)
     places = given.places()
     alpha = given.number("alpha", Hybrid.alpha)
@@ -129,7 +125,7 @@ def _hybrid(call: Call, around: Surroundings) -> Ranker:
         raise BadInputError(
             f"'{call}' fuses ranks, where alpha and norm have no part.", hint="Leave out rrf, or these."
         )
-    rankers = tuple(_ranker(p, around) for p in places if isinstance(p, Call))
+    rankers = tuple(_ranker(p, context) for p in places if isinstance(p, Call))
     if len(rankers) != len(places) or len(rankers) < 2 or (len(rankers) > 2 and rrf is None):
         raise BadInputError(
             f"'{call}' needs two retrievers, or with rrf=60 two or more.",
@@ -138,10 +134,10 @@ def _hybrid(call: Call, around: Surroundings) -> Ranker:
     return Hybrid(rankers, alpha, norm, rrf)
 
 
-def _projected(ranker: Ranker, call: Call, around: Surroundings) -> Ranker:
+def _projected(ranker: Ranker, call: Call, context: PipelineContext) -> Ranker:
     given = Arguments(call)
     weight = given.number("weight", 1.0, place=True)
-    source = perspective_source(given.given("perspective"), around.workspace, rooted=call.name in ROOTED)
+    source = perspective_source(given.given("perspective"), context.workspace, rooted=call.name in ROOTED)
     given.finish()
     if not isinstance(ranker, Dense):
         raise BadInputError(
@@ -150,19 +146,18 @@ def _projected(ranker: Ranker, call: Call, around: Surroundings) -> Ranker:
     return Projected(ranker, call.name, weight, source)
 
 
-def _source(call: Call, around: Surroundings) -> ExpansionSource:
+def _source(call: Call, context: PipelineContext) -> ExpansionSource:
     given = Arguments(call)
     places = given.places()
     given.finish()
     if len(places) != 1:
         raise BadInputError(f"'{call}' needs one source of perspectives.", hint="Write it like expand(llm).")
-    if around.workspace is None:
+    if context.workspace is None:
         raise BadInputError("Generated perspectives are kept in a workspace.", hint="Open one.")
-    return parse_source(places[0], around.workspace)
+    return parse_source(places[0], context.workspace)
 
 
-def _mmr(call: Call, around: Surroundings) -> Stage:
-    del around
+def _mmr(call: Call, _context: PipelineContext) -> Stage:
     given = Arguments(call)
     tuned = bool(call.args) and str(call.args[0]) == "tuned"
     weight = None if tuned else given.number_if_given("weight", high=1, place=True)
@@ -175,25 +170,24 @@ def _mmr(call: Call, around: Surroundings) -> Stage:
     return MMR(weight, embedder)
 
 
-def _crossencoder(call: Call, around: Surroundings) -> Stage:
-    del around
+def _crossencoder(call: Call, _context: PipelineContext) -> Stage:
     given = Arguments(call)
     model = given.name("model", None, place=True)
     given.finish()
     return CrossEncoded(model)
 
 
-def _cover(call: Call, around: Surroundings) -> Stage:
+def _cover(call: Call, context: PipelineContext) -> Stage:
     given = Arguments(call)
     detector = given.name("detector", None, place=True)
     weight = given.number("weight", Cover.weight, high=1)
     source = given.given("perspectives")
     given.finish()
-    known = None if source is None else _source(Call(_EXPAND, (source,)), around)
-    return Cover(detector, weight, known, around.judge)
+    known = None if source is None else _source(Call(_EXPAND, (source,)), context)
+    return Cover(detector, weight, known, context.label_function)
 
 
-RANKERS: Mapping[str, Callable[[Call, Surroundings], Ranker]] = {
+RANKERS: Mapping[str, Callable[[Call, PipelineContext], Ranker]] = {
     "bm25": _bm25,
     "qld": _qld,
     "dense": _dense,
@@ -201,7 +195,7 @@ RANKERS: Mapping[str, Callable[[Call, Surroundings], Ranker]] = {
     "lucene": lambda call, _: lucene_ranker(call),
     "hybrid": _hybrid,
 }
-STAGES: Mapping[str, Callable[[Call, Surroundings], Stage]] = {
+STAGES: Mapping[str, Callable[[Call, PipelineContext], Stage]] = {
     "mmr": _mmr,
     "crossencoder": _crossencoder,
     "cover": _cover,
