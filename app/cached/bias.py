@@ -1,9 +1,9 @@
-"""Whom the stored runs speak for, computed once for all sessions."""
+"""Leanings and stances of stored runs, computed once for all sessions."""
 
 import pandas as pd
-import streamlit as st
 
 from berdseye.app.access.session import workspace
+from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.cached.runs import Made, counted, systems
 from berdseye.evaluation.bias.sides import leaning_beside_people, leaning_shares, stance_shares, wholly_judged
 from berdseye.evaluation.labels.sources import HUMAN
@@ -12,19 +12,17 @@ from berdseye.evaluation.scores.enough_judged import min_judged_of
 Figures = tuple[pd.DataFrame, pd.DataFrame]
 
 
-@st.cache_data(max_entries=50, show_spinner="Counting the sides…")
-def leaning_figures(kept: Made, source: str, k: int, version: int) -> Figures:
-    """Shares of leanings by system, and the same beside people's; `version` is that of the judgments."""
-    del version  # part of the key
+@cached_on(judgments_version, max_entries=50, show_spinner="Counting the sides…")
+def leaning_figures(kept: Made, source: str, k: int) -> Figures:
+    """Shares of leanings by system, and these shares beside those by people's judgments."""
     held = systems(kept, source, k)
     shares = leaning_shares(held, k, counted(kept, source), min_judged_of(workspace()))
     return shares, leaning_beside_people(held, systems(kept, HUMAN, k), k)
 
 
-@st.cache_data(max_entries=50, show_spinner="Adding up the stances…")
-def stance_figures(kept: Made, source: str, k: int, version: int) -> Figures:
-    """Shares of stances by system, and, of the questions whose top k people judged whole, theirs beside the labels'."""
-    del version  # part of the key
+@cached_on(judgments_version, max_entries=50, show_spinner="Adding up the stances…")
+def stance_figures(kept: Made, source: str, k: int) -> Figures:
+    """Shares of stances by system; and, over questions whose whole top k people judged, by the labels and by people."""
     held, people = systems(kept, source, k), systems(kept, HUMAN, k)
     whole = {name: [wholly_judged(run, k) for run in runs] for name, runs in people.items()}
     columns = ["system", "stance"]
@@ -35,9 +33,9 @@ def stance_figures(kept: Made, source: str, k: int, version: int) -> Figures:
 
 
 def side_by_side(cells: pd.DataFrame, across: str, digits: int) -> pd.DataFrame:
-    """Figures as texts with their intervals, a system a row and the values of a column `across` beside one another; then how many
-    questions they are of, and what share of the pairs has a label."""
-    told = [
+    """Format figures with their intervals: one row a system, one column for each value of `across`, then the number of questions
+    and the share of pairs that have a label."""
+    texts = [
         "–"
         if value != value
         else f"{value:.{digits}f}"
@@ -45,7 +43,7 @@ def side_by_side(cells: pd.DataFrame, across: str, digits: int) -> pd.DataFrame:
         else f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
         for value, low, high in cells[["value", "low", "high"]].to_numpy(dtype=float).tolist()
     ]
-    wide = cells.assign(told=told).pivot(index="system", columns=across, values="told")
+    wide = cells.assign(text=texts).pivot(index="system", columns=across, values="text")
     wide = wide.loc[cells["system"].unique(), cells[across].unique()].fillna("–")
     by = cells.groupby("system", sort=False)
     for name, form in (("n", "{:.0f}"), ("undefined", "{:.0f}"), ("judged", "{:.0f}%")):

@@ -1,7 +1,6 @@
 """What the detector lab measures: a detector, and the pairs whose labels count as right, read once for all sessions."""
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import streamlit as st
 
 from berdseye.annotation.training_sets.store import find_set, list_sets
 from berdseye.app.access.session import judgments, workspace
+from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.cached.runs import labelled
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
@@ -63,7 +63,7 @@ def chosen_pairs() -> JudgedPairs:
     """The judged pairs of the widget `on`; its options stand in the address as they are shown."""
     sets = {f"{SET}{made.id}": made.id for made in list_sets(workspace())}
     options = [HUMAN, GOLD, MADE_UP, *sets, FILE]
-    first = HUMAN if len(_people(judgments().version(), demo=False).table) else GOLD
+    first = HUMAN if len(_people(demo=False).table) else GOLD
     chosen = st.selectbox(
         "Measured on",
         options,
@@ -74,14 +74,12 @@ def chosen_pairs() -> JudgedPairs:
         "passages of the stored runs. A training set: its questions that are held out.",
     )
     if chosen in (HUMAN, MADE_UP):
-        return _people(judgments().version(), demo=chosen == MADE_UP)
+        return _people(demo=chosen == MADE_UP)
     if chosen in sets:
-        made = find_set(workspace(), sets[chosen])
-        return _set(made.id, made.hash)
+        return _set(sets[chosen])
     if chosen == FILE:
         return _given()
-    written = tuple(sorted((p.name, p.stat().st_mtime_ns) for p in workspace().runs_folder.glob("*.json")))
-    return _gold(LabelStore(workspace()).state(GOLD), written)
+    return _gold()
 
 
 def _given() -> JudgedPairs:
@@ -96,22 +94,24 @@ def _given() -> JudgedPairs:
     return of_rows("", []) if given is None else _file(given.name, given.getvalue())
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading what people said…")
-def _people(version: int, *, demo: bool) -> JudgedPairs:
-    del version
+@cached_on(judgments_version, max_entries=4, show_spinner="Reading the judgments…", shared=True)
+def _people(*, demo: bool) -> JudgedPairs:
     return of_people(judgments(), demo=demo)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Reading the gold labels of the stored runs…")
-def _gold(labels: str, runs: Sequence[tuple[str, int]]) -> JudgedPairs:
-    del labels, runs
+def _gold_state() -> tuple[object, ...]:
+    written = sorted((path.name, path.stat().st_mtime_ns) for path in workspace().runs_folder.glob("*.json"))
+    return LabelStore(workspace()).state(GOLD), tuple(written)
+
+
+@cached_on(_gold_state, max_entries=2, show_spinner="Reading the gold labels of the stored runs…", shared=True)
+def _gold() -> JudgedPairs:
     return of_gold(workspace())
 
 
-@st.cache_resource(max_entries=8)
-def _set(made: str, version: str) -> JudgedPairs:
-    del version
-    return of_rows(f"{made} (held out)", rows_to_test_on(find_set(workspace(), made).pairs()))
+@cached_on(lambda name: find_set(workspace(), name).hash, max_entries=8, show_spinner=True, shared=True)
+def _set(name: str) -> JudgedPairs:
+    return of_rows(f"{name} (held out)", rows_to_test_on(find_set(workspace(), name).pairs()))
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the file…")
@@ -144,8 +144,7 @@ def measured(judged: JudgedPairs, detector: Detector, key: str) -> Measured:
 
 def stored_run(run: RunManifest, detector: Detector, k: int) -> RunChances:
     """What a detector is known to say of a run's top k; nobody changes what is given."""
-    state = LabelStore(workspace()).state(detector.name)
-    return _run(run.name, run.created, detector.name, detector.version, k, state)
+    return _run(run.name, run.created, detector.name, detector.version, k)
 
 
 def ask_of_run(run: RunManifest, detector: Detector) -> None:
@@ -154,20 +153,27 @@ def ask_of_run(run: RunManifest, detector: Detector) -> None:
         labelled(run, detector.name)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the run's probabilities…")
-def _run(name: str, created: str, detector: str, version: str, k: int, state: str) -> RunChances:
-    del created, version, state
+@cached_on(
+    lambda name, _created, detector, _version, k: (_created, _version, LabelStore(workspace()).state(detector)),
+    max_entries=16,
+    show_spinner="Reading the run's probabilities…",
+    shared=True,
+)
+def _run(name: str, _created: str, detector: str, _version: str, k: int) -> RunChances:
     return run_chances(workspace(), load_run(workspace(), name), parse_detector(detector, workspace()), k)
 
 
 def _stored(detector: Detector, judged: JudgedPairs) -> Floats:
-    state = LabelStore(workspace()).state(detector.name)
-    return _known(detector.name, detector.version, judged.hash, state, judged)
+    return _known(detector.name, detector.version, judged)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading what the detector says…")
-def _known(name: str, version: str, pairs: str, state: str, _judged: JudgedPairs) -> Floats:
-    del pairs, state
+@cached_on(
+    lambda name, version, _judged: (_judged.hash, LabelStore(workspace()).state(name)),
+    max_entries=16,
+    show_spinner="Reading the detector's labels…",
+    shared=True,
+)
+def _known(name: str, version: str, _judged: JudgedPairs) -> Floats:
     return LabelStore(workspace()).get(name, _judged.table["pair"].tolist(), version)
 
 

@@ -1,10 +1,10 @@
-"""Scores of runs from the labelled runs that all pages share, for what is shown alone: changing a test, a chart or a measure for
-another of its depth reads no label again.
+"""Labelled runs, and their scores, kept for all pages and sessions.
 
-Runs with their labels, read once for all pages and sessions.
+Choosing another test, another chart, or another measure of the same depth reads no label again.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from glob import escape as glob_escape
 from pathlib import Path
 from threading import Lock
@@ -16,26 +16,23 @@ import streamlit as st
 
 from berdseye.annotation.judgments.pace import seconds_by_pair
 from berdseye.app.access.session import judgments, workspace
+from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.cached.questions import questions_of
 from berdseye.data.datasets.stored import split_version, version_file
-from berdseye.data.runs.stored import RunManifest, list_runs, load_run
+from berdseye.data.runs.stored import Run, RunManifest, list_runs, load_run
 from berdseye.evaluation.failures.reasons import POOL_DEPTH
 from berdseye.evaluation.labels.runs import KeyedRun, LabelledRun, keyed_run, with_labels
-from berdseye.evaluation.labels.sources import HUMAN, LabelSource, label_versions, parse_label_source
+from berdseye.evaluation.labels.sources import LabelSource, label_versions, parse_label_source
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs
 from berdseye.evaluation.measures import Measure, parse_measure, parse_measures
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 from berdseye.evaluation.scores.scoring import (
-    PeopleSample,
     Pool,
     Score,
     pool_of,
-    provenance,
     refuse_without_sample,
-    samples_of,
-    score_run,
-    scores_of,
+    score_read,
 )
 from berdseye.evaluation.scores.versions import under_version
 from berdseye.evaluation.statistics.significance import Test
@@ -61,8 +58,7 @@ def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL
 
 
 def _part(run: RunManifest, source: LabelSource, version: str, depth: int) -> LabelledRun:
-    made, labels = _made(run, version), _labels(str(source))
-    return _deepest(run.name, version or run.dataset, str(source), made, labels).to(depth)
+    return _deepest(run.name, version or run.dataset, str(source), _made(run, version)).to(depth)
 
 
 class _Deepest:
@@ -98,8 +94,8 @@ def pool(run: RunManifest, source: str, version: str = "", *, labels: bool = Fal
     held, dataset = workspace(), version or run.dataset
     files = (version_file(held, dataset), held.corpus_folder(run.corpus) / "manifest.json")
     plain = str(parse_label_source(source).plain)
-    made_of = (*map(_written, files), *_labels(plain), pool_runs(run))
-    return _pool(dataset, run.corpus, plain, labels, made_of, run.name)
+    made_of = (run.corpus, *map(_written, files), *_labels(plain), pool_runs(run))
+    return _pool(dataset, plain, labels, made_of, run.name)
 
 
 def pool_runs(run: RunManifest) -> _State:
@@ -128,25 +124,28 @@ def _written(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-@st.cache_resource(max_entries=_MOST, show_spinner=False)
-def _deepest(name: str, version: str, source: str, made: _State, labels: _State) -> _Deepest:
-    del labels  # part of the key: what was labelled anew is read anew
+@cached_on(lambda name, version, source, made: _labels(source), max_entries=_MOST, shared=True)
+def _deepest(name: str, version: str, source: str, made: _State) -> _Deepest:
     return _Deepest(name, version, parse_label_source(source), made)
 
 
-@st.cache_resource(max_entries=_MOST, show_spinner=False)
-def _keyed(name: str, version: str, depth: int, made: _State) -> KeyedRun:
+@cached_on(lambda name, version, depth, _made: _made, max_entries=_MOST, shared=True)
+def _keyed(name: str, version: str, depth: int, _made: _State) -> KeyedRun:
     """The keys of a run, which all sources of labels share."""
-    del made  # part of the key: what was made anew is read anew
     run = load_run(workspace(), name)
     if version != run.manifest.dataset:
         run = under_version(workspace(), run, version)
     return keyed_run(workspace(), run, list(questions_of(version).values()), depth, deeper=True)
 
 
-@st.cache_resource(max_entries=_MOST_POOLED, show_spinner="Pooling the labels of all runs…")
-def _pool(dataset: str, corpus: str, source: str, labels: bool, state: _State, _run: str) -> Pool:
-    del corpus, state  # part of the key; the pool is the same for all runs of a data set and corpus
+@cached_on(
+    lambda dataset, source, labels, _state, _run: _state,
+    max_entries=_MOST_POOLED,
+    show_spinner="Pooling the labels of all runs…",
+    shared=True,
+)
+def _pool(dataset: str, source: str, labels: bool, _state: _State, _run: str) -> Pool:
+    """The pool is the same for all runs of a data set and corpus, so that the run that it is read for is no part of the key."""
     run = under_version(workspace(), load_run(workspace(), _run), dataset)
     measures = parse_measures("nDCG" if labels else "MRecall@1")
     return pool_of(workspace(), judgments(), run, parse_label_source(source), measures)
@@ -178,16 +177,15 @@ def counted(kept: Made, source: str) -> dict[str, list[npt.NDArray[np.bool_]]]:
     return found
 
 
-@st.cache_data(max_entries=50, show_spinner="Scoring the runs…")
-def standings(runs: Made, source: str, measure: str, test: Test, correction: str, version: int) -> pd.DataFrame:
-    """The board of some runs by one measure; `version` is that of the judgments."""
-    return board(_scores(runs, source, measure, version), test=test, correction=correction)
+@cached_on(judgments_version, max_entries=50, show_spinner="Scoring the runs…")
+def standings(runs: Made, source: str, measure: str, test: Test, correction: str) -> pd.DataFrame:
+    """The leaderboard of some runs by one measure."""
+    return board(_scores(runs, source, measure), test=test, correction=correction)
 
 
-@st.cache_data(max_entries=50, show_spinner="Scoring the runs at growing k…")
-def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> pd.DataFrame:
-    """Points of a measure, by its name without a cutoff, at growing k for each system; `version` is that of the judgments."""
-    del version  # part of the key
+@cached_on(judgments_version, max_entries=50, show_spinner="Scoring the runs at growing k…")
+def by_k(runs: Made, source: str, measure: str, deepest: int) -> pd.DataFrame:
+    """Points of a measure, named without a cutoff, at growing k for each system."""
     growing = at_growing_k(measure, deepest)
     held: dict[tuple[str, str], list[Score]] = {}
     for run in manifests(runs):
@@ -202,10 +200,9 @@ def by_k(runs: Made, source: str, measure: str, deepest: int, version: int) -> p
     )
 
 
-@st.cache_data(max_entries=50, show_spinner="Adding up what the runs cost…")
-def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
-    """What the systems cost; minutes are of judging the pairs of the top k. `version` is that of the judgments."""
-    del version  # part of the key
+@cached_on(judgments_version, max_entries=50, show_spinner="Adding up what the runs cost…")
+def costs(runs: Made, source: str, k: int) -> pd.DataFrame:
+    """What the systems cost; the minutes are those that people took to judge the pairs of the top k."""
     held, seconds = manifests(runs), seconds_by_pair(judgments())
     plain = str(parse_label_source(source).plain)
     return system_costs(
@@ -213,31 +210,32 @@ def costs(runs: Made, source: str, k: int, version: int) -> pd.DataFrame:
     )
 
 
-@st.cache_data(max_entries=50, show_spinner=False)
-def _scores(runs: Made, source: str, measure: str, version: int) -> list[Score]:
-    del version  # part of the key
+@cached_on(judgments_version, max_entries=50)
+def _scores(runs: Made, source: str, measure: str) -> list[Score]:
     parsed, by = [parse_measure(measure)], parse_label_source(source)
     scores = [score for run in manifests(runs) for score in _score(run, by, parsed)]
     refuse_without_sample(scores, "none of these runs", by)
     return scores
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """Reads a run for scoring from what all sessions share."""
+
+    manifest: RunManifest
+
+    def run(self) -> Run:
+        return load_run(workspace(), self.manifest.name)
+
+    def labelled(self, source: LabelSource, k: int) -> LabelledRun:
+        return labelled(self.manifest, str(source), depth=k)
+
+    def pool(self, source: LabelSource, measures: Sequence[Measure]) -> Pool:
+        return pool(self.manifest, str(source), labels=any(m.pooled for m in measures))
+
+
 def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> list[Score]:
-    """Scores as `score_run` gives them; a corrected mean without a random sample has no value here."""
-    pooled = any(m.pooled for m in measures)
-    deepest = max(m.k for m in measures)
-    if pooled and source.corrected:  # which is refused
-        return score_run(workspace(), judgments(), load_run(workspace(), run.name), source, measures)
-    made_by, people = provenance(workspace(), run, source), None
-    known, floor = pool(run, str(source), labels=pooled), min_judged_of(workspace())
-    if pooled and known.qrels is not None:
-        ids = load_run(workspace(), run.name).ids[:, :deepest]
-        return scores_of(measures, known.qrels.support(ids), known.counted, None, min_judged=floor, **made_by)
-    if source.corrected:
-        said = labelled(run, HUMAN, depth=deepest)
-        people = PeopleSample(said.support, samples_of(judgments(), run.dataset, said, measures))
-    support = labelled(run, str(source.plain), depth=deepest).support
-    return scores_of(measures, support, known.counted, people, min_judged=floor, **made_by)
+    return score_read(workspace(), judgments(), run, source, measures, _Kept(run))
 
 
 def manifests(runs: Made) -> list[RunManifest]:

@@ -1,17 +1,14 @@
-"""What the Search page finds: passages of several corpora as one list, with what is known of each.
-
-Rankings that pages ask for, kept for the next drawing.
-"""
+"""What the Search page finds: rankings, which are kept, and the passages of several corpora as one list with their facets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import streamlit as st
 
 from berdseye.annotation.judgments.verdict_counts import STANDINGS, passage_words
 from berdseye.app.access.session import judgments, workspace
+from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.pipelines import pipeline_of
 from berdseye.data.corpora import open_corpus
 from berdseye.data.records import Pair, Passage, Question, Ranking
@@ -25,10 +22,11 @@ from berdseye.retrieval.pipeline import search
 from berdseye.retrieval.protocol import Query, query_of
 
 
-@st.cache_data(max_entries=2000, show_spinner="Searching…")
-def hits(corpus: str, corpus_hash: str, pipeline: str, query: Query, k: int) -> tuple[Ranking, list[Passage]]:
+@cached_on(
+    lambda corpus, *_: open_corpus(workspace(), corpus).manifest.hash, max_entries=2000, show_spinner="Searching…"
+)
+def hits(corpus: str, pipeline: str, query: Query, k: int) -> tuple[Ranking, list[Passage]]:
     """The ranking of one query, with its passages."""
-    del corpus_hash  # part of the key: a corpus made anew is searched anew
     opened = open_corpus(workspace(), corpus)
     ids, scores = search(opened, pipeline_of(workspace(), pipeline), [query], k)
     found = ids[0] >= 0
@@ -56,11 +54,7 @@ class Item:
 def lists_of(text: str, question: Question | None, corpora: Sequence[str], pipelines: Sequence[str]) -> Lists:
     """The first hundred passages of each corpus and pipeline for a text; the question brings its perspectives along."""
     query = query_of(question) if question is not None and question.text == text else Query(text)
-    return {
-        (corpus, pipeline): hits(corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, query, MOST)
-        for pipeline in pipelines
-        for corpus in corpora
-    }
+    return {(corpus, pipeline): hits(corpus, pipeline, query, MOST) for pipeline in pipelines for corpus in corpora}
 
 
 def together(lists: Lists) -> list[Item]:
@@ -91,17 +85,16 @@ def labels_of_items(question: Question, items: Sequence[Item], source: str) -> L
     return found.reshape(len(items), len(question.perspectives))
 
 
-@st.cache_data(max_entries=500, show_spinner=False)
-def _said(texts: tuple[str, ...], version: int) -> dict[str, list[str]]:
-    del version  # part of the key: one more word is read anew
-    found = passage_words(judgments(), texts)
-    return {text: [s for s in STANDINGS if s in words] for text, words in found.items()}
+@cached_on(judgments_version, max_entries=500)
+def _verdicts(texts: tuple[str, ...]) -> dict[str, list[str]]:
+    by_text = passage_words(judgments(), texts)
+    return {text: [s for s in STANDINGS if s in words] for text, words in by_text.items()}
 
 
 def facets_of(items: Sequence[Item], labels: Labels | None) -> Values:
     """The facets of what was found; `labels` bring the perspective that each passage supports."""
-    said = _said(tuple(item.passage.text for item in items), judgments().version())
-    verdicts = [said.get(item.passage.text, []) for item in items]
+    by_text = _verdicts(tuple(item.passage.text for item in items))
+    verdicts = [by_text.get(item.passage.text, []) for item in items]
     found = {
         "corpus": [[item.corpus] for item in items],
         "domain": [[registered_domain(item.passage.url) or NO_ADDRESS] for item in items],

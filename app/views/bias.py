@@ -6,7 +6,7 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from berdseye.app.access.session import errors_in_place, judgments, started_by, workspace
+from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figures
 from berdseye.app.cached.runs import Made, made
 from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
@@ -64,7 +64,7 @@ def of_runs(draw: Callable[[Made, str, int], None]) -> None:
 
 def leaning(kept: Made, source: str, k: int) -> None:
     """Which sides the top k holds, by system."""
-    cells, beside = leaning_figures(kept, source, k, judgments().version())
+    cells, beside = leaning_figures(kept, source, k)
     if not cells["n"].any():
         st.info(
             "No question here has one supporting and one opposing perspective with labels. Choose another data set or label "
@@ -96,7 +96,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
 
 def stances(kept: Made, source: str, k: int) -> None:
     """Which stances the supporting passages of the top k are for."""
-    cells, beside = stance_figures(kept, source, k, judgments().version())
+    cells, beside = stance_figures(kept, source, k)
     if not cells["n"].any():
         st.info("Nothing supports any perspective here. Choose another label source, or a larger k.")
         return

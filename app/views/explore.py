@@ -17,7 +17,6 @@ from berdseye.app.components.keys import EXPLORE, UNDO, key_list, keyboard
 from berdseye.app.components.passage_card import CHIPS_OF_A_CARD, passage_card
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.pipelines import pipeline_of
-from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.layouts.rows import perspectives_of_lines
 from berdseye.data.datasets.stored import dataset_names, load_dataset
 from berdseye.data.errors import BadInputError
@@ -107,9 +106,7 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
     """Everything that a correction changes; drawn again alone."""
     with errors_in_place():
         found = {
-            (corpus, pipeline): hits(
-                corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, query_of(question), k
-            )
+            (corpus, pipeline): hits(corpus, pipeline, query_of(question), k)
             for pipeline in pipelines
             for corpus in corpora
         }

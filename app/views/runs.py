@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from berdseye.app.access.session import errors_in_place, judgments, workspace
+from berdseye.app.access.session import errors_in_place, workspace
 from berdseye.app.cached.runs import Made, by_k, costs, made, standings
 from berdseye.app.components.choices import one_of
 from berdseye.app.components.detector_line import detector_line
@@ -162,7 +162,7 @@ def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
     if measure.definition.cutoff != "needed" or measure.unit != "share":
         st.info(f"{measure} does not grow with k. Choose a share of the top k, such as MRecall@5.")
         return
-    points = by_k(kept, source, measure.name, deepest, judgments().version())
+    points = by_k(kept, source, measure.name, deepest)
     shown = points.assign(system=points["pipeline"] + ", " + points["corpus"], judged=100 * points["judged"])
     drawn = shown[shown["value"].notna()]
     chart = None
@@ -185,7 +185,7 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
     datasets = list(dict.fromkeys(run.dataset for run in runs))
     dataset = AVERAGE if len(datasets) > 1 else datasets[0]
     k = min(measure.k, max(run.k for run in runs))
-    spent = costs(kept, source, k, judgments().version())
+    spent = costs(kept, source, k)
     both = best_first(frame[frame["dataset"] == dataset]).merge(spent, on=["corpus", "pipeline"], how="left")
     spends = [name for name, column in COSTS.items() if (both[column] > 0).any()]
     counted = [column for column in COSTS.values() if both[column].notna().any()]
@@ -242,7 +242,7 @@ def page() -> None:
     if view == "By k":
         by_k_view(kept, measure, min(DEEPEST, min(run.k for run in runs)), source)
         return
-    frame = standings(kept, source, str(measure), test, correction, judgments().version())
+    frame = standings(kept, source, str(measure), test, correction)
     if view == "Cost":
         cost_view(frame, runs, kept, measure, source)
     else:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +96,8 @@ def score_run(
     judged whole (`annotation.batches.random_sample`), and its judged@k is people's. Raises `BadInputError` where there is no such
     question.
     """
-    scores = _scored(workspace, judgments, run, source, measures, pool, min_judged, progress)
+    reader = _StoredRun(workspace, judgments, run, pool, progress)
+    scores = score_read(workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged)
     refuse_without_sample(scores, run.manifest.name, source)
     return scores
 
@@ -123,36 +125,79 @@ def pool_of(
     return Pool((stored if stored.runs else with_own).pool(source), with_own)
 
 
-def _scored(
+class RunReader(Protocol):
+    """Reads what scoring needs of one run. Pages hand in a reader that keeps what it has read."""
+
+    def run(self) -> Run:
+        """The run with its rankings."""
+        ...
+
+    def labelled(self, source: LabelSource, k: int) -> LabelledRun:
+        """The first k passages with the labels of a source."""
+        ...
+
+    def pool(self, source: LabelSource, measures: Sequence[Measure]) -> Pool:
+        """The pool that the run is scored by; `pool_of` describes it."""
+        ...
+
+
+@dataclass(frozen=True)
+class _StoredRun:
+    """Reads from the workspace at every call."""
+
+    workspace: Workspace
+    judgments: Judgments
+    stored: Run
+    known_pool: Pool | None
+    progress: Progress
+
+    def run(self) -> Run:
+        return self.stored
+
+    def labelled(self, source: LabelSource, k: int) -> LabelledRun:
+        return labelled_run(self.workspace, self.judgments, self.stored, source, k, progress=self.progress)
+
+    def pool(self, source: LabelSource, measures: Sequence[Measure]) -> Pool:
+        if self.known_pool is not None:
+            return self.known_pool
+        return pool_of(self.workspace, self.judgments, self.stored, source, measures, progress=self.progress)
+
+
+def score_read(
     workspace: Workspace,
     judgments: Judgments,
-    run: Run,
+    manifest: RunManifest,
     source: LabelSource,
     measures: Sequence[Measure],
-    pool: Pool | None,
-    min_judged: float | None,
-    progress: Progress,
+    reader: RunReader,
+    *,
+    min_judged: float | None = None,
 ) -> list[Score]:
-    manifest = run.manifest
+    """One score a measure, from what `reader` reads; `score_run` describes them.
+
+    With a corrected source, a run without a random sample has a score without a value.
+    """
     k = max(m.k for m in measures)
     made_by = provenance(workspace, manifest, source)
     floor = min_judged_of(workspace, min_judged)
-    if any(m.pooled for m in measures):
+    pooled = next((m for m in measures if m.pooled), None)
+    if pooled is not None:
         if source.corrected:
             raise BadInputError(
-                f"People's sample cannot correct {next(m for m in measures if m.pooled)}.",
+                f"People's sample cannot correct {pooled}.",
                 hint="Choose measures of the top k, such as MRecall@5, or another label source.",
             )
-        fitting_corpus(workspace, run, load_dataset(workspace, manifest.dataset))
-    held = pool or pool_of(workspace, judgments, run, source, measures, progress=progress)
-    if held.qrels is not None and any(m.pooled for m in measures):
-        return scores_of(measures, held.qrels.support(run.ids[:, :k]), held.counted, None, min_judged=floor, **made_by)
-    found = labelled_run(workspace, judgments, run, source.plain, k, progress=progress)
+        fitting_corpus(workspace, reader.run(), load_dataset(workspace, manifest.dataset))
+    pool = reader.pool(source, measures)
+    if pool.qrels is not None and pooled is not None:
+        support = pool.qrels.support(reader.run().ids[:, :k])
+        return scores_of(measures, support, pool.counted, None, min_judged=floor, **made_by)
+    support = reader.labelled(source.plain, k).support
     people = None
     if source.corrected:
-        said = labelled_run(workspace, judgments, run, LabelSource((HUMAN,)), k, progress=progress)
-        people = PeopleSample(said.support, samples_of(judgments, manifest.dataset, said, measures))
-    return scores_of(measures, found.support, held.counted, people, min_judged=floor, **made_by)
+        by_people = reader.labelled(LabelSource((HUMAN,)), k)
+        people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
+    return scores_of(measures, support, pool.counted, people, min_judged=floor, **made_by)
 
 
 @dataclass(frozen=True)
@@ -216,7 +261,8 @@ def score_runs(
         place = (run.manifest.dataset, run.manifest.corpus)
         if place not in pools and not (source.corrected and any(m.pooled for m in measures)):
             pools[place] = pool_of(workspace, judgments, run, source, measures, progress=progress)
-        scores += _scored(workspace, judgments, run, source, measures, pools.get(place), min_judged, progress)
+        reader = _StoredRun(workspace, judgments, run, pools.get(place), progress)
+        scores += score_read(workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged)
     refuse_without_sample(scores, " and ".join(dict.fromkeys(r.manifest.name for r in runs)), source)
     return scores
 

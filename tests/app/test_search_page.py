@@ -74,7 +74,7 @@ def test_what_people_said_is_a_facet(demo: Workspace) -> None:
     at = drawn("search", q=CARS, corpora="web")
     question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
     corpus = open_corpus(demo, "web")
-    _, found = hits("web", corpus.manifest.hash, "bm25", Query(CARS), 100)
+    _, found = hits("web", "bm25", Query(CARS), 100)
     held = Judgments.open(demo.judgments_url)
     before = boxes(at, "verdict").get("unsure", 0)
     new = next(p for p in found if p.text not in {r.passage for r in held.pair_records().values()})
