@@ -8,14 +8,13 @@ import typer
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.arguments import not_with, only_with, written
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, chosen_detector, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from berdseye.annotation.batches.stored import Batch, Item
+    from berdseye.annotation.batches.stored import Batch
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.workspace import Workspace
-    from berdseye.detectors.protocol import Detector
     from berdseye.evaluation.selection.decision import Standing
 
 batch = typer.Typer(no_args_is_help=True, help="Send pairs out to be judged: choose them, follow them, export them.")
@@ -107,26 +106,12 @@ def create(
 
     Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
     """
-    from berdseye.annotation.batches.stored import BatchPlan, create_batch
-    from berdseye.annotation.guidelines.versions import keep
-    from berdseye.annotation.judgments.log import Judgments
     from berdseye.app.commands.guidelines import read_guidelines
-    from berdseye.evaluation.selection.batches import (
-        PRESETS,
-        STRATA,
-        berds_test_set,
-        check_random_questions,
-        of_answers,
-        of_file,
-        of_runs,
-        random_questions,
-        stratified,
-        with_labels,
-    )
+    from berdseye.evaluation.selection.request import QUESTION_PRESETS, BatchRequest, create_requested_batch
 
     only_with("--decide", decide, "measure")
     only_with("--run", run, "k")
-    only_with("--preset berds or random-questions", preset in ("berds", "random-questions"), "questions")
+    only_with("--preset berds or random-questions", preset in QUESTION_PRESETS, "questions")
     only_with("--sample", sample, "by")
     not_with("--experiment", experiment is not None, "shown", why="which shows labels to some")
     if decide and order != "decision" and written("order"):
@@ -138,96 +123,37 @@ def create(
         not_with("--hold", True, "reservation_minutes", why="its former name")
         note("--hold is now called --reservation-minutes; the next version does not know --hold any more.")
         reservation_minutes = hold
-    held = opened(workspace)
-    strata = [name for name in STRATA if name in (wanted := [s.strip() for s in by.split(",") if s.strip()])]
-    if unknown := [name for name in wanted if name not in STRATA]:
-        raise BadInputError(f"There are no strata by '{unknown[0]}'.", hint=f"Use {', '.join(STRATA)}.")
-    if sum(map(bool, (run, file, answers, decide))) != 1:
-        raise BadInputError("The pairs come from one place.", hint="Give --run, --file, --answers or --decide.")
-    if preset:
-        wants = PRESETS[preset]
-        given = next(n for n, v in {"run": run, "file": file, "answers": answers, "decide": decide}.items() if v)
-        if given not in wants.sources or task not in ("judge", wants.task):
-            raise BadInputError(
-                f"The preset {preset} is to {wants.task} pairs of --{' or --'.join(wants.sources)}.",
-                hint="Give it those, and no other task.",
-            )
-        task = wants.task
-    not_with("--task prefer", task == "prefer", "detector", "shown", why="which asks no detector")
-    if (answers is not None) != (task == "prefer"):
-        raise BadInputError("Answers are what the task prefer compares.", hint="Give --answers with --task prefer.")
-    if order == "decision" and decide is None:
-        raise BadInputError("The order by decision needs to know between what.", hint="Name two runs with --decide.")
-    judged = Judgments.open(held.judgments_url)
-    recipe: dict[str, object] = (
-        {"runs": sorted(run or []), "k": k} if run else {"file": (file or answers or Path()).name}
+    request = BatchRequest(
+        name,
+        runs=tuple(run or ()),
+        k=k,
+        file=file,
+        answers=answers,
+        decide=decide,
+        measure=measure,
+        preset=preset,
+        questions=questions,
+        sample=sample,
+        strata=tuple(stratum.strip() for stratum in by.split(",") if stratum.strip()),
+        task=task,
+        per_pair=per_pair,
+        people=tuple(person or ()),
+        calibration=calibration,
+        order=order,
+        detector=detector,
+        shown=shown,
+        experiment=experiment,
+        guidelines=None if guidelines is None else read_guidelines(guidelines),
+        seed=seed,
+        reservation_seconds=reservation_minutes * 60,
     )
-    items: list[Item]
-    if decide is not None:
-        items, recipe = _deciding(held, judged, decide, measure, chosen_detector(detector, workspace), seed)
-        order = "decision"
-    elif file is not None:
-        items = of_file(file)
-    elif answers is not None:
-        items = of_answers(answers, seed)
-    elif preset == "random-questions":
-        check_random_questions(order=order, calibration=calibration, sample=sample)
-        items, draw = random_questions(held, run or [], seed, questions=questions, k=k)
-        recipe |= draw
-    elif preset == "berds":
-        items = berds_test_set(held, run or [], seed, questions=questions, k=k)
-    else:
-        items = of_runs(held, run or [], k)
-    threshold = 0.5
-    # Labels that are shown, to all or to some, have to be there.
-    in_sight = task == "verify" or shown or experiment is not None
-    needs = in_sight or order in ("uncertainty", "decision") or "probability" in strata
-    if needs or (detector and task != "prefer"):
-        opinion = chosen_detector(detector, workspace)
-        threshold = opinion.threshold
-        recipe |= {"detector": opinion.name, "version": opinion.version, "threshold": threshold}
-        with counting(f"labels by {opinion.name}") as progress:
-            items = with_labels(held, opinion, items, progress=progress)
-    if sample is not None:
-        items = stratified(items, sample, strata, seed)
-        recipe |= {"sample": sample, "by": strata}
-    if preset:
-        recipe |= {"preset": preset} | ({"questions": questions} if preset in ("berds", "random-questions") else {})
-    own = None if guidelines is None else keep(judged, read_guidelines(guidelines), made_by=acting_name(held))
-    made = create_batch(
-        judged,
-        BatchPlan(
-            name,
-            task,
-            per_pair,
-            tuple(person or ()),
-            calibration,
-            order,
-            blind=not in_sight,
-            seed=seed,
-            hold=reservation_minutes * 60,
-            threshold=threshold,
-            shown_share=experiment,
-            made_by=acting_name(held),
-            recipe=recipe,
-            guidelines=own.version if own else None,
-        ),
-        items,
-    )
-    note(f"{made.name}: {len({i.record.key for i in items})} pairs, {per_pair} people a pair")
+    not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which asks no detector")
+    folder = opened(workspace)
+    made_by = acting_name(folder)
+    created, pairs = create_requested_batch(folder, _judgments(folder), request, made_by=made_by, counting=counting)
+    note(f"{created.name}: {pairs} pairs, {per_pair} people a pair")
     if json:
-        print_json(_as_json(made))
-
-
-def _deciding(
-    workspace: "Workspace", judgments: "Judgments", runs: tuple[str, str], measure: str, detector: "Detector", seed: int
-) -> "tuple[list[Item], dict[str, object]]":
-    from berdseye.evaluation.measures import parse_measure
-    from berdseye.evaluation.selection.decision import decision_items
-
-    parsed = parse_measure(measure)
-    with counting(f"labels by {detector.name}") as progress:
-        return decision_items(workspace, judgments, runs, parsed, detector, seed=seed, progress=progress)
+        print_json(_as_json(created))
 
 
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:

@@ -73,7 +73,6 @@ def test_facets_count_and_narrow_and_stand_in_the_address() -> None:
 def test_what_people_said_is_a_facet(demo: Workspace) -> None:
     at = drawn("search", q=CARS, corpora="web")
     question = next(q for q in load_dataset(demo, "debate") if q.text == CARS)
-    corpus = open_corpus(demo, "web")
     _, found = hits("web", "bm25", Query(CARS), 100)
     held = Judgments.open(demo.judgments_url)
     before = boxes(at, "verdict").get("unsure", 0)

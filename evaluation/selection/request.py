@@ -1,0 +1,215 @@
+"""A request for a batch: where its pairs come from, what people do with them, and the checks that make it consistent.
+
+It lives on this floor, above annotation, because pairs are chosen with the labels of detectors.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, Order, Task, create_batch
+from berdseye.annotation.guidelines.versions import keep
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.data.errors import BadInputError
+from berdseye.data.progress import Progress, silent
+from berdseye.data.workspace import Workspace
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.detectors.protocol import Detector
+from berdseye.detectors.trained import adopted_detector
+from berdseye.evaluation.measures import parse_measure
+from berdseye.evaluation.selection.batches import (
+    PRESETS,
+    STRATA,
+    Stratum,
+    berds_test_set,
+    check_random_questions,
+    of_answers,
+    of_file,
+    of_runs,
+    random_questions,
+    stratified,
+    with_labels,
+)
+from berdseye.evaluation.selection.decision import decision_items
+
+Preset = Literal["berds", "dmerit", "debateqa", "random-questions"]
+QUESTION_PRESETS = ("berds", "random-questions")
+"""Presets that take a number of questions."""
+Counting = Callable[[str], AbstractContextManager[Progress]]
+
+
+@dataclass(frozen=True)
+class BatchRequest:
+    """What a batch is to hold and how it is judged.
+
+    The pairs come from one of `runs` (their top `k`), `file`, `answers` and `decide` (two runs, compared by `measure`). `strata`
+    divide a `sample`; `shown` puts the detector's label before people, `experiment` does so for that share of pairs and people.
+    `detector` names the label source of probabilities, by default the adopted detector. `guidelines` is a text of the
+    batch's own.
+    """
+
+    name: str
+    runs: tuple[str, ...] = ()
+    k: int = 5
+    file: Path | None = None
+    answers: Path | None = None
+    decide: tuple[str, str] | None = None
+    measure: str = "MRecall@5"
+    preset: Preset | None = None
+    questions: int = 10
+    sample: int | None = None
+    strata: tuple[str, ...] = ()
+    task: Task = "judge"
+    per_pair: int = 1
+    people: tuple[str, ...] = ()
+    calibration: int = 0
+    order: Order = "batch"
+    detector: str | None = None
+    shown: bool = False
+    experiment: float | None = None
+    guidelines: str | None = None
+    seed: int = 0
+    reservation_seconds: int = 30 * 60
+
+    @property
+    def source(self) -> str:
+        """The option that the pairs come from; raises `BadInputError` unless it is exactly one."""
+        given = {"run": self.runs, "file": self.file, "answers": self.answers, "decide": self.decide}
+        named = [name for name, value in given.items() if value]
+        if len(named) != 1:
+            raise BadInputError(
+                f"A batch takes its pairs from one source, got {len(named)}.",
+                hint="Give one of --run, --file, --answers and --decide.",
+            )
+        return named[0]
+
+    @property
+    def resolved_task(self) -> Task:
+        """The task, which a preset decides; raises `BadInputError` where source, preset and task do not fit together."""
+        task, source = self.task, self.source
+        if self.preset:
+            preset = PRESETS[self.preset]
+            if source not in preset.sources or task not in ("judge", preset.task):
+                raise BadInputError(
+                    f"The preset {self.preset} is for the task {preset.task} on pairs of --{' or --'.join(preset.sources)}.",
+                    hint="Use that source, and leave out --task.",
+                )
+            task = preset.task
+        if (source == "answers") != (task == "prefer"):
+            raise BadInputError("The task prefer compares answers.", hint="Use --answers together with --task prefer.")
+        return task
+
+    @property
+    def resolved_order(self) -> Order:
+        """The order of the pairs; raises `BadInputError` for the order by decision without two runs to decide between."""
+        if self.decide:
+            return "decision"
+        if self.order == "decision":
+            raise BadInputError("`--order decision` requires `--decide RUN_A RUN_B`.")
+        return self.order
+
+    @property
+    def resolved_strata(self) -> list[Stratum]:
+        """The strata in their canonical order; raises `BadInputError` for an unknown one."""
+        if unknown := [name for name in self.strata if name not in STRATA]:
+            raise BadInputError(f"'{unknown[0]}' is not a stratum.", hint=f"Use {', '.join(STRATA)}.")
+        return [name for name in STRATA if name in self.strata]
+
+    @property
+    def shows_labels(self) -> bool:
+        """Whether anybody sees a label before judging."""
+        return self.resolved_task == "verify" or self.shown or self.experiment is not None
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether the pairs need a detector's labels: to be shown, to order by, or to draw strata by."""
+        ordered = self.resolved_order in ("uncertainty", "decision")
+        return self.shows_labels or ordered or "probability" in self.resolved_strata
+
+
+def create_requested_batch(
+    workspace: Workspace,
+    judgments: Judgments,
+    request: BatchRequest,
+    *,
+    made_by: str,
+    counting: Counting = lambda _: nullcontext(silent),
+) -> tuple[Batch, int]:
+    """Choose the pairs that a request asks for and store the batch; returns it with the number of its pairs.
+
+    `counting` shows the progress of long work.
+
+    Raises `BadInputError` for a request that contradicts itself, before anything is read.
+    """
+    task, order, strata = request.resolved_task, request.resolved_order, request.resolved_strata
+    if request.preset == "random-questions":
+        check_random_questions(order=order, calibration=request.calibration, sample=request.sample)
+    items, recipe = _chosen(workspace, judgments, request, counting)
+    threshold = 0.5
+    if request.needs_labels or (request.detector and task != "prefer"):
+        detector = _detector(workspace, request)
+        threshold = detector.threshold
+        recipe |= {"detector": detector.name, "version": detector.version, "threshold": threshold}
+        with counting(f"labels by {detector.name}") as progress:
+            items = with_labels(workspace, detector, items, progress=progress)
+    if request.sample is not None:
+        items = stratified(items, request.sample, strata, request.seed)
+        recipe |= {"sample": request.sample, "by": strata}
+    if request.preset:
+        recipe |= {"preset": request.preset}
+        if request.preset in QUESTION_PRESETS:
+            recipe |= {"questions": request.questions}
+    guidelines = None if request.guidelines is None else keep(judgments, request.guidelines, made_by=made_by).version
+    plan = BatchPlan(
+        request.name,
+        task,
+        request.per_pair,
+        request.people,
+        request.calibration,
+        order,
+        blind=not request.shows_labels,
+        seed=request.seed,
+        hold=request.reservation_seconds,
+        threshold=threshold,
+        shown_share=request.experiment,
+        made_by=made_by,
+        recipe=recipe,
+        guidelines=guidelines,
+    )
+    return create_batch(judgments, plan, items), len({item.record.key for item in items})
+
+
+def _chosen(
+    workspace: Workspace, judgments: Judgments, request: BatchRequest, counting: Counting
+) -> tuple[Sequence[Item], dict[str, Any]]:
+    """The pairs, and what the recipe of the batch says of their choice."""
+    if request.decide is not None:
+        detector = _detector(workspace, request)
+        with counting(f"labels by {detector.name}") as progress:
+            return decision_items(
+                workspace,
+                judgments,
+                request.decide,
+                parse_measure(request.measure),
+                detector,
+                seed=request.seed,
+                progress=progress,
+            )
+    if request.file is not None:
+        return of_file(request.file), {"file": request.file.name}
+    if request.answers is not None:
+        return of_answers(request.answers, request.seed), {"file": request.answers.name}
+    recipe: Mapping[str, Any] = {"runs": sorted(request.runs), "k": request.k}
+    if request.preset == "random-questions":
+        items, draw = random_questions(workspace, request.runs, request.seed, questions=request.questions, k=request.k)
+        return items, {**recipe, **draw}
+    if request.preset == "berds":
+        items = berds_test_set(workspace, request.runs, request.seed, questions=request.questions, k=request.k)
+        return items, dict(recipe)
+    return of_runs(workspace, request.runs, request.k), dict(recipe)
+
+
+def _detector(workspace: Workspace, request: BatchRequest) -> Detector:
+    return parse_detector(request.detector or adopted_detector(workspace), workspace)
