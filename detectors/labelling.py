@@ -11,6 +11,7 @@ from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector, Floats
+from berdseye.detectors.trained import adopted_detector
 
 _SECONDS = 20.0
 
@@ -22,6 +23,18 @@ def label_function(workspace: Workspace) -> Callable[[str, Sequence[Pair]], Floa
         return label(LabelStore(workspace), parse_detector(detector, workspace), pairs)
 
     return judged
+
+
+def adopted_predictions(workspace: Workspace) -> Callable[[Sequence[Pair]], tuple[list[float], float, str]]:
+    """Predictions of the adopted detector, through the label cache: the probability that each pair supports, the threshold that
+    decides, and the detector's name and version. The exchange with Label Studio takes such a function."""
+
+    def predict(pairs: Sequence[Pair]) -> tuple[list[float], float, str]:
+        detector = parse_detector(adopted_detector(workspace), workspace)
+        probabilities = label(LabelStore(workspace), detector, pairs)
+        return probabilities.tolist(), detector.threshold, f"{detector.name} {detector.version}"
+
+    return predict
 
 
 def label(

@@ -18,7 +18,6 @@ from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.judgments.schema import batch_items, sync_tasks
 from berdseye.annotation.label_studio.accounts import give_accounts, without_account
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.form import instruction, prediction_of, shown_version, task_data, validated
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project, described, make_project, project_by_key
@@ -26,6 +25,7 @@ from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
 from berdseye.annotation.label_studio.push import Labels
 from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.sync import sync
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 

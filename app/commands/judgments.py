@@ -34,12 +34,20 @@ def push(
     Example: `berdseye judgments push --run "debate--web--bm25" --k 5`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange import send
+    from berdseye.annotation.label_studio.exchange import push_workspace
+    from berdseye.detectors.labelling import adopted_predictions
 
     only_with("--run", run, "k")
     held = opened(workspace)
     with counting("sent") as progress:
-        report = send(held, Judgments.open(held.judgments_url), run or [], k, progress=_counted(progress))
+        report = push_workspace(
+            held,
+            Judgments.open(held.judgments_url),
+            adopted_predictions(held),
+            run or [],
+            k,
+            progress=_counted(progress),
+        )
     print_json(report.__dict__) if json else note(str(report))
 
 
@@ -50,11 +58,11 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     Example: `berdseye judgments pull`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange import receive
+    from berdseye.annotation.label_studio.exchange import pull_workspace
 
     held = opened(workspace)
     with counting("received") as progress:
-        report = receive(held, Judgments.open(held.judgments_url), progress=_counted(progress))
+        report = pull_workspace(held, Judgments.open(held.judgments_url), progress=_counted(progress))
     print_json(report.__dict__) if json else note(str(report))
 
 
@@ -65,7 +73,7 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     Example: `berdseye judgments drift`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange_state import drifts
+    from berdseye.annotation.label_studio.exchange import drifts
 
     held = opened(workspace)
     found = drifts(held, Judgments.open(held.judgments_url))
@@ -93,7 +101,7 @@ def doctor(
     from berdseye.annotation.doctor.examine import mend as mended
     from berdseye.annotation.doctor.finding import Finding
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange_state import check_health
+    from berdseye.annotation.label_studio.exchange import check_health
 
     held = opened(workspace)
     judged = Judgments.open(held.judgments_url)

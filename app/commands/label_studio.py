@@ -87,13 +87,13 @@ def send(
     """
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange import send_batch
+    from berdseye.annotation.label_studio.exchange import push_batch
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
     found = load_batch(judgments, batch)
     with counting("sent") as progress:
-        sent = send_batch(
+        sent = push_batch(
             held, judgments, found, together=together, progress=lambda done, total: progress(done, "pairs", total)
         )
     _tell(sent, json)
@@ -116,7 +116,7 @@ def receive(
     """
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange import receive_all, receive_batch
+    from berdseye.annotation.label_studio.exchange import pull_batch, pull_projects
 
     held = opened(workspace)
     judgments = Judgments.open(held.judgments_url)
@@ -126,10 +126,10 @@ def receive(
             progress(done, "tasks", total)
 
         if batch is None:
-            received = receive_all(held, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=tell)
+            received = pull_projects(held, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=tell)
         else:
             found = load_batch(judgments, batch)
-            received = receive_batch(
+            received = pull_batch(
                 held, judgments, found, whole=full, withdraw_gone=withdraw_deleted, progress=tell
             )  # fmt: skip
     _tell(received, json)
@@ -206,7 +206,7 @@ def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     Example: `berdseye label-studio projects`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.app.exchange import sent_projects
+    from berdseye.annotation.label_studio.exchange import sent_projects
 
     rows = sent_projects(Judgments.open(opened(workspace).judgments_url))
     if json:

@@ -12,11 +12,11 @@ from berdseye.annotation.judgments.log import Annotator
 from berdseye.annotation.label_studio.accounts import Account, give_account, known_account
 from berdseye.annotation.label_studio.connection import connect, server_url
 from berdseye.annotation.label_studio.drift import Drift, Held
+from berdseye.annotation.label_studio.exchange import sent_projects
 from berdseye.annotation.label_studio.server import read_credentials, running
 from berdseye.app.access.label_studio_accounts import AS_ADMIN
 from berdseye.app.access.session import annotator, errors_in_place, judgments, role, workspace
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.exchange import sent_projects
 
 _SHOWN = "label_studio_account"
 

@@ -110,8 +110,9 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
     """Send what waits as soon as Label Studio answers, and look for annotations made there now and then."""
     # Imported while Label Studio starts: the app should not wait for these.
     from berdseye.annotation.judgments.log import Judgments
+    from berdseye.annotation.label_studio.exchange import pull_workspace, push_workspace
     from berdseye.annotation.label_studio.exchange_state import waiting
-    from berdseye.app.exchange import receive, send
+    from berdseye.detectors.labelling import adopted_predictions
 
     judgments = Judgments.open(workspace.judgments_url)
     received, ready, complaint = 0.0, False, ""
@@ -125,7 +126,7 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
                 note("Label Studio answers.")
                 ready = True
             if time.monotonic() - received > _RECEIVE_EVERY:
-                for warning in receive(workspace, judgments).warnings:
+                for warning in pull_workspace(workspace, judgments).warnings:
                     if warning not in warned:
                         note(f"Label Studio: {warning}")
                         warned.add(warning)
@@ -133,7 +134,7 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
             # What waits for a project that is gone, or of another server, waits on: that is looked at less often.
             now = waiting(judgments)
             if now and (now != stuck or time.monotonic() - tried > _RECEIVE_EVERY):
-                send(workspace, judgments)
+                push_workspace(workspace, judgments, adopted_predictions(workspace))
                 stuck, tried = waiting(judgments), time.monotonic()
         except Exception as error:  # whatever goes wrong here must not end the exchange for good
             if str(error) != complaint:  # the same trouble is told once

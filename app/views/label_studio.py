@@ -6,6 +6,7 @@ import streamlit as st
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.label_studio.attribution import misplaced
 from berdseye.annotation.label_studio.connection import server_url
+from berdseye.annotation.label_studio.exchange import drifts, sent_projects
 from berdseye.annotation.label_studio.exchange_state import waiting
 from berdseye.annotation.label_studio.server import running
 from berdseye.app.access.roles import check, may, right_of_command
@@ -13,8 +14,6 @@ from berdseye.app.access.session import errors_in_place, judgments, role, starte
 from berdseye.app.components.job_box import under_way
 from berdseye.app.components.label_studio import admin_account, drift_table, own_account
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.exchange import sent_projects
-from berdseye.app.exchange_state import drifts
 from berdseye.app.jobs.running import start_job
 from berdseye.data.runs.stored import list_runs
 

@@ -6,7 +6,6 @@ from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.cached.searching import hits
-from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.protocol import Query

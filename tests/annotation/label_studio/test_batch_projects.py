@@ -14,12 +14,12 @@ from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.label_studio.batch_projects import receive_batches, send_batch
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
 from berdseye.annotation.label_studio.form import Word, pair_of, result_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.sync import sync
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 

@@ -9,7 +9,6 @@ from there import annotate, new_user, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.form import Word, result_of
 from berdseye.annotation.label_studio.people import Directory
 from berdseye.annotation.label_studio.project import Project
@@ -17,6 +16,7 @@ from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.sync import sync
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 

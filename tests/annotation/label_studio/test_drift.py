@@ -10,11 +10,11 @@ from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.doctor import examine_exchange
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.form import Word, result_of, task_data
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.remote import raw_tasks
+from berdseye.annotation.label_studio.sync import sync
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]

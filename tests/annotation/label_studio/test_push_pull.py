@@ -8,7 +8,6 @@ from there import annotate, change, held_here, held_there, task_of, user_of
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
 from berdseye.annotation.label_studio.form import Word, result_of
 from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
@@ -16,6 +15,7 @@ from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.sync import sync
 from berdseye.data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
