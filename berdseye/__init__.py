@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from berdseye.app.python.compared import Compared
-    from berdseye.app.python.run import Run
-    from berdseye.app.python.workspace import Workspace
+    from berdseye.app.python.workspace import Compared, Run, Workspace
     from berdseye.data.errors import BerdseyeError
 
 __all__ = ["BerdseyeError", "Compared", "Run", "Workspace", "create", "demo", "measures", "open"]
@@ -28,8 +26,8 @@ __all__ = ["BerdseyeError", "Compared", "Run", "Workspace", "create", "demo", "m
 # Imported at first use: `import berdseye` stays quick, and every module of the package imports this file first.
 _HOMES = {
     "BerdseyeError": "berdseye.data.errors",
-    "Compared": "berdseye.app.python.compared",
-    "Run": "berdseye.app.python.run",
+    "Compared": "berdseye.app.python.workspace",
+    "Run": "berdseye.app.python.workspace",
     "Workspace": "berdseye.app.python.workspace",
 }
 
@@ -72,7 +70,7 @@ def measures(runs: "Run | Iterable[Run]", names: str | None = None, labels: str 
 
     `names` are separated by spaces, by default those of the Runs page. Raises `BadInputError` if there is no run.
     """
-    from berdseye.app.python.run import USUAL, Run
+    from berdseye.app.python.workspace import USUAL, Run
     from berdseye.data.errors import BadInputError
 
     chosen = [runs] if isinstance(runs, Run) else list(runs)

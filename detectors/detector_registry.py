@@ -8,8 +8,6 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import with_tuned_threshold
 
-DEFAULT_DETECTOR = "embedded"
-
 Opener = Callable[[Arguments, Workspace | None], Detector]
 
 

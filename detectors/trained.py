@@ -10,7 +10,7 @@ from typing import Any
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_json
 from berdseye.data.workspace import Workspace, checked_name
-from berdseye.detectors.detector_registry import DEFAULT_DETECTOR
+from berdseye.detectors.protocol import DEFAULT_DETECTOR
 
 CARD = "card.json"
 """The file with which a training counts as finished."""

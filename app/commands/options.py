@@ -32,7 +32,8 @@ def opened(folder: Path | None) -> Workspace:
 
 def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
     """The detector of the option, or else the adopted one. Without any workspace, those that need none still serve."""
-    from berdseye.detectors.detector_registry import DEFAULT_DETECTOR, parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
+    from berdseye.detectors.protocol import DEFAULT_DETECTOR
     from berdseye.detectors.trained import adopted_detector
 
     try:

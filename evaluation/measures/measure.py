@@ -20,6 +20,8 @@ Unit = Literal["share", "passages"]
 
 WHOLE_RUN = 1_000_000
 """How deep a measure without a cutoff looks; no run is as deep."""
+ANSWER_MEASURES = ("PD", "DA", "Direct-Score", "G-Eval", "Num-of-POVs", "BLEU", "ROUGE-L", "BARTScore", "SemScore")
+"""Names of the measures of answers, which `berdseye.evaluation.answer_measures` computes."""
 
 
 @dataclass(frozen=True)

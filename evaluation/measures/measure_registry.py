@@ -8,7 +8,16 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call, parse
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
-from berdseye.evaluation.measures.measure import WHOLE_RUN, Definition, Measure, Values, coverage, mrecall, precision
+from berdseye.evaluation.measures.measure import (
+    ANSWER_MEASURES,
+    WHOLE_RUN,
+    Definition,
+    Measure,
+    Values,
+    coverage,
+    mrecall,
+    precision,
+)
 from berdseye.evaluation.scores.cover import reading_length
 
 MEASURES: Mapping[str, Definition] = {
@@ -78,11 +87,7 @@ def _measure(calls: list[Call], name: str) -> Measure:
 
 def _of_no_run(kind: str, name: str) -> BadInputError | None:
     """Why a measure that Berdseye has cannot be computed of a run."""
-    from berdseye.evaluation.answer_measures.measures import (
-        KINDS,  # it brings along what measures answers, which runs do without
-    )
-
-    if kind in KINDS:
+    if kind in ANSWER_MEASURES:
         return BadInputError(
             f"{name} is a measure of answers, and a run has none.",
             hint=f"Take a set of answers: berdseye study debateqa --dataset NAME --answers NAME --measures '{name}'.",
