@@ -1,4 +1,4 @@
-"""The README's commands run as they stand there, on the demo workspace."""
+"""The commands of the README and of the pages in docs run as they are printed, on the demo workspace."""
 
 import gzip
 import re
@@ -14,18 +14,22 @@ from berdseye.data.workspace import Workspace
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page: page.read_text(encoding="utf-8") for page in PAGES}
+BLOCKS = [block for text in TEXTS.values() for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)]
+TRANSCRIPT = re.findall(r"^\$ (berdseye .+)\n((?:(?!\$ |```).*\n)*)", README, flags=re.MULTILINE)
 MADE = {
     "colbert.run": ["runs", "export", "debate--web--bm25", "colbert.run"],
     "paper.zip": ["bundle", "all", "paper.zip"],
 }
-"""Files that the README speaks of and Berdseye itself writes."""
-COMMANDS = [line for block in BLOCKS for line in block.splitlines() if line.startswith("berdseye ")]
+"""Files that these pages name and Berdseye itself writes."""
+COMMANDS = list(dict.fromkeys(line for block in BLOCKS for line in block.splitlines() if line.startswith("berdseye ")))
+ELSEWHERE = " --workspace my-study"
 
 
 @pytest.fixture
 def copied(demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the demo workspace, the files the README speaks of, and a present folder that holds both."""
+    """A copy of the demo workspace, the files that these pages name, and a present folder that holds both."""
     shutil.copytree(demo_workspace.folder, tmp_path / "workspace")
     (tmp_path / "documents.jsonl").write_text('{"text": "Zoos keep animals behind a moat and a fence."}\n')
     (tmp_path / "questions.jsonl").write_text('{"question": "Why?", "perspectives": ["Because.", "No reason."]}\n')
@@ -41,12 +45,13 @@ def copied(demo_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.Monkey
     return tmp_path
 
 
-def test_readme_has_commands() -> None:
-    assert len(COMMANDS) >= 9
+def test_pages_have_commands() -> None:
+    assert len(COMMANDS) >= 15
+    assert len(TRANSCRIPT) >= 4
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_command_of_readme_runs(command: str, copied: Path) -> None:
+@pytest.mark.parametrize("command", [command for command in COMMANDS if not command.endswith(ELSEWHERE)])
+def test_command_of_a_page_runs(command: str, copied: Path) -> None:
     assert copied.exists()
     for file, making in MADE.items():
         if file in command and "bundle" not in command:
@@ -55,11 +60,30 @@ def test_command_of_readme_runs(command: str, copied: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_files_the_readme_names_exist() -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / target).exists(), target
+def test_commands_for_a_workspace_of_your_own_run_one_after_the_other(copied: Path) -> None:
+    commands = [command for command in COMMANDS if command.endswith(ELSEWHERE)]
+    assert len(commands) >= 4
+    for command in commands:
+        result = CliRunner().invoke(cli, shlex.split(command)[1:], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    assert (copied / "my-study").is_dir()
 
 
-def test_make_targets_the_readme_names_exist() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    assert set(re.findall(r"`?make ([a-z]+)", README)) <= targets
+@pytest.mark.parametrize(("command", "printed"), TRANSCRIPT, ids=[command for command, _ in TRANSCRIPT])
+def test_the_transcript_is_what_a_command_prints(command: str, printed: str, copied: Path) -> None:
+    """White space aside, and with anything in place of `...`."""
+    assert copied.exists()
+    result = CliRunner().invoke(cli, shlex.split(command)[1:], catch_exceptions=False)
+    parts = [re.escape(" ".join(part.split())) for part in printed.split("...")]
+    assert re.search(r"\s*.*?\s*".join(parts), " ".join(result.output.split())), result.output
+
+
+def test_files_the_pages_name_exist() -> None:
+    for page, text in TEXTS.items():
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (page.parent / target).exists(), (page.name, target)
+
+
+def test_make_targets_the_pages_name_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", "\n".join(TEXTS.values()))) | {"app", "test"} <= targets
