@@ -122,6 +122,14 @@ def test_the_table_leaves_good_english_alone(sentence: str) -> None:
     assert banned(sentence) == []
 
 
+def test_the_idioms_that_the_guide_names_are_banned() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| do not write |")[2]
+    cells = [row.split("|")[1] for row in guide.splitlines()[2:] if row.startswith("| `")]
+    named = [idiom for cell in cells for idiom in re.findall(r"`([^`]+)`", cell)]
+    assert len(named) > 10
+    assert [idiom for idiom in named if not banned(idiom)] == []
+
+
 def test_code_is_no_prose() -> None:
     text = "One `told` line\n\n```sh\ntold anew\n```\n\n  ~~~\n  told\n  ~~~\n\nand `it is\ntold` here, told.\n"
     [found] = banned(prose(text))

@@ -84,6 +84,14 @@ def test_files_the_pages_name_exist() -> None:
             assert (page.parent / target).exists(), (page.name, target)
 
 
+def test_sections_the_pages_name_exist() -> None:
+    for page, text in TEXTS.items():
+        for target, section in re.findall(r"\]\(([^)#:]+)#([^)]+)\)", text):
+            headings = re.findall(r"^#+ (.+)$", (page.parent / target).read_text(encoding="utf-8"), flags=re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert section in slugs, (page.name, target, section)
+
+
 def test_make_targets_the_pages_name_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     assert set(re.findall(r"`make ([a-z-]+)", "\n".join(TEXTS.values()))) | {"app", "test"} <= targets
