@@ -1,4 +1,4 @@
-"""The Streamlit app: `berdseye app`, or `streamlit run app/main.py` on a workspace."""
+"""The Streamlit app. `berdseye app` starts it; so does `streamlit run app/main.py` on a workspace."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.tour import tour
 from berdseye.data.errors import BerdseyeError
 
-# A file of ours: Streamlit would fetch an icon it names from another machine.
+# A file of this package: Streamlit fetches an icon given by name from another machine.
 ICON = Path(__file__).parent / "static" / "icon.svg"
 st.set_page_config(page_title="Berdseye", page_icon=ICON, layout="wide", initial_sidebar_state=SIDEBAR)
 
-# Not in a folder `pages`: Streamlit would run a file there without this one, for the first visitor of its address.
+# The pages are not in a folder `pages`: Streamlit would run a file there without this one for the first visitor of its address.
 VIEWS = {
     "explore": ("Explore", ":material/travel_explore:"),
     "search": ("Search", ":material/search:"),
@@ -37,12 +37,12 @@ VIEWS = {
     "passage": ("Passage", ":material/article:"),
     "question": ("Question", ":material/help:"),
 }
-# Pages of one thing: links lead there, the navigation does not.
+# Pages about one passage or one question: reached by links, not listed in the navigation.
 OF_ONE = ("passage", "question")
 
 
 def main() -> None:
-    """Draw the navigation, who is there, and the page."""
+    """Draw the navigation, the signed-in person and the page."""
     try:
         team = people().team
     except BerdseyeError as error:
@@ -67,7 +67,7 @@ def main() -> None:
             who_is_in()
         else:
             sign_in_box()
-        here = next(name for name, known in pages.items() if known == page)
+        here = next(name for name, other in pages.items() if other == page)
         enter(here)
         looks()
         redraw_when_reconnected()
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _nothing() -> None:
-    """The page of someone who is not in."""
+    """Draw the empty page of a visitor who has not signed in."""
 
 
 main()

@@ -1,4 +1,5 @@
-"""Adjudication: pairs that people judge differently, with everyone's votes beside them, decided one by one."""
+"""The Adjudication page: shows the pairs that people judge differently, with every vote, and an adjudicator settles them one by
+one."""
 
 import streamlit as st
 
@@ -12,14 +13,14 @@ from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key
 from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
 
 EVERYTHING = "all judgments"
-# Card and keys are in sight together down to 1024 x 768: what is above and below them takes 23 rem.
+# The card and the buttons are visible together down to 1024 x 768: everything above and below them takes 23 rem.
 _FITTING = (
     "<style>:has(> .st-key-dispute-card), .st-key-dispute-card { max-height: max(13rem, 100vh - 23rem); }</style>"
 )
 
 
 def decide(person: Annotator, dispute: Dispute, verdict: str) -> None:
-    """Record a decision with the comment in the box, unless the pair is no longer the one in sight."""
+    """Record the adjudicated verdict with the comment in the box, unless the pair is no longer the one on screen."""
     if not take_answer(dispute.key):
         return
     with errors_in_place():
@@ -29,13 +30,13 @@ def decide(person: Annotator, dispute: Dispute, verdict: str) -> None:
 
 
 def go_to(dispute: str) -> None:
-    """Show another pair next."""
+    """Show this pair next."""
     move_on()
     st.session_state["dispute"] = dispute
 
 
 def undo(person: Annotator) -> None:
-    """Take back the last decision of this session; its pair comes first again."""
+    """Undo the last verdict of this session and show its pair again."""
     with errors_in_place():
         move_on()
         if decided := st.session_state.get("decided"):
@@ -44,29 +45,30 @@ def undo(person: Annotator) -> None:
             st.session_state["dispute"] = key
 
 
-def chosen(found: list[Dispute]) -> Dispute:
-    """The dispute of the widget, which stands in the address; the one just undone, else the first, until one is chosen."""
-    texts = {d.key: d.record.question if d.task == "prefer" else d.record.perspective for d in found}
-    titles = {d.key: f"{'✓ ' if d.decision else ''}{texts[d.key][:90]}" for d in found}
+def chosen(open_disputes: list[Dispute]) -> Dispute:
+    """Draw the choice of a pair, which the address keeps, and return it. The default is the pair just undone, otherwise the
+    first."""
+    texts = {d.key: d.record.question if d.task == "prefer" else d.record.perspective for d in open_disputes}
+    titles = {d.key: f"{'✓ ' if d.decision else ''}{texts[d.key][:90]}" for d in open_disputes}
     key = selectbox_by_id("Pair", list(titles), "dispute", titles.__getitem__)
-    return next(d for d in found if d.key == key)
+    return next(d for d in open_disputes if d.key == key)
 
 
-def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
-    """The buttons that decide, and those that go from pair to pair."""
+def keys(person: Annotator, dispute: Dispute, listed: list[Dispute]) -> None:
+    """Draw the buttons that settle the pair and those that move from pair to pair."""
     with st.container(horizontal=True, gap="small"):
         verdict_buttons(dispute.key, choices_of(dispute.task), lambda _, verdict: decide(person, dispute, verdict))
         undo_button(person)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="comment"):
             st.text_input(
-                "Reason (kept with the decision)",
+                "Reason (stored with the verdict)",
                 key=f"decision-{dispute.key}",
                 max_chars=2000,
-                placeholder="Reason (M): kept with the decision",
+                placeholder="Reason (M): stored with the verdict",
                 label_visibility="collapsed",
             )
-        place = [d.key for d in found].index(dispute.key)
+        place = [d.key for d in listed].index(dispute.key)
         for name, key, icon, to in (
             ("Previous", PREVIOUS, ":material/arrow_upward:", place - 1),
             ("Next", NEXT, ":material/arrow_downward:", place + 1),
@@ -76,36 +78,37 @@ def keys(person: Annotator, dispute: Dispute, found: list[Dispute]) -> None:
                 icon=icon,
                 shortcut=key,
                 key=name.lower(),
-                disabled=not 0 <= to < len(found),
+                disabled=not 0 <= to < len(listed),
                 on_click=go_to,
-                args=(found[max(0, min(to, len(found) - 1))].key,),
+                args=(listed[max(0, min(to, len(listed) - 1))].key,),
             )
 
 
 def nothing_left(batch: Batch | None, *, unsure: bool, decided: bool) -> None:
-    """Say why there is nothing to decide, and what to do next."""
+    """Explain why there is no pair to settle, and what to do next."""
     settled = 0 if decided else len(disputes(judgments(), batch, unsure=unsure, decided=True))
     if settled:
         pairs = "one pair is" if settled == 1 else f"{settled} pairs are"
         st.success(
-            f"Nobody disagrees here any more: {pairs} decided. Turn on “With decided” to read them again.",
+            f"No open disagreements: {pairs} adjudicated. Turn on “Show adjudicated pairs” to read them again.",
             icon=":material/check:",
         )
         return
     st.info(
-        "Nobody disagrees here. A pair comes here when two people judge it differently: `berdseye batch create … --per-pair 2` "
-        "sends the same pairs to several people, who judge them on Annotate. Made-up annotators of the demo do not count.",
+        "No disagreements. A pair appears here when two people judge it differently. To send pairs to several people, use "
+        "`berdseye batch create … --per-pair 2`; they judge the pairs on the Annotate page. The simulated annotators of the demo "
+        "do not count.",
         icon=":material/gavel:",
     )
 
 
 def undo_button(person: Annotator) -> None:
-    """The button that takes back a decision."""
+    """Draw the button that undoes a verdict."""
     st.button("Undo", icon=":material/undo:", shortcut=UNDO, key="undo", on_click=undo, args=(person,))
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     person = annotator()
     if person is None:
         st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
@@ -117,20 +120,23 @@ def page() -> None:
         with st.container(key="hide-names", width="content"):
             hidden = st.toggle("Hide names", value=True, key="hidden", bind="query-params")
         unsure = st.toggle(
-            "Unsure counts", key="unsure", bind="query-params", help="Someone unsure differs from someone sure."
+            "Count unsure",
+            key="unsure",
+            bind="query-params",
+            help="Treat “unsure” as a disagreement with “supports” and “does not support”.",
         )
-        decided = st.toggle("With decided", key="with_decided", bind="query-params")
+        decided = st.toggle("Show adjudicated pairs", key="with_decided", bind="query-params")
         key_list(ADJUDICATION)
-        found = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
-        if found:
-            st.caption(f"{sum(d.decision is None for d in found)} to decide")
-    if not found:
+        listed = disputes(judgments(), batches.get(name), unsure=unsure, decided=decided)
+        if listed:
+            st.caption(f"{sum(d.decision is None for d in listed)} to adjudicate")
+    if not listed:
         nothing_left(batches.get(name), unsure=unsure, decided=decided)
         if st.session_state.get("decided"):
             undo_button(person)
         return
     with right:
-        dispute = chosen(found)
+        dispute = chosen(listed)
     st.html(_FITTING)
     card, side = st.columns([3, 2])
     with card:
@@ -142,7 +148,7 @@ def page() -> None:
         votes(dispute, hidden=hidden)
         trail_table(dispute, hidden=hidden)
     put_in_sight(dispute.key)
-    keys(person, dispute, found)
+    keys(person, dispute, listed)
     keyboard(ADJUDICATION)
 
 

@@ -1,4 +1,5 @@
-"""Agreement: how far people agree with each other and with the detector, where they do not, and the exports."""
+"""The Agreement page: the agreement of people with each other and with the detector, the pairs on which they disagree, and the
+exports."""
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -35,8 +36,8 @@ _LISTED = 200
 MORE = ("time", "slices", "guidelines", "stance", "detection_slices")
 
 
-class Asked(NamedTuple):
-    """What is chosen above the page."""
+class PageChoices(NamedTuple):
+    """The choices at the top of the page."""
 
     detector: str
     unsure: UnsureRule
@@ -49,61 +50,63 @@ class Asked(NamedTuple):
 
 @st.cache_resource(max_entries=5, show_spinner="Reading the labels…")
 def labels_of(version: int, detector: str, demo: bool) -> pd.DataFrame:
-    """Everyone's labels, the detector's among them; `version` is that of the judgments. Read only: a copy for each rerun of
-    100,000 rows would take longer than all the statistics."""
+    """Return the labels of all raters, the detector included. `version` is that of the judgments. The frame is shared and must
+    not be modified: copying 100,000 rows at each rerun would take longer than all the statistics."""
     del version
     return agreement_labels(workspace(), judgments(), parse_detector(detector, workspace()), demo=demo)
 
 
 @st.cache_resource(max_entries=10, show_spinner="Computing agreement…")
-def computed(version: int, asked: Asked) -> AgreementReport:
-    """The report; its tables are made when they are looked at."""
+def computed(version: int, chosen: PageChoices) -> AgreementReport:
+    """Return the agreement report. It computes each table when it is first read."""
     choices = Choices(
-        Rule(asked.unsure, asked.skipped),
-        period=asked.period,
-        reference=asked.reference,
-        over_questions=asked.over_questions,
+        Rule(chosen.unsure, chosen.skipped),
+        period=chosen.period,
+        reference=chosen.reference,
+        over_questions=chosen.over_questions,
     )
-    return report(labels_of(version, asked.detector, asked.demo), choices, adjudicated(judgments()))
+    return report(labels_of(version, chosen.detector, chosen.demo), choices, adjudicated(judgments()))
 
 
 def page() -> None:
-    """The whole page."""
-    asked = choices()
-    found = computed(judgments().version(), asked)
-    if not len(found.labels.items):
-        st.info("Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.")
+    """Draw the page."""
+    chosen = choices()
+    agreement_report = computed(judgments().version(), chosen)
+    if not len(agreement_report.labels.items):
+        st.info(
+            "Nobody has judged a pair yet. Judge some on the Annotate page, or correct a label on the Explore page."
+        )
         return
-    st.caption(f"The detector: {detector_line(parse_detector(asked.detector, workspace()))}")
-    st.caption(escaped(found.said))
-    together(found)
+    st.caption(f"Detector: {detector_line(parse_detector(chosen.detector, workspace()))}")
+    st.caption(escaped(agreement_report.said))
+    draw_together(agreement_report)
     st.subheader("Detectors against people", anchor=False)
-    st.caption(
-        f"In percent; right is what {escaped(asked.reference)} says. The rows below are those that BERDS prints."
-    )
-    table(found, "detection")
-    more(found)
-    anchored(found)
-    disagreements(found)
+    st.caption(f"In percent, scored against {escaped(chosen.reference)}, in the layout of BERDS's detection table.")
+    draw_table(agreement_report, "detection")
+    draw_tabs(agreement_report)
+    draw_anchoring(agreement_report)
+    draw_disagreements(agreement_report)
     st.subheader("Exports", anchor=False)
-    exports(found, asked)
-    decisions()
+    draw_exports(agreement_report, chosen)
+    draw_decisions()
 
 
-def choices() -> Asked:
-    """The row of choices."""
+def choices() -> PageChoices:
+    """Draw the choices at the top of the page and return them."""
     first, second = st.columns([2, 1, 1]), st.columns([2, 1, 1])
     detector = first[0].selectbox(
         "Detector", detector_names(workspace()), key="detector", bind="query-params", accept_new_options=True
     )
-    unsure = first[1].selectbox("Unsure is", UNSURE_RULES, key="unsure", bind="query-params")
-    skipped = first[2].selectbox("Skipped is", SKIPPED_RULES, key="skipped", bind="query-params")
+    unsure = first[1].selectbox("Count unsure as", UNSURE_RULES, key="unsure", bind="query-params")
+    skipped = first[2].selectbox("Count skipped as", SKIPPED_RULES, key="skipped", bind="query-params")
     reference = second[1].selectbox("Scored against", REFERENCES, key="reference", bind="query-params")
-    period = second[2].selectbox("Over time by", PERIODS, index=1, key="period", bind="query-params")
+    period = second[2].selectbox("Period over time", PERIODS, index=1, key="period", bind="query-params")
     with second[0]:
-        demo = st.toggle("With the made-up annotators of the demo", True, key="demo", bind="query-params")
-        over_questions = st.toggle("Intervals over whole questions", False, key="over_questions", bind="query-params")
-    return Asked(
+        demo = st.toggle("Include the simulated annotators of the demo", True, key="demo", bind="query-params")
+        over_questions = st.toggle(
+            "Resample whole questions for the intervals", False, key="over_questions", bind="query-params"
+        )
+    return PageChoices(
         detector or adopted_detector(workspace()),
         unsure or UNSURE_RULES[0],
         skipped or SKIPPED_RULES[0],
@@ -114,63 +117,72 @@ def choices() -> Asked:
     )
 
 
-def together(found: AgreementReport) -> None:
-    """Everyone together, and each two."""
-    parts, pairs = found.parts, found.parts["pairs"]
-    st.subheader("Everyone together", anchor=False)
+def draw_together(agreement_report: AgreementReport) -> None:
+    """Draw the agreement of all raters together and of each pair of raters."""
+    parts, pairs = agreement_report.parts, agreement_report.parts["pairs"]
+    st.subheader("All raters together", anchor=False)
     if parts["together"]["value"].notna().any():
-        charted("agreement-together", coefficients_chart(parts["together"]), parts["together"])
-    table(found, "together")
-    st.subheader("Each two, Cohen's kappa with its 95% interval", anchor=False)
-    known = pairs[pairs["n"] > 0] if len(pairs) else pairs
-    if not len(known) or not known["cohen_kappa"].notna().any():
+        draw_chart("agreement-together", coefficients_chart(parts["together"]), parts["together"])
+    draw_table(agreement_report, "together")
+    st.subheader("Pairs of raters: Cohen's kappa with its 95% interval", anchor=False)
+    shared_pairs = pairs[pairs["n"] > 0] if len(pairs) else pairs
+    if not len(shared_pairs) or not shared_pairs["cohen_kappa"].notna().any():
         st.info("No two annotators have judged the same pairs yet.")
         return
-    charted("agreement-pairs", pairs_chart(known), known)
+    draw_chart("agreement-pairs", pairs_chart(shared_pairs), shared_pairs)
     with st.expander("As a table", icon=":material/table:"):
-        st.dataframe(known.rename(columns={"cohen_kappa": "kappa"}).round(3), hide_index=True)
+        st.dataframe(shared_pairs.rename(columns={"cohen_kappa": "kappa"}).round(3), hide_index=True)
         st.caption(NOTES["pairs"])
-    if len(found.labels.raters) > 2:
+    if len(agreement_report.labels.raters) > 2:
         with st.expander("As a matrix", icon=":material/grid_on:"):
-            charted("agreement-matrix", matrix_chart(known, list(found.labels.raters)), known, width="content")
+            draw_chart(
+                "agreement-matrix",
+                matrix_chart(shared_pairs, list(agreement_report.labels.raters)),
+                shared_pairs,
+                width="content",
+            )
 
 
-def more(found: AgreementReport) -> None:
-    """Time, slices, guidelines and stances, each behind its tab and computed when that is opened."""
+def draw_tabs(agreement_report: AgreementReport) -> None:
+    """Draw a tab each for time, slices, guidelines and stances. A tab is computed when it is opened."""
     tabs = st.tabs([TITLES[name] for name in MORE], key="more", on_change="rerun", bind="query-params")
     for tab, name in zip(tabs, MORE, strict=True):
         if not tab.open:
             continue
         with tab:
-            if not len(found.parts[name]):
-                st.caption("Nothing here yet.")
+            if not len(agreement_report.parts[name]):
+                st.caption("No data yet.")
                 continue
-            if name == "time" and found.parts[name]["part"].nunique() > 1:
-                charted("agreement-time", time_chart(found.parts[name]), found.parts[name])
-            table(found, name)
+            if name == "time" and agreement_report.parts[name]["part"].nunique() > 1:
+                draw_chart("agreement-time", time_chart(agreement_report.parts[name]), agreement_report.parts[name])
+            draw_table(agreement_report, name)
 
 
-def anchored(found: AgreementReport) -> None:
-    """The arms of experiments, where there were any."""
-    if not len(found.parts["anchoring"]):
+def draw_anchoring(agreement_report: AgreementReport) -> None:
+    """Draw the arms of anchoring experiments, if there are any."""
+    if not len(agreement_report.parts["anchoring"]):
         return
-    st.subheader("Does seeing the detector's label change what people say?", anchor=False)
-    charted("agreement-anchoring", arms_chart(found.parts["anchoring"]), found.parts["anchoring"])
-    table(found, "anchoring")
+    st.subheader("Does seeing the detector's label change judgments?", anchor=False)
+    draw_chart(
+        "agreement-anchoring", arms_chart(agreement_report.parts["anchoring"]), agreement_report.parts["anchoring"]
+    )
+    draw_table(agreement_report, "anchoring")
 
 
-@st.cache_data(max_entries=20, show_spinner="Foretelling how many judgments are left…")
+@st.cache_data(max_entries=20, show_spinner="Estimating how many judgments are left…")
 def standing(version: int, name: str) -> str:
-    """How far a batch is that settles which of two runs is better; what is left of it is put in order anew."""
+    """Return the progress of a batch that decides which of two runs is better, and update the order of its remaining
+    pairs."""
     del version
     batch = load_batch(judgments(), name)
-    known = deciding_batch(workspace(), judgments(), batch)
-    renew_order(judgments(), batch, known)
-    return str(known.standing())
+    deciding = deciding_batch(workspace(), judgments(), batch)
+    renew_order(judgments(), batch, deciding)
+    return str(deciding.standing())
 
 
-def decisions() -> None:
-    """The open batches that decide between two runs. Not shown where people judge: who is ahead is not to sway them."""
+def draw_decisions() -> None:
+    """Draw the open batches that decide between two runs. Annotators do not see this, so that the leading run does not
+    sway them."""
     open_ones = [batch.name for batch in list_batches(judgments()) if batch.is_open and decides(batch)]
     if not open_ones:
         return
@@ -180,96 +192,99 @@ def decisions() -> None:
             st.markdown(f"**{escaped(name)}**: {escaped(standing(judgments().version(), name))}")
 
 
-def charted(
+def draw_chart(
     name: str,
     chart: alt.Chart | alt.LayerChart,
     frame: pd.DataFrame,
     *,
     width: Literal["stretch", "content"] = "stretch",
 ) -> None:
-    """A chart with the buttons that take it and its data away."""
+    """Draw a chart with the buttons that download it and its data."""
     st.altair_chart(chart, key=name, width=width, alt=name.replace("-", ": "))
     downloads(name, frame, chart)
 
 
-def table(found: AgreementReport, name: str) -> None:
-    """A table of the report as people read it."""
-    st.dataframe(shown(found.parts[name]), hide_index=True, key=f"part-{name}")
+def draw_table(agreement_report: AgreementReport, name: str) -> None:
+    """Draw a table of the report with its note."""
+    st.dataframe(shown(agreement_report.parts[name]), hide_index=True, key=f"part-{name}")
     st.caption(NOTES[name])
 
 
-def disagreements(found: AgreementReport) -> None:
-    """The confusion table of two annotators, and the pairs on which they disagree."""
+def draw_disagreements(agreement_report: AgreementReport) -> None:
+    """Draw the confusion table of two raters and the pairs on which they disagree."""
     shared = sorted(
-        (p for p in found.agreement.pairs if p.n > 0),
+        (p for p in agreement_report.agreement.pairs if p.n > 0),
         key=lambda p: (p.a.startswith(DETECTOR) or p.b.startswith(DETECTOR), -p.n),
     )
     if not shared:
         return
-    named = {f"{p.a} and {p.b}": (p.a, p.b) for p in shared}
-    a, b = named[selectbox_by_id("Two annotators", list(named), "two", str)]
+    by_names = {f"{p.a} and {p.b}": (p.a, p.b) for p in shared}
+    a, b = by_names[selectbox_by_id("Two raters", list(by_names), "two", str)]
     left, right = st.columns([2, 3])
     with left:
-        counted = confusion(found.rows, a, b, found.labels.values)
-        charted("agreement-confusion", counts_as_colours(counted), counted.reset_index())
-    two = found.labels.of_raters((a, b))
+        counted = confusion(agreement_report.rows, a, b, agreement_report.labels.values)
+        draw_chart("agreement-confusion", counts_as_colours(counted), counted.reset_index())
+    two = agreement_report.labels.of_raters((a, b))
     both = (two.codes >= 0).all(axis=1)
     differ = both & (two.codes[:, 0] != two.codes[:, 1])
     keys = two.of_items(differ).items
     records = judgments().pair_records(keys[:_LISTED])
-    said = {key: [two.values[code] for code in codes] for key, codes in zip(keys, two.codes[differ], strict=True)}
+    verdicts = {key: [two.values[code] for code in codes] for key, codes in zip(keys, two.codes[differ], strict=True)}
     comments: dict[str, list[str]] = {}
-    for word in judgments().present(keys[:_LISTED]):
-        if word.comment:
-            comments.setdefault(word.pair, []).append(word.comment)
+    for judgment in judgments().present(keys[:_LISTED]):
+        if judgment.comment:
+            comments.setdefault(judgment.pair, []).append(judgment.comment)
     rows = [
-        [*said[key], *(getattr(r, name) for name in _TEXTS), " / ".join(comments.get(key, []))]
+        [*verdicts[key], *(getattr(r, name) for name in _TEXTS), " / ".join(comments.get(key, []))]
         for key, r in records.items()
     ]
     with right:
-        st.markdown(f"**{len(keys)} of {int(both.sum())} pairs are disagreed** by {escaped(a)} and {escaped(b)}")
+        st.markdown(f"{escaped(a)} and {escaped(b)} disagree on **{len(keys)} of {int(both.sum())} pairs**.")
         if len(keys) > _LISTED:
-            st.caption(f"The first {_LISTED} of them:")
-        # Somebody may be called as another column is.
+            st.caption(f"The first {_LISTED}:")
+        # A rater's name may equal the name of another column.
         columns = [f"{a} says", f"{b} says", *_TEXTS, "comment"]
         st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True)
 
 
-def exports(found: AgreementReport, asked: Asked) -> None:
-    """Files of what the page shows; each is made when its button is pressed."""
+def draw_exports(agreement_report: AgreementReport, page_choices: PageChoices) -> None:
+    """Draw the buttons for the files of what the page shows. A file is written when its button is pressed."""
 
     def people() -> pd.DataFrame:
         frame = judgments().frame()
-        return frame if asked.demo else frame[~frame["demo"].astype(bool)]
+        return frame if page_choices.demo else frame[~frame["demo"].astype(bool)]
 
-    def learned() -> pd.DataFrame:
+    def fine_tuning_data() -> pd.DataFrame:
         return training_data(judgments().frame(), include_demo=False, adjudicated=adjudicated_labels(judgments()))
 
-    pairs = found.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
+    pairs = agreement_report.parts["pairs"].rename(columns={"cohen_kappa": "kappa"})
     with st.container(horizontal=True):
-        files("AgreementReport", {"html": lambda: to_html(found)})
-        files("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
-        files("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
+        draw_buttons("AgreementReport", {"html": lambda: to_html(agreement_report)})
+        draw_buttons("Judgments", {"csv": lambda: to_csv(people()), "parquet": lambda: to_parquet(people())})
+        draw_buttons("Agreement", {"csv": lambda: to_csv(pairs), "parquet": lambda: to_parquet(pairs)})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Table", TITLES, format_func=lambda name: TITLES[name], key="part", width=380)
-        files(
+        draw_buttons(
             chosen,
             {
-                "csv": lambda: to_csv(found.parts[chosen]),
-                "parquet": lambda: to_parquet(found.parts[chosen]),
-                "tex": lambda: to_latex(found.parts[chosen], TITLES[chosen]).encode("utf-8"),
+                "csv": lambda: to_csv(agreement_report.parts[chosen]),
+                "parquet": lambda: to_parquet(agreement_report.parts[chosen]),
+                "tex": lambda: to_latex(agreement_report.parts[chosen], TITLES[chosen]).encode("utf-8"),
             },
         )
     st.caption(
-        "Fine-tuning data: one row a judged pair, split by question so that no question stands in two splits; an adjudicator's "
-        "word comes before the majority's, and made-up annotators have none."
+        "Fine-tuning data: one row per judged pair, split by question so that no question is in two splits. An adjudicated label "
+        "overrides the majority label, and simulated annotators do not vote."
     )
     with st.container(horizontal=True):
-        files("Training data", {"jsonl": lambda: to_jsonl(learned()), "parquet": lambda: to_parquet(learned())})
+        draw_buttons(
+            "Training data",
+            {"jsonl": lambda: to_jsonl(fine_tuning_data()), "parquet": lambda: to_parquet(fine_tuning_data())},
+        )
 
 
-def files(name: str, contents: dict[str, Callable[[], bytes]]) -> None:
-    """A button for each ending."""
+def draw_buttons(name: str, contents: dict[str, Callable[[], bytes]]) -> None:
+    """Draw a download button for each file format."""
     for ending, content in contents.items():
         download(f"{name}.{ending}", content, f"{name.lower().replace(' ', '_')}.{ending}", key=f"{name}-{ending}")
 

@@ -1,4 +1,4 @@
-"""Annotate: the pairs of a batch, or of chosen runs, one at a time and blind."""
+"""The Annotate page: shows the pairs of a batch, or of the runs a person chooses, one at a time and blind."""
 
 import streamlit as st
 
@@ -18,18 +18,20 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.labelling import label
 from berdseye.detectors.trained import adopted_detector
 
-CHOSEN_RUNS = "pairs of runs you choose"
+CHOSEN_RUNS = "pairs of runs that you choose"
 
 
 @st.cache_data(max_entries=20, show_spinner="Gathering the pairs of these runs…")
 def queue(runs: tuple[str, ...], created: tuple[str, ...], k: int) -> dict[str, PairRecord]:
-    """The pairs of the runs; `created` makes runs made anew be read anew."""
+    """Return the pairs of the top k of the runs, by key. `created` is part of the cache key, so that a run made again is
+    read again."""
     del created
     return pairs_of_runs(workspace(), runs, k)
 
 
 def chosen_batch(person: Annotator) -> Batch | None:
-    """The batch of the widget, the newest that is for this person first; None: pairs of runs, which are chosen next."""
+    """Draw the choice of what to judge and return the batch, or None for pairs of runs. The batches open to this person are
+    listed newest first."""
     open_ones = {b.name: b for b in list_batches(judgments()) if b.is_open and b.admits(person)}
     if not open_ones:
         return None
@@ -44,34 +46,35 @@ def chosen_batch(person: Annotator) -> Batch | None:
 
 
 def chosen_pairs() -> dict[str, PairRecord]:
-    """The pairs of the widgets' runs."""
+    """Draw the choice of runs and of k, and return the pairs of their top k by key. Raises `BadInputError` where there
+    are none."""
     runs = {r.name: r for r in list_runs(workspace())}
     if not runs:
-        raise BadInputError("There is no run yet.", hint="Run a pipeline on the Runs page first.")
+        raise BadInputError("This workspace has no runs yet.", hint="Run a pipeline on the Runs page first.")
     with st.popover("Runs to judge", icon=":material/leaderboard:"):
         chosen = st.multiselect("Runs", list(runs), default=list(runs)[:2], key="runs", bind="query-params")
         k = st.number_input("Top k", 1, 100, 5, key="depth", bind="query-params")
     if not chosen:
-        raise BadInputError("No run is chosen.", hint="Choose at least one above.")
+        raise BadInputError("You have chosen no run.", hint="Choose at least one above.")
     pairs = queue(tuple(chosen), tuple(runs[name].created for name in chosen), int(k))
     if not pairs:
         raise BadInputError(
-            "These runs make no pair to judge.",
-            hint="Their questions have no perspectives, or nothing was found; choose others.",
+            "These runs have no pairs to judge.",
+            hint="Their questions have no perspectives, or the runs retrieved nothing. Choose other runs.",
         )
     return pairs
 
 
 def opinion(record: PairRecord) -> str:
-    """What the adopted detector says of a pair, in Markdown."""
+    """The adopted detector's label of a pair, as Markdown."""
     detector = parse_detector(adopted_detector(workspace()), workspace())
     p = float(label(LabelStore(workspace()), detector, [Pair(record.passage, record.perspective, record.title)])[0])
-    says = "supports" if p >= detector.threshold else "does not support"
-    return f"detector {escaped(detector.name)}: **{says}** (P = {p:.2f})"
+    verdict = "supports" if p >= detector.threshold else "does not support"
+    return f"detector {escaped(detector.name)}: **{verdict}** (P = {p:.2f})"
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     person = annotator()
     if person is None:
         st.info("Enter your name in the sidebar to begin.", icon=":material/person:")
@@ -81,10 +84,10 @@ def page() -> None:
         pairs = chosen_pairs() if batch is None else {}
         key_list(ANNOTATE)
     if batch is None:
-        done = "Every pair of these runs is judged. Choose other runs, or a larger k."
+        done = "You have judged every pair of these runs. Choose other runs or a larger k."
         draw_desk(Desk("runs", person, RunsQueue(judgments(), pairs), done, opinion=opinion))
     else:
-        done = "No pair of this batch needs you now. What others have open comes back if they leave it."
+        done = "No pair of this batch needs you now. A pair that another annotator has open returns if they leave it."
         draw_desk(Desk(f"batch {batch.name}", person, BatchQueue(judgments(), batch), done, batch))
     keyboard(ANNOTATE)
 

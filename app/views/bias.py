@@ -1,4 +1,5 @@
-"""Bias: whom retrieval speaks for. Its leaning, whether it follows the side that asks, shares of stances, and of places."""
+"""The Bias page: which sides retrieval favours. It shows the leaning of the top k, whether the results follow the side of the
+query (sycophancy), and the shares of stances, perspectives and places."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
@@ -34,13 +35,13 @@ from berdseye.evaluation.studies.pir.tables import IN_CORPUS, heat_map
 from berdseye.evaluation.studies.result import Stored
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
-# Studies that this page begins and shows.
+# The studies that this page starts and shows.
 BEGUN = ("berds sycophancy", "pir ")
 FEW = 12
 
 
 def stored_runs() -> list[RunManifest]:
-    """Runs of the chosen data sets that still fit their corpora."""
+    """Draw the choice of data sets and return their runs that still match their corpora."""
     current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
     runs = [run for run in list_runs(workspace()) if current.get(run.corpus) == run.corpus_hash]
     names = sorted({run.dataset for run in runs})
@@ -49,7 +50,8 @@ def stored_runs() -> list[RunManifest]:
 
 
 def of_runs(draw: Callable[[Made, str, int], None]) -> None:
-    """What is computed from stored runs: which of them, whose labels, and how deep."""
+    """Draw the choices of runs, label source and k, and pass them to `draw`, which shows what is computed from stored
+    runs."""
     left, middle, right = st.columns([4, 3, 1])
     with left:
         runs = stored_runs()
@@ -59,16 +61,16 @@ def of_runs(draw: Callable[[Made, str, int], None]) -> None:
     if runs:
         draw(made(runs, source), source, k)
     else:
-        st.info("There is no run yet. Run a pipeline on the [Runs](runs) page, or with `berdseye run`.")
+        st.info("This workspace has no runs yet. Run a pipeline on the [Runs](runs) page or with `berdseye run`.")
 
 
 def leaning(kept: Made, source: str, k: int) -> None:
-    """Which sides the top k holds, by system."""
-    cells, beside = leaning_figures(kept, source, k)
+    """Draw which sides the top k of each system supports."""
+    cells, beside = leaning_figures(kept, source, k, judgments().version())
     if not cells["n"].any():
         st.info(
-            "No question here has one supporting and one opposing perspective with labels. Choose another data set or label "
-            "source, or give perspectives their stance on the [Perspectives](perspectives) page."
+            "No question has a supporting and an opposing perspective with labels. Choose another data set or label source, or "
+            "set the stance of perspectives on the [Perspectives](perspectives) page."
         )
         return
     shown = cells[cells["n"] > 0].assign(row=cells["system"])
@@ -81,117 +83,117 @@ def leaning(kept: Made, source: str, k: int) -> None:
     )
     st.altair_chart(chart, key="leaning")
     st.caption(
-        f"Of the questions with a supporting and an opposing perspective, which of the two the top {k} supports (BERDS, figure "
-        f"2); labels from **{escaped(source)}**. Questions count for every system alike, where a passage of any run has a label."
+        f"Share of the questions with a supporting and an opposing perspective by which of the two the top {k} supports (BERDS, "
+        f"figure 2). Labels from **{escaped(source)}**. A question counts for every system if a passage of any run has a label."
     )
-    say_withheld(shown)
-    table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)
-    people(
+    draw_withheld(shown)
+    draw_table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)
+    draw_by_people(
         beside,
-        "of those questions of which people judged every pair of the top k; *same* is the share of them of which the labels "
-        "and people say the same",
+        "over the questions for which people judged every pair of the top k; *same* is the share of these on which the labels "
+        "and people agree",
         source,
     )
 
 
 def stances(kept: Made, source: str, k: int) -> None:
-    """Which stances the supporting passages of the top k are for."""
-    cells, beside = stance_figures(kept, source, k)
+    """Draw the stances of the perspectives that the passages of the top k support."""
+    cells, beside = stance_figures(kept, source, k, judgments().version())
     if not cells["n"].any():
-        st.info("Nothing supports any perspective here. Choose another label source, or a larger k.")
+        st.info("No passage supports a perspective. Choose another label source or a larger k.")
         return
     chart = share_dots(cells[cells["value"].notna()], part="stance", colours=STANCE_SHARE_COLOURS)
     st.altair_chart(chart, key="stances")
     st.caption(
-        f"Of all that the top {k} says for a perspective, the share of each stance, with 95% intervals over questions, as PIR's "
-        "table 3 asks of queries that name no side. The upright mark is the share that the perspectives themselves have. "
-        f"Labels from **{escaped(source)}**."
+        f"Share of each stance among all pairs of the top {k} that support a perspective, with 95% intervals over questions "
+        "(compare PIR, table 3, for queries that name no side). The upright mark is the share of that stance among the "
+        f"perspectives themselves. Labels from **{escaped(source)}**."
     )
-    say_withheld(cells)
-    table(cells.drop(columns="place"), f"stances-{k}", chart, across="stance", digits=1)
-    people(beside, "of the questions of which people judged every pair of the top k", source)
+    draw_withheld(cells)
+    draw_table(cells.drop(columns="place"), f"stances-{k}", chart, across="stance", digits=1)
+    draw_by_people(beside, "over the questions for which people judged every pair of the top k", source)
 
 
-def say_withheld(cells: pd.DataFrame) -> None:
-    """Which systems have no value, and why."""
+def draw_withheld(cells: pd.DataFrame) -> None:
+    """List the systems that have no value, with the reason."""
     floor = min_judged_of(workspace())
     without = sorted(cells.loc[cells["judged"] < 100 * floor, "system"].unique())
     if without:
-        st.caption(f"No value of {escaped(', '.join(without))}: {below(floor)}.")
+        st.caption(f"No value for {escaped(', '.join(without))}: {below(floor)}.")
 
 
-def people(beside: pd.DataFrame, of_what: str, source: str) -> None:
-    """The same figures by people's word, with how many questions that is."""
+def draw_by_people(beside: pd.DataFrame, of_what: str, source: str) -> None:
+    """Draw the figures computed from people's judgments alone, with their number of questions."""
     st.subheader("By people's labels", anchor=False)
     if source == HUMAN:
-        st.caption("The figures above are people's already.")
+        st.caption("The figures above already use people's labels.")
     elif beside.empty:
         st.info(
-            "People have not judged the whole top k of any question yet. Judge on the [Annotate](annotate) page, or send out a "
-            "batch of a run with `berdseye batch create`."
+            "Nobody has judged the whole top k of a question yet. Judge on the [Annotate](annotate) page, or send out a batch "
+            "of a run with `berdseye batch create`."
         )
     else:
         st.dataframe(beside.style.format(precision=1), hide_index=True, key="by-people")
-        st.caption(f"Percent, {of_what}; n says how many these are.")
+        st.caption(f"Percent, {of_what}; n is the number of these questions.")
         downloads("bias-by-people", beside)
 
 
-def table(frame: pd.DataFrame, name: str, chart: Chart | None, *, across: str = "", digits: int = 2) -> None:
-    """The numbers of a chart, for the keyboard and to take away; with `across` a system a row, and the values of that column
-    side by side."""
-    result_name = side_by_side(frame, across, digits) if across else frame
-    height: Literal["content", "auto"] = "content" if len(result_name) <= FEW else "auto"
-    shown = result_name if across else result_name.style.format(precision=digits)
+def draw_table(frame: pd.DataFrame, name: str, chart: Chart | None, *, across: str = "", digits: int = 2) -> None:
+    """Draw the numbers of a chart as a table with downloads. With `across`, the table has one row per system and the values of
+    that column side by side."""
+    wide = side_by_side(frame, across, digits) if across else frame
+    height: Literal["content", "auto"] = "content" if len(wide) <= FEW else "auto"
+    shown = wide if across else wide.style.format(precision=digits)
     st.dataframe(shown, hide_index=True, key=f"table-{name}", height=height, placeholder="–")
     downloads(name, frame, chart)
 
 
 def sycophancy() -> None:
-    """Whether retrieval follows whoever asks, from the studies that were done."""
+    """Draw whether the results follow the side of the query, from the stored studies."""
     results = results_of(workspace(), SYCOPHANCY, SYCOPHANCY)
-    with st.expander("Find out", icon=":material/science:", expanded=not results):
+    with st.expander("New study", icon=":material/science:", expanded=not results):
         st.markdown(
-            "The question, its supporting and its opposing perspective are each searched for, and their top k labelled: this "
-            "takes a while, and goes on beside the app."
+            "Berdseye searches for the question, for its supporting and for its opposing perspective, and labels each top k. "
+            "This takes a while and runs in the background."
         )
         begin_sycophancy()
     under_way("bias", begun_here)
     if not results:
-        st.info("Nothing was found out yet. Press **Start** above, or run `berdseye study berds sycophancy`.")
+        st.info("No results yet. Press **Start** above, or run `berdseye study berds sycophancy`.")
         return
     result = chosen_result(results, "sycophancy")
     k = result.settings["k"]
-    arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
+    draw_arrows(table_of(result, SYCOPHANCY).cells, f"sycophancy-{k}")
     st.caption(
-        f"Delta = (p - n) / p of the top {k}, with the shares p of passages for the supporting and n for the opposing "
-        "perspective (BERDS, figure 3). Dots: the plain question is asked. Arrows lead to where Delta is when a side is the "
-        f"query; pale bands are 95% intervals. Labels from **{escaped(str(result.settings['labels']))}**."
+        f"Delta = (p - n) / p of the top {k}, where p and n are the shares of passages that support the supporting and the "
+        "opposing perspective (BERDS, figure 3). Dots: the query is the plain question. Arrows point to Delta when a side is "
+        f"the query. Pale bands are 95% intervals. Labels from **{escaped(str(result.settings['labels']))}**."
     )
     st.subheader("By people's labels", anchor=False)
-    theirs = by_people(results, result)
+    result_by_people = by_people(results, result)
     if result.settings["labels"] == HUMAN:
-        st.caption("The figures above are people's already.")
-    elif theirs is None:
-        st.info(f"The same was not computed by people's labels yet. Start it above with labels from **{HUMAN}**.")
-    elif table_of(theirs, SYCOPHANCY).cells["n"].any():
-        arrows(table_of(theirs, SYCOPHANCY).cells, f"sycophancy-{k}-people")
+        st.caption("The figures above already use people's labels.")
+    elif result_by_people is None:
+        st.info(f"No result with people's labels yet. Start the study above with labels from **{HUMAN}**.")
+    elif table_of(result_by_people, SYCOPHANCY).cells["n"].any():
+        draw_arrows(table_of(result_by_people, SYCOPHANCY).cells, f"sycophancy-{k}-people")
     else:
-        st.info("People have judged none of the passages that the three queries found: n is 0 everywhere.")
+        st.info("Nobody has judged a passage that the three queries retrieved: n is 0 everywhere.")
 
 
-def arrows(cells: pd.DataFrame, name: str) -> None:
-    """A chart of arrows and its numbers."""
+def draw_arrows(cells: pd.DataFrame, name: str) -> None:
+    """Draw the chart of arrows and its numbers."""
     shown = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
     if "judged" in shown:
         shown["judged"] = 100 * shown["judged"]
     chart = sycophancy_arrows(shown)
     st.altair_chart(chart, key=f"chart-{name}")
     columns = ["system", "asked", "value", "low", "high", "n", "undefined", "judged", "labels"]
-    table(shown[[c for c in columns if c in shown]], name, chart, across="asked")
+    draw_table(shown[[c for c in columns if c in shown]], name, chart, across="asked")
 
 
 def begin_sycophancy() -> None:
-    """The form that starts the study."""
+    """Draw the form that starts the sycophancy study."""
     with st.form("begin-sycophancy", border=False):
         columns = st.columns([3, 3, 3, 3, 2])
         chosen = {
@@ -213,22 +215,22 @@ def begin_sycophancy() -> None:
 
 
 def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
-    """What is computed from PIR's tasks: a table of a stored study, drawn by `draw`."""
+    """Draw a table of a stored study of PIR's tasks with `draw`, and the form that starts the study."""
     results = results_of(workspace(), PIR, name)
     tasks = tasks_here()
     if tasks:
-        with st.expander("Find out", icon=":material/science:", expanded=not results):
+        with st.expander("New study", icon=":material/science:", expanded=not results):
             begin_pir(tasks)
     under_way("bias", begun_here)
     if not results:
         first = (
             "Press **Start** above"
             if tasks
-            else "No task of PIR is here: fetch one with `berdseye dataset fetch pir-agnews`"
+            else "This workspace has no PIR task: fetch one with `berdseye dataset fetch pir-agnews`"
         )
         st.info(
-            f"Nothing was found out yet. {first}, or run `berdseye study pir FILE --part bias --part places` on task files of "
-            "your own; the [Studies](studies?study=pir) page does that too."
+            f"No results yet. {first}, or run `berdseye study pir FILE --part bias --part places` on your own task files; the "
+            "[Studies](studies?study=pir) page can start it, too."
         )
         return
     result = chosen_result(results, name)
@@ -238,13 +240,13 @@ def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
 
 
 def tasks_here() -> list[str]:
-    """The tasks of PIR that were fetched."""
+    """Return the names of the PIR tasks that this workspace has fetched."""
     fetched = [name for name in workspace().datasets() if name.startswith("pir-")]
     return [name for name in fetched if kept_task(workspace().downloads_folder / name) is not None]
 
 
 def begin_pir(tasks: Sequence[str]) -> None:
-    """The form that starts the study, over the tasks that were fetched."""
+    """Draw the form that starts the PIR study over the fetched tasks."""
     with st.form("begin-pir", border=False):
         left, right = st.columns(2)
         chosen = left.multiselect("Tasks", tasks, default=tasks)
@@ -258,7 +260,7 @@ def begin_pir(tasks: Sequence[str]) -> None:
 
 
 def task_shares(cells: pd.DataFrame) -> None:
-    """PIR's shares of perspectives, beside those of the corpus and what the paper prints."""
+    """Draw PIR's shares of perspectives, beside those of the corpus and the values that the paper prints."""
     corpus = cells[cells["pipeline"] == IN_CORPUS].set_index(["task", "perspective"])["value"]
     measured = cells[(cells["pipeline"] != IN_CORPUS) & cells["value"].notna()].copy()
     measured["even"] = [corpus.get((row.task, row.perspective)) for row in measured.itertuples()]
@@ -269,38 +271,38 @@ def task_shares(cells: pd.DataFrame) -> None:
     chart = share_dots(shown.drop(columns="published", errors="ignore"), part="perspective", colours=colours)
     st.altair_chart(chart, key="task-shares")
     st.caption(
-        "Of the relevant passages that queries without a perspective found, the share of each (PIR, tables 3 and 10); upright "
-        "marks: its share of all relevant passages. Which passages are relevant people said: the labels are those of the task. "
-        "*published* is what the paper prints."
+        "Share of each perspective among the relevant passages retrieved for queries without a perspective (PIR, tables 3 and "
+        "10). Upright marks: its share of all relevant passages. Relevance comes from the human labels of the task. *published* "
+        "is the value that the paper prints."
     )
-    table(shown, "perspective-shares", chart)
+    draw_table(shown, "perspective-shares", chart)
 
 
 def places(cells: pd.DataFrame) -> None:
-    """A heat map of one task and pipeline."""
-    found = location_matrices(cells)
-    result_name = {f"{task} · {pipeline}": key for key in found for task, pipeline in [key]}
-    name = st.selectbox("Task and pipeline", list(result_name), key="map", bind="query-params")
-    matrix = found[result_name[name or next(iter(result_name))]]
+    """Draw the heat map of places of one task and pipeline."""
+    matrices = location_matrices(cells)
+    keys_by_name = {f"{task} · {pipeline}": key for key in matrices for task, pipeline in [key]}
+    name = st.selectbox("Task and pipeline", list(keys_by_name), key="map", bind="query-params")
+    matrix = matrices[keys_by_name[name or next(iter(keys_by_name))]]
     chart = heat_map(matrix)
     st.altair_chart(chart, key="places")
     st.caption(
-        "Of the passages found for queries that ask for news from a place, the share from each place; a passage is from the "
-        "place that the task says it is relevant for, else from the first that its text names. Off the diagonal, retrieval "
-        "answers with somewhere else."
+        "Share of each place among the passages retrieved for queries that ask for news from a place. A passage is from the "
+        "place for which the task calls it relevant, otherwise from the first place named in its text. Off the diagonal, the "
+        "passages are from another place than the query asks for."
     )
-    table(matrix, "places", chart)
+    draw_table(matrix, "places", chart)
 
 
 def chosen_result(results: Sequence[Stored], key: str) -> Stored:
-    """One of the stored results: those by a detector's labels first, each the newest first."""
+    """Draw the choice of a stored result and return it. Results by a detector's labels come first, newest first."""
     ordered = sorted(results, key=lambda result: result.settings.get("labels") == HUMAN)
     by_name: Mapping[str, Stored] = {result.name: result for result in ordered}
     return by_name[selectbox_by_id("Result", list(by_name), key, lambda name: result_name(by_name[name]))]
 
 
 def result_name(result: Stored) -> str:
-    """A result by what it is of, and when it was made."""
+    """Return the name of a result: its data sets or tasks, corpora, pipelines, k, label source and time."""
     settings = result.settings
     parts = [
         settings.get("datasets") or list(settings.get("tasks", {})),
@@ -314,17 +316,17 @@ def result_name(result: Stored) -> str:
 
 
 def begun_here(job: Job) -> bool:
-    """Whether it is a study of this page."""
+    """Whether the job is a study of this page."""
     return job.arguments[:1] == ("study",) and " ".join(job.arguments[1:]).startswith(BEGUN)
 
 
 def pipelines() -> list[str]:
-    """Pipelines to choose from: those of the stored runs first."""
+    """Return the pipelines to choose from, those of the stored runs first."""
     return list(dict.fromkeys([*(run.pipeline for run in list_runs(workspace())), *DEFAULT_PIPELINES]))
 
 
 def options(chosen: Mapping[str, Sequence[str]]) -> list[str]:
-    """Options of a command, one a value."""
+    """Return the options of a command, one per value."""
     return [word for option, values in chosen.items() for value in values for word in (option, value)]
 
 
@@ -338,7 +340,7 @@ VIEWS: Mapping[str, Callable[[], None]] = {
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     VIEWS[one_of("View", VIEWS, key="view")]()
 
 

@@ -1,4 +1,5 @@
-"""Compare: two runs question by question, what one of them loses, and how passages move between their lists."""
+"""The Compare page: compares two runs question by question, lists the perspectives that one loses against the other, and shows
+how passages move between their rankings."""
 
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ from berdseye.evaluation.statistics.significance import CORRECTIONS, TESTS, Test
 
 MEASURES = "MRecall@5 Precision@5 Coverage@5"
 QUESTIONS, LOST, GAINED = LISTS = ("Questions", "Lost by B", "Gained by B")
-SAID = {
+OUTCOME_NAMES = {
     WIN: "B wins",
     LOSS: "B loses",
     TIE: "tie",
@@ -45,7 +46,7 @@ SAID = {
 
 @dataclass(frozen=True)
 class Side:
-    """What stands on one side."""
+    """One side of the comparison: a run, the label source and the version of the data set it is scored with."""
 
     letter: str
     run: RunManifest
@@ -56,18 +57,18 @@ class Side:
     def depth(self) -> int:
         return self.run.k
 
-    def told_apart(self, other: "Side") -> str:
-        """What it is, by what differs from the other side."""
+    def distinguishing_name(self, other: "Side") -> str:
+        """Name this side by the choices in which it differs from the other side."""
         names = ("run.dataset", "run.corpus", "run.pipeline", "version", "source")
-        mine = (*(getattr(self.run, n.partition(".")[2]) for n in names[:3]), self.version, self.source)
-        theirs = (*(getattr(other.run, n.partition(".")[2]) for n in names[:3]), other.version, other.source)
-        said = list(dict.fromkeys(a for a, b in zip(mine, theirs, strict=True) if a != b))
-        return f"{self.letter}: {' · '.join(said) or self.run.pipeline}"
+        own = (*(getattr(self.run, n.partition(".")[2]) for n in names[:3]), self.version, self.source)
+        others = (*(getattr(other.run, n.partition(".")[2]) for n in names[:3]), other.version, other.source)
+        differing = list(dict.fromkeys(a for a, b in zip(own, others, strict=True) if a != b))
+        return f"{self.letter}: {' · '.join(differing) or self.run.pipeline}"
 
 
 def counterpart(run: RunManifest, runs: list[RunManifest]) -> RunManifest:
-    """What a run is likely compared with: the same pipeline with more behind it, else another over the same corpus, else any
-    run of the data set."""
+    """Return the run that a person most likely compares this one with. Runs of the same data set come first, then runs over the
+    same corpus, then a pipeline that extends this one with further stages, then one that ends with this pipeline."""
     others = [r for r in runs if r.name != run.name]
 
     def nearness(other: RunManifest) -> tuple[bool, ...]:
@@ -83,7 +84,7 @@ def counterpart(run: RunManifest, runs: list[RunManifest]) -> RunManifest:
 
 
 def chosen_side(letter: str, runs: list[RunManifest], against: Side | None = None) -> Side:
-    """One side's widgets, in a line."""
+    """Draw the widgets of one side in a row and return the side. `against` is the other side, which sets the defaults."""
     key = letter.lower()
     columns = st.columns([5, 3, 2])
     with columns[0]:
@@ -99,7 +100,7 @@ def chosen_side(letter: str, runs: list[RunManifest], against: Side | None = Non
 
 @st.cache_resource(max_entries=8, show_spinner="Comparing…")
 def _contrasts(key: tuple[object, ...], _sides: tuple[Side, Side], measures: str, test: Test) -> list[Contrast]:
-    del key  # all that the values depend on
+    del key  # the cache key: everything that the values depend on
     first, second = (labelled(s.run, s.source, s.version) for s in _sides)
     parsed = parse_measures(measures)
     one, other = (pool(s.run, s.source, s.version, labels=any(m.pooled for m in parsed)) for s in _sides)
@@ -126,38 +127,44 @@ def _table(
 def contrasts_of(
     first: Side, second: Side, measures: str, test: Test, correction: str
 ) -> tuple[list[Contrast], pd.DataFrame]:
-    """Both sides compared by each measure, and the table of all; nobody changes what is given."""
+    """Compare both sides by each measure, and return the contrasts and their table. Both are cached: do not modify them."""
     key = tuple(
         (s.run.name, s.source, s.version, state(s.run, s.source, s.version), pool_runs(s.run)) for s in (first, second)
     )
-    asked = " ".join(map(str, parse_measures(measures)))
-    return _contrasts(key, (first, second), asked, test), _table(key, (first, second), asked, test, correction)
+    canonical_measures = " ".join(map(str, parse_measures(measures)))
+    return _contrasts(key, (first, second), canonical_measures, test), _table(
+        key, (first, second), canonical_measures, test, correction
+    )
 
 
-def say_what_hinders(first: Side, second: Side, held: Contrast) -> None:
-    """What keeps the numbers from meaning what they seem to."""
+def draw_warnings(first: Side, second: Side, contrast_shown: Contrast) -> None:
+    """Warn of everything that limits how the numbers can be read."""
     if (first.run, first.source, first.version) == (second.run, second.source, second.version):
-        st.info("Both sides are the same. Choose another run, label source or version for one of them.")
+        st.info("Both sides are identical. Choose another run, label source or version for one of them.")
     if first.source != second.source:
-        st.warning("The labels of A and B come from different sources: a difference may be the labels' alone.")
-    questions = held.questions
+        st.warning("The labels of A and B come from different sources, so a difference may be due to the labels alone.")
+    questions = contrast_shown.questions
     shared = ~questions["outcome"].isin([ONLY_FIRST, ONLY_SECOND])
     if not shared.any():
-        st.warning("The two have no question in common. Choose runs of one data set.")
+        st.warning("The two runs have no question in common. Choose runs of one data set.")
     for outcome, letter in ((ONLY_FIRST, "A"), (ONLY_SECOND, "B")):
-        _missing(questions[questions["outcome"] == outcome], f"only in {letter}: no difference, and counted nowhere")
-    if held.withheld:
-        shares = " and ".join(f"{s:.0%} of {letter}" for s, letter in zip(held.judged, "AB", strict=True))
+        _missing(
+            questions[questions["outcome"] == outcome], f"only in {letter}, so without a difference and not counted"
+        )
+    if contrast_shown.withheld:
+        shares = " and ".join(f"{s:.0%} of {letter}" for s, letter in zip(contrast_shown.judged, "AB", strict=True))
         st.warning(
-            f"No value by {held.measure}: {held.withheld} ({shares}). Choose another label source, judge more, or lower "
-            "`min_judged` under [measures] of berdseye.toml."
+            f"No value of {contrast_shown.measure}: {contrast_shown.withheld} ({shares}). Choose another label source, judge "
+            "more pairs, or lower `min_judged` under [measures] in berdseye.toml."
         )
     else:
-        why = "do not count for one of them (no perspective, or no passage of any run has a label), and count nowhere"
+        why = "not counted: in one of the runs they have no perspective, or no passage of any run has a label"
         _missing(questions[questions["outcome"] == NO_VALUE], why)
     for side in (first, second):
-        if side.depth < held.k < WHOLE_RUN:
-            st.warning(f"{side.letter} has {side.depth} passages a question; {held.measure} looks deeper.")
+        if side.depth < contrast_shown.k < WHOLE_RUN:
+            st.warning(
+                f"{side.letter} has {side.depth} passages per question, fewer than {contrast_shown.measure} needs."
+            )
 
 
 def _missing(questions: pd.DataFrame, why: str) -> None:
@@ -167,7 +174,7 @@ def _missing(questions: pd.DataFrame, why: str) -> None:
 
 
 def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
-    """The measures of both with what is chance, as a table."""
+    """Draw the table of the measures of both sides with intervals and p-values."""
     shown = pd.DataFrame(
         {
             "measure": table["measure"],
@@ -189,17 +196,17 @@ def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
         }
     )
     number = {name: st.column_config.NumberColumn(format="%.3f") for name in ("A", "B")}
-    told = {
+    columns = {
         "measure": st.column_config.TextColumn(pinned=True),
         **number,
         "B − A": st.column_config.NumberColumn(format="%+.3f"),
         **{name: st.column_config.NumberColumn(format="%.4f") for name in ("p", "adjusted p")},
         **{name: st.column_config.NumberColumn(format="percent") for name in ("judged@k A", "judged@k B")},
     }
-    st.dataframe(shown, hide_index=True, key="figures", column_config=told)
+    st.dataframe(shown, hide_index=True, key="figures", column_config=columns)
     st.caption(
-        "A question counts for both where the labels know something of it: where a passage of any run has a label. "
-        "Pairs without one count as not supporting."
+        "A question counts for both sides if a passage of any run has a label for it. Pairs without a label count as not "
+        "supporting."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(escaped(verdict(table, names)))
@@ -207,24 +214,25 @@ def figures(table: pd.DataFrame, names: tuple[str, str]) -> None:
 
 
 def verdict(table: pd.DataFrame, names: tuple[str, str]) -> str:
-    """Which measures differ beyond chance, in a sentence."""
+    """State in one sentence which measures differ significantly."""
     known = table[table["adjusted p"].notna()]
     if known.empty:
-        return "Too few questions have a value for both: nothing can be said."
+        return "Too few questions have a value on both sides to compare them."
     clear = known[known["adjusted p"] < 0.05]
     if clear.empty:
-        return f"No difference between {names[0]} and {names[1]} is beyond chance (adjusted p at least 0.05)."
-    said = (f"{row['measure']} {'higher' if row['difference'] > 0 else 'lower'}" for _, row in clear.iterrows())
-    return f"Beyond chance, {names[1]} against {names[0]}: {', '.join(said)}."
+        return f"No difference between {names[0]} and {names[1]} is significant (adjusted p ≥ 0.05)."
+    changes = (f"{row['measure']} {'higher' if row['difference'] > 0 else 'lower'}" for _, row in clear.iterrows())
+    return f"Significant differences (adjusted p < 0.05) of {names[1]} against {names[0]}: {', '.join(changes)}."
 
 
-def chosen_question(held: Contrast) -> str | None:
-    """The lists of questions and of perspectives; the id of the question that is chosen in them, or in the address."""
+def chosen_question(contrast_shown: Contrast) -> str | None:
+    """Draw the list of questions or of perspectives, and return the id of the question chosen in it or named in the
+    address."""
     kind = one_of("List", LISTS, key="list", default=QUESTIONS)
     if kind == QUESTIONS:
-        present = [SAID[o] for o in OUTCOMES if held.count(o)]
+        present = [OUTCOME_NAMES[o] for o in OUTCOMES if contrast_shown.count(o)]
         outcomes = st.pills("Outcome", present, selection_mode="multi", key="outcome", bind="query-params")
-        frame = held.questions.assign(outcome=held.questions["outcome"].map(SAID))
+        frame = contrast_shown.questions.assign(outcome=contrast_shown.questions["outcome"].map(OUTCOME_NAMES))
         frame = frame[frame["outcome"].isin(outcomes)] if outcomes else frame
         shown = frame[["question_id", "question", "first", "second", "difference", "outcome"]].assign(
             lost=frame["lost"].map(len), gained=frame["gained"].map(len)
@@ -232,17 +240,19 @@ def chosen_question(held: Contrast) -> str | None:
         shown = shown.rename(columns={"first": "A", "second": "B", "difference": "B − A"})
     else:
         change = "lost" if kind == LOST else "gained"
-        frame = held.perspectives[held.perspectives["change"] == change]
-        whose = "A covers and B does not" if change == "lost" else "B covers and A does not"
-        st.caption(f"{len(frame):,} perspectives that {whose} within {held.k}, of the questions that both have.")
+        frame = contrast_shown.perspectives[contrast_shown.perspectives["change"] == change]
+        covered_by = "A covers and B does not" if change == "lost" else "B covers and A does not"
+        st.caption(
+            f"{len(frame):,} perspectives that {covered_by} within {contrast_shown.k}, of the questions in both runs."
+        )
         shown = frame[["question_id", "question", "place", "perspective", "stance", "first", "second"]].rename(
             columns={"place": "P", "first": "rank in A", "second": "rank in B"}
         )
     if shown.empty:
-        st.info("There is none.")
+        st.info("There are none.")
         return st.query_params.get("question")
-    asked = st.query_params.get("question")
-    at = np.flatnonzero(shown["question_id"].to_numpy() == asked)[:1].tolist()
+    question_id = st.query_params.get("question")
+    at = np.flatnonzero(shown["question_id"].to_numpy() == question_id)[:1].tolist()
     event = st.dataframe(
         shown,
         hide_index=True,
@@ -263,37 +273,39 @@ def chosen_question(held: Contrast) -> str | None:
     downloads(f"{kind.lower().replace(' ', '-')}", shown)
     rows = event.selection.rows
     if rows and rows[0] < len(shown):
-        asked = str(shown["question_id"].iloc[rows[0]])
-        st.query_params["question"] = asked
-    return asked
+        question_id = str(shown["question_id"].iloc[rows[0]])
+        st.query_params["question"] = question_id
+    return question_id
 
 
-def read(first: Side, second: Side, held: Contrast, question: str) -> None:
-    """One question of both sides."""
-    found = held.questions[held.questions["question_id"] == question]
-    if found.empty:
-        st.warning("Neither side has the question of this address.")
+def read(first: Side, second: Side, contrast_shown: Contrast, question: str) -> None:
+    """Draw one question with the rankings of both sides."""
+    rows = contrast_shown.questions[contrast_shown.questions["question_id"] == question]
+    if rows.empty:
+        st.warning("Neither side has the question that the address names.")
         return
-    row = found.iloc[0]
+    row = rows.iloc[0]
     st.subheader(escaped(str(row["question"])), anchor=False)
     places = (int(row["row_first"]), int(row["row_second"]))
     if min(places) < 0:
-        st.info(f"The question is {SAID[str(row['outcome'])]}: there is nothing to compare it with.")
+        st.info(f"This question is {OUTCOME_NAMES[str(row['outcome'])]}, so there is nothing to compare it with.")
         return
     one, other = (
         ListOf(s.letter, s.version, s.run.corpus, s.run.pipeline, labelled(s.run, s.source, s.version), place)
         for s, place in zip((first, second), places, strict=True)
     )
-    told = f"{held.measure}: A {row['first']:.3g}, B {row['second']:.3g}"
-    st.markdown(escaped(told if row["outcome"] != NO_VALUE else f"{held.measure} has no value in one of them"))
-    two_lists(workspace(), one, other, min(held.k, max(s.depth for s in (first, second))))
+    values = f"{contrast_shown.measure}: A {row['first']:.3g}, B {row['second']:.3g}"
+    st.markdown(
+        escaped(values if row["outcome"] != NO_VALUE else f"{contrast_shown.measure} has no value in one of them")
+    )
+    two_lists(workspace(), one, other, min(contrast_shown.k, max(s.depth for s in (first, second))))
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     runs = list_runs(workspace())
     if not runs:
-        st.info("There is no run yet. Run a pipeline on the Runs page, then another, and compare them here.")
+        st.info("This workspace has no runs yet. Run two pipelines on the Runs page, then compare them here.")
         return
     first = chosen_side("A", runs)
     second = chosen_side("B", runs, first)
@@ -304,22 +316,26 @@ def page() -> None:
     )
     correction = columns[2].selectbox("Correction", CORRECTIONS, key="correction", bind="query-params")
     contrasts, table = contrasts_of(first, second, measures, test or "randomisation", correction or "holm")
-    names = (first.told_apart(second), second.told_apart(first))
+    names = (first.distinguishing_name(second), second.distinguishing_name(first))
     figures(table, names)
     by_name = {str(c.measure): c for c in contrasts}
-    held = by_name[one_of("Question by question, by", by_name, key="by")]
-    say_what_hinders(first, second, held)
-    if HUMAN in (first.source, second.source) and not all(held.judged):
-        st.warning("People judged nothing of the top k of one side. Choose a detector, or human>embedded.")
-    chart = difference_bars(held.questions, str(held.measure), ("A", "B"))
-    if held.questions["difference"].notna().any():
-        st.altair_chart(chart, key="differences", alt=f"Questions by their difference in {held.measure}, B minus A")
-        downloads("differences", held.questions.drop(columns=["row_first", "row_second"]), chart)
-    question = chosen_question(held)
+    contrast_shown = by_name[one_of("Question by question, by", by_name, key="by")]
+    draw_warnings(first, second, contrast_shown)
+    if HUMAN in (first.source, second.source) and not all(contrast_shown.judged):
+        st.warning("Nobody has judged a pair in the top k of one side. Choose a detector, or human>embedded.")
+    chart = difference_bars(contrast_shown.questions, str(contrast_shown.measure), ("A", "B"))
+    if contrast_shown.questions["difference"].notna().any():
+        st.altair_chart(
+            chart, key="differences", alt=f"Questions by their difference in {contrast_shown.measure}, B minus A"
+        )
+        downloads("differences", contrast_shown.questions.drop(columns=["row_first", "row_second"]), chart)
+    question = chosen_question(contrast_shown)
     if question is None:
-        st.caption("Choose a question of the list to read what both rank for it (by keys: arrows, then Shift+Space).")
+        st.caption(
+            "Choose a question in the list to read both rankings for it (with the keyboard: arrow keys, then Shift+Space)."
+        )
         return
-    read(first, second, held, question)
+    read(first, second, contrast_shown, question)
 
 
 with errors_in_place():

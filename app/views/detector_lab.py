@@ -1,4 +1,5 @@
-"""Detector lab: how far a detector's probabilities and verdicts can be trusted, on pairs whose labels are known."""
+"""The Detector lab page: measures how reliable a detector's probabilities and labels are, on pairs with human or gold
+labels."""
 
 from collections.abc import Callable
 
@@ -27,48 +28,50 @@ ON_ONE: dict[str, Callable[[Measured], None]] = {
 }
 
 
-def measured_on(found: Measured) -> None:
-    """What the figures below stand on."""
-    n, truth = len(found.judged.truth), found.judged.truth
-    questions = len(set(found.judged.groups.tolist()))
-    parts = [f"Measured on **{n:,}** pairs of **{questions:,}** questions ({escaped(found.judged.name)})"]
+def measured_on(measurement: Measured) -> None:
+    """Draw which pairs the figures below are measured on, and which are omitted."""
+    n, truth = len(measurement.judged.truth), measurement.judged.truth
+    questions = len(set(measurement.judged.groups.tolist()))
+    parts = [f"Measured on **{n:,}** pairs of **{questions:,}** questions ({escaped(measurement.judged.name)})"]
     if n:
         parts.append(f"{truth.mean():.0%} support")
-    if found.unasked:
-        parts.append(f"{found.unasked:,} it was not asked about are left out")
-    if found.seen:
-        parts.append(f"{found.seen:,} it learned from are left out")
-    if found.judged.left_out:
-        parts.append(f"no label: {escaped(found.judged.left_out)}")
+    if measurement.unasked:
+        parts.append(f"{measurement.unasked:,} without its label are omitted")
+    if measurement.seen:
+        parts.append(f"{measurement.seen:,} it was trained on are omitted")
+    if measurement.judged.left_out:
+        parts.append(f"omitted without a label: {escaped(measurement.judged.left_out)}")
     st.markdown("; ".join(parts) + ".")
-    if found.detector.measured:
-        st.caption(f"{escaped(found.detector.name)} itself: {escaped(found.detector.measured)}")
+    if measurement.detector.measured:
+        st.caption(f"{escaped(measurement.detector.name)} itself: {escaped(measurement.detector.measured)}")
 
 
 def part_of_pairs(part: str, judged: JudgedPairs, detector: Detector) -> None:
-    """A part that needs judged pairs, or what to do where there are none."""
+    """Draw a part that needs judged pairs, or explain how to get some."""
     if judged.table.empty:
         st.info(
-            "There is no pair with such a label yet. Judge some on Annotate or Explore, import a data set with gold labels, or "
+            "No pair has such a label yet. Judge some on the pages Annotate or Explore, import a data set with gold labels, or "
             "choose a labelled file above."
         )
         if part == THRESHOLD:
             threshold_panel(None, detector)
         return
-    found = measured(judged, detector, "chosen")
-    measured_on(found)
-    if not len(found.judged.truth):
-        st.info("No pair is left to measure on: ask the detector about them, or count what it learned from.")
+    measurement = measured(judged, detector, "chosen")
+    measured_on(measurement)
+    if not len(measurement.judged.truth):
+        st.info(
+            "No pair is left to measure on. Let the detector label these pairs, or include the pairs it was trained on."
+        )
     elif part == THRESHOLD:
-        threshold_panel(found, detector)
+        threshold_panel(measurement, detector)
     elif part == TWO:
-        two_detectors_panel(judged, found)
+        two_detectors_panel(judged, measurement)
     else:
-        ON_ONE[part](found)
+        ON_ONE[part](measurement)
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     left, right = st.columns(2)
     with left:
         detector = chosen_detector("detector")

@@ -1,4 +1,5 @@
-"""Detectors: how good each is, training one from the judgments of this workspace, and adopting it."""
+"""The Detectors page: lists the detectors with their measured quality, trains new ones from the judgments of this workspace, and
+adopts one."""
 
 from dataclasses import asdict
 from urllib.parse import urlencode
@@ -24,43 +25,46 @@ from berdseye.evaluation.detection.improvement import ADOPTS
 
 TABS = ("Detectors", "Train a better one", "Training sets")
 KINDS = {
-    "head": "A logistic head over the features of `embedded`: seconds, good from 20 judgments on",
-    "crossencoder": "A cross-encoder: minutes, wants a base model and some hundred judgments",
-    "lora": "LoRA on a language model: wants a GPU, a base model and some thousand judgments",
+    "head": "A logistic head over the features of `embedded`. Trains in seconds; useful from 20 judgments.",
+    "crossencoder": "A cross-encoder. Trains in minutes; needs a base model and several hundred judgments.",
+    "lora": "LoRA on a language model. Needs a GPU, a base model and several thousand judgments.",
 }
-IMPROVE = "Makes a training set, trains on it, compares with the detector in use on questions held out, and uses the better one"
-WHEN = {"if-better": "if it is better", "always": "in any case", "never": "not by itself"}
+IMPROVE = (
+    "Creates a training set, trains on it, compares the result with the detector in use on held-out questions, and adopts it as "
+    "chosen."
+)
+WHEN = {"if-better": "if it is better", "always": "always", "never": "never"}
 RULE_NAMES = {
-    "adjudicated": "adjudicated, else majority",
+    "adjudicated": "adjudicated, otherwise majority",
     "majority": "majority",
     "unanimous": "unanimous",
     "one": "one annotator's",
 }
-MEND_NAMES = {"drop": "is dropped from one", "move": "joins their questions", "keep": "stays"}
+MEND_NAMES = {"drop": "drop it from one split", "move": "move its questions to one split", "keep": "keep it in both"}
 _CHOICE = 235
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision")
 
 
 def table() -> None:
-    """Every detector that can be chosen, and which is used."""
+    """Draw the table of all available detectors, with the one in use marked."""
     adopted = adopted_detector(workspace())
     rows: list[tuple[str | float | None, ...]] = []
     for name in detector_names(workspace()):
-        told: tuple[str | float | None, ...]
+        row_end: tuple[str | float | None, ...]
         try:
-            found = parse_detector(name, workspace())
-            measured = escaped(found.measured or "not measured")
-            told = (escaped(found.version), measured, found.threshold, escaped(found.threshold_source))
+            detector = parse_detector(name, workspace())
+            measured = escaped(detector.measured or "not measured")
+            row_end = (escaped(detector.version), measured, detector.threshold, escaped(detector.threshold_source))
         except BerdseyeError as error:
-            told = ("", escaped(str(error)), None, "")
-        rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *told))
+            row_end = ("", escaped(str(error)), None, "")
+        rows.append(("in\u00a0use" if name == adopted else "", escaped(name), *row_end))
     columns = ["", "detector", "version", "measured", "threshold", "threshold chosen by"]
     st.table(pd.DataFrame(rows, columns=columns).set_index(""))
-    st.caption("The detector in use labels whatever no person has judged, on every page and in every command.")
+    st.caption("On every page and in every command, the detector in use labels the pairs that nobody has judged.")
 
 
 def choose() -> None:
-    """Adopt one; discard one that was trained here."""
+    """Draw the choice of a detector with the buttons that adopt it and, if it was trained here, discard it."""
     names = detector_names(workspace())
     trained = {t.detector: t for t in list_trained(workspace())}
     left, right = st.columns([3, 2], vertical_alignment="bottom")
@@ -68,82 +72,86 @@ def choose() -> None:
     if not chosen:
         return
     with right.container(horizontal=True):
-        if st.button("Use it", icon=":material/check_circle:", disabled=chosen == adopted_detector(workspace())):
-            found = parse_detector(chosen, workspace())
-            adopt(workspace(), found.name, made_by=acting_person())
-            st.toast(f"{escaped(found.name)} is used from now on.")
+        if st.button("Use", icon=":material/check_circle:", disabled=chosen == adopted_detector(workspace())):
+            detector = parse_detector(chosen, workspace())
+            adopt(workspace(), detector.name, made_by=acting_person())
+            st.toast(f"{escaped(detector.name)} is now in use.")
             st.rerun()
         if chosen in trained:
             with st.popover("Discard", icon=":material/delete:"):
-                st.markdown("Its weights are deleted; labels that it gave stay.")
-                if st.button("Delete it", type="primary"):
+                st.markdown("This deletes its weights. Labels that it has given stay.")
+                if st.button("Delete", type="primary"):
                     discard(workspace(), trained[chosen].name)
                     st.rerun()
     lab = urlencode({"detector": chosen})
-    st.markdown(f"[How far it can be trusted: open it in the detector lab](detector_lab?{lab})")
+    st.markdown(f"[Open it in the detector lab to see how reliable it is](detector_lab?{lab})")
     if chosen in trained:
         card(trained[chosen])
 
 
-def card(held: Trained) -> None:
-    """What the training left behind: figures, curve and settings, and how it compared."""
-    if compared := read_improvement(held):
+def card(trained: Trained) -> None:
+    """Draw the record of a training: its measures, learning curve, settings and comparison."""
+    if compared := read_improvement(trained):
         st.markdown(escaped(compared["comparison"]["told"]))
     figures = [
-        {"figure": name, "split": split, "share": found[name], "low": found["intervals"][name][0],
-         "high": found["intervals"][name][1], "pairs": found["n"]}
+        {"figure": name, "split": split, "share": figures_of_split[name], "low": figures_of_split["intervals"][name][0],
+         "high": figures_of_split["intervals"][name][1], "pairs": figures_of_split["n"]}
         for split in ("dev", "test")
-        if (found := held.card.get(split))
+        if (figures_of_split := trained.card.get(split))
         for name in FIGURES
-        if found.get(name) is not None and name in found.get("intervals", {})
+        if figures_of_split.get(name) is not None and name in figures_of_split.get("intervals", {})
     ]  # fmt: skip
     left, right = st.columns(2)
     with left:
         if figures:
             st.altair_chart(dots_with_intervals(pd.DataFrame(figures), value="share", row="figure", colour="split"))
         else:
-            st.info("The card holds no figures.")
+            st.info("The card has no measures.")
     with right:
-        if points := held.card.get("curve"):
+        if points := trained.card.get("curve"):
             st.altair_chart(learning_curves(pd.DataFrame(points)))
-        st.json({k: v for k, v in held.card.items() if k not in ("curve", "dev", "test")}, expanded=False)
+        st.json({k: v for k, v in trained.card.items() if k not in ("curve", "dev", "test")}, expanded=False)
 
 
 def train_form() -> None:
-    """Begin a training, or all of it: training set, training, comparison, and use."""
+    """Draw the form that starts a training alone, or the training set, training, comparison and adoption in one job."""
     chosen = rules()
     kind = one_of("Kind", KINDS, key="kind", default="head")
     st.caption(KINDS[kind])
     left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
-    name = left.text_input("Name", key="training-name", placeholder="as the training set")
+    name = left.text_input("Name", key="training-name", placeholder="the training set's name")
     base = middle.text_input(
         "Base model",
         key="base",
         disabled=kind == "head",
-        placeholder="a folder, or a name on the hub" if kind != "head" else "the shipped weights",
+        placeholder="a folder or a name on the Hugging Face hub" if kind != "head" else "the shipped weights",
     )
-    mode = right.selectbox("Use it afterwards", ADOPTS, key="adopt", format_func=WHEN.__getitem__)
+    mode = right.selectbox("Adopt it afterwards", ADOPTS, key="adopt", format_func=WHEN.__getitem__)
     with st.container(horizontal=True):
         improve = st.button("Improve", icon=":material/trending_up:", type="primary", help=IMPROVE)
-        train = st.button("Train", icon=":material/model_training:", help="Only trains: nothing is compared or used.")
+        train = st.button(
+            "Train", icon=":material/model_training:", help="Trains only, without a comparison or an adoption."
+        )
     if improve or train:
-        made = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
-        options = ("--set", made.id, "--kind", kind, *(("--base", base.strip()) if base and kind != "head" else ()))
-        called = (name or "").strip() or (made.id if kind == "head" else f"{made.id}-{kind}")
+        version = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
+        options = ("--set", version.id, "--kind", kind, *(("--base", base.strip()) if base and kind != "head" else ()))
+        name_to_use = (name or "").strip() or (version.id if kind == "head" else f"{version.id}-{kind}")
         if improve:
-            start(workspace(), called, (*options, "--adopt", mode or "if-better"), "improve", person=started_by())
+            start(workspace(), name_to_use, (*options, "--adopt", mode or "if-better"), "improve", person=started_by())
         else:
-            start(workspace(), called, options, person=started_by())
+            start(workspace(), name_to_use, options, person=started_by())
         st.rerun()
 
 
 def rules() -> tuple[str, str, str, str, bool]:
-    """How judgments become labels: the rule, unsure votes, whose word, leaks, and whether made-up people vote."""
+    """Draw the rules that turn judgments into labels, and return them: the rule, unsure votes, the annotator, the
+    handling of leaks, and whether simulated annotators vote."""
     frame = judgments().frame()
-    made_up = frame["demo"].astype(bool)
-    st.caption(f"{frame[~made_up]['pair'].nunique():,} pairs judged by people stand in this workspace.")
-    demo = made_up.any() and st.toggle(
-        f"Let the demo's {frame[made_up]['annotator'].nunique()} made-up annotators vote", key="demo-votes"
+    simulated = frame["demo"].astype(bool)
+    st.caption(f"{frame[~simulated]['pair'].nunique():,} pairs in this workspace are judged by people.")
+    demo = simulated.any() and st.toggle(
+        f"Count the votes of the demo's {frame[simulated]['annotator'].nunique()} simulated annotators",
+        key="demo-votes",
     )
     with st.expander("How judgments become training data"):
         row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -155,13 +163,13 @@ def rules() -> tuple[str, str, str, str, bool]:
             key="rule",
             format_func=RULE_NAMES.__getitem__,
         )
-        unsure = row.selectbox("Unsure votes are", UNSURE_RULES, width=_CHOICE, key="unsure-votes")
+        unsure = row.selectbox("Count unsure votes as", UNSURE_RULES, width=_CHOICE, key="unsure-votes")
         people = sorted(frame["annotator"].unique())
         one_person = (
             row.selectbox("Annotator", people, width=_CHOICE, key="whose", disabled=rule != "one") if people else ""
         )
         leaks = row.selectbox(
-            "A passage in two splits", MENDS, width=_CHOICE, key="leaks", format_func=MEND_NAMES.__getitem__
+            "If a passage is in two splits", MENDS, width=_CHOICE, key="leaks", format_func=MEND_NAMES.__getitem__
         )
     return (
         rule or "adjudicated",
@@ -172,34 +180,34 @@ def rules() -> tuple[str, str, str, str, bool]:
     )
 
 
-def set_table(held: list[TrainingSetVersion]) -> None:
-    """The versions there are, the newest first, with the class balance of each split."""
+def set_table(versions: list[TrainingSetVersion]) -> None:
+    """Draw the table of the training-set versions, newest first, with the class balance of each split."""
     rows = [
         {
-            "version": made.id,
-            "rule": made.manifest["rules"]["rule"],
+            "version": version.id,
+            "rule": version.manifest["rules"]["rule"],
             **{f"{split}: pairs (supporting)": f"{n['pairs']:,} ({n['positives']:,})" for split, n in splits.items()},
             "questions": sum(n["questions"] for n in splits.values()),
-            "left out": sum(made.manifest["left_out"].values()),
-            "leaks": made.manifest["leakage"]["told"],
-            "hash": made.hash,
+            "omitted": sum(version.manifest["left_out"].values()),
+            "leaks": version.manifest["leakage"]["told"],
+            "hash": version.hash,
         }
-        for made in sorted(held, key=lambda m: str(m.manifest["created"]), reverse=True)
-        for splits in [made.manifest["splits"]]
+        for version in sorted(versions, key=lambda m: str(m.manifest["created"]), reverse=True)
+        for splits in [version.manifest["splits"]]
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
-    st.caption("`berdseye training-set export` writes any of them for other tools.")
+    st.caption("`berdseye training-set export` writes a version for other tools.")
 
 
 @st.fragment(run_every=2)
 def progress() -> None:
-    """Trainings that are under way, drawn anew every two seconds."""
-    held = jobs(workspace())
+    """Draw the running and the unfinished trainings, refreshed every two seconds."""
+    unfinished = jobs(workspace())
     before = st.session_state.get("jobs")
-    st.session_state["jobs"] = [job.name for job in held]
-    if before is not None and set(before) - {job.name for job in held}:
-        st.rerun()  # one has finished: the table above has a new row
-    for training in held:
+    st.session_state["jobs"] = [job.name for job in unfinished]
+    if before is not None and set(before) - {job.name for job in unfinished}:
+        st.rerun()  # one has finished, so the table above has a new row
+    for training in unfinished:
         with st.container(border=True, key=f"job-{training.name}"):
             _job(training)
 
@@ -216,19 +224,21 @@ def _job(training: TrainingJob) -> None:
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     detectors, training, sets = st.tabs(TABS, key="tab", on_change="rerun", bind="query-params")
     with detectors:
         table()
         choose()
     with training, errors_in_place():
-        st.markdown("A better one from the judgments of this workspace.")
+        st.markdown("Train a detector from the judgments of this workspace.")
         train_form()
     with sets:
-        if held := list_sets(workspace()):
-            set_table(held)
+        if versions := list_sets(workspace()):
+            set_table(versions)
         else:
-            st.info("There is no training set yet. Improve or Train makes one; so does `berdseye training-set create`.")
+            st.info(
+                "No training sets yet. **Improve** and **Train** create one, as does `berdseye training-set create`."
+            )
     progress()
 
 

@@ -1,4 +1,5 @@
-"""Explore: one question, every corpus and pipeline side by side, each verdict one key away from its correction."""
+"""The Explore page: the rankings of every chosen corpus and pipeline for one question, side by side. A person corrects a label
+with one key."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -33,7 +34,8 @@ LARGEST_K_SHOWN = 20
 
 
 def chosen_question() -> Question | None:
-    """The question of the widgets: one of a data set, or typed with perspectives a line each."""
+    """Draw the choice of a question of a data set, or the boxes to type one with a perspective per line. Return it, or
+    None."""
     names = [*dataset_names(workspace()), OWN]
     left, right = st.columns([1, 3])
     dataset = left.selectbox("Data set", names, key="set", bind="query-params")
@@ -45,28 +47,28 @@ def chosen_question() -> Question | None:
             return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
     text = right.text_input("Question", key="ask", bind="query-params", placeholder="Should cities ban private cars?")
     lines = st.text_area(
-        "Perspectives, one a line (none are needed)",
+        "Perspectives, one per line (optional)",
         key="views",
         bind="query-params",
         height=90,
-        placeholder="Start a line with + for supporting or - for opposing, if it takes a side",
+        placeholder="Start a line with + (supporting) or - (opposing) if the perspective takes a side",
     )
     if not (text or "").strip():
         st.info(
-            "Type a question and press Enter; perspectives make the passages checkable.",
+            "Type a question and press Enter. With perspectives, Berdseye labels the passages and reports the coverage.",
             icon=":material/keyboard:",
         )
         return None
     typed = perspectives_of_lines(lines or "")
     if typed:
-        kept, texts = TypedPerspectives(workspace()), tuple(p.text for p in typed)
-        if kept.get(str(text)) != texts:  # for pipelines that begin with expand(typed)
-            kept.put(str(text), texts)
+        stored, texts = TypedPerspectives(workspace()), tuple(p.text for p in typed)
+        if stored.get(str(text)) != texts:  # for pipelines that begin with expand(manual)
+            stored.put(str(text), texts)
     return Question("typed", "typed", str(text).strip(), typed)
 
 
 def chosen_lists() -> tuple[list[str], list[str], int, str]:
-    """Corpora, pipelines (canonical), k and detector of the widgets."""
+    """Draw the choices and return the corpora, the pipelines in canonical form, k and the detector's name."""
     columns = st.columns([3, 3, 1, 2])
     names = workspace().corpora()
     corpora = columns[0].multiselect("Corpora", names, default=names[:3], key="corpora", bind="query-params")
@@ -77,7 +79,8 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
         key="pipelines",
         bind="query-params",
         accept_new_options=True,
-        help="Pick several, or type one such as dense(static) >> mmr(0.9), bm25 >> cover(embedded) or expand(typed) >> bm25",
+        help="Choose one or more, or type one, for example dense(static) >> mmr(0.9), bm25 >> cover(embedded) or "
+        "expand(manual) >> bm25.",
     )
     k = columns[2].number_input("k", 1, LARGEST_K_SHOWN, 5, key="k", bind="query-params")
     detector = columns[3].selectbox(
@@ -96,30 +99,32 @@ def chosen_lists() -> tuple[list[str], list[str], int, str]:
 
 
 def flip(question: Question, corpus: str, chip: Chip, hit: Hit) -> None:
-    """Say the opposite of what the chip says; on disk before the page is drawn again."""
+    """Record the opposite of the label of the chip as the person's judgment. It is stored before the page is drawn again."""
     place = [p.text for p in question.perspectives].index(chip.pair.perspective) + 1
     correct(question, place, corpus, hit.passage, "does not support" if chip.supports else "supports")
 
 
 @st.fragment
 def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str], k: int, detector: str) -> None:
-    """Everything that a correction changes; drawn again alone."""
+    """Draw everything that a correction changes, as a fragment that is redrawn alone."""
     with errors_in_place():
-        found = {
-            (corpus, pipeline): hits(corpus, pipeline, query_of(question), k)
+        hits_by_list = {
+            (corpus, pipeline): hits(
+                corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, query_of(question), k
+            )
             for pipeline in pipelines
             for corpus in corpora
         }
         chosen = parse_detector(detector, workspace())
-        listings = inspect_question(workspace(), judgments(), chosen, question, found, k, annotator())
+        listings = inspect_question(workspace(), judgments(), chosen, question, hits_by_list, k, annotator())
         _toolbar(" ".join([question.dataset, question.id, question.text, *pipelines, *corpora, str(k)]))
         if question.perspectives:
             st.markdown(missing_line(question, listings))
             coverage_table(question, listings, k)
             st.markdown(fallibility(*detector_against_gold(listings)))
             st.caption(
-                "Labels: your judgment, then other people's, then the gold labels of the data set's authors, then those of the "
-                f"detector {detector_line(chosen)}"
+                "A label comes from the first available source: your judgment, other people's judgments, the gold labels of the "
+                f"data set's authors, the detector {detector_line(chosen)}"
             )
         _lists(question, listings, corpora, pipelines)
 
@@ -134,20 +139,20 @@ def _toolbar(view: str) -> None:
         if last := st.session_state.get(LAST):
             st.markdown(escaped(last))
         elif can_judge:
-            st.markdown("**1**–**9** flip a label of the passage in focus.")
+            st.markdown("**1**–**9** flip a label of the focused passage.")
         else:
             st.markdown(":orange[Enter your name in the sidebar to correct labels.]")
 
 
 def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[str], pipelines: Sequence[str]) -> None:
     number = 0
-    held = {(entry.corpus, entry.pipeline): entry for entry in listings}
+    by_list = {(entry.corpus, entry.pipeline): entry for entry in listings}
     for pipeline in pipelines:
         st.subheader(escaped(pipeline), anchor=False)
         for corpus, column in zip(corpora, st.columns(len(corpora)), strict=True):
             with column:
                 st.markdown(f"##### {escaped(corpus)}")
-                listing = held[corpus, pipeline]
+                listing = by_list[corpus, pipeline]
                 if not listing.hits:
                     st.info("No passage shares a word with this question.")
                 for hit in listing.hits:
@@ -164,9 +169,9 @@ def _lists(question: Question, listings: Sequence[Listing], corpora: Sequence[st
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     if not workspace().corpora():
-        raise BadInputError("The workspace holds no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+        raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
     question = chosen_question()
     corpora, pipelines, k, detector = chosen_lists()
     if question is None:
@@ -180,13 +185,13 @@ def page() -> None:
             if st.button(
                 "Propose a missing perspective", icon=":material/forum:", type="tertiary", key="propose-perspective"
             ):
-                about = {"dataset": question.dataset, "question": question.id}
-                st.switch_page("views/perspectives.py", query_params=about)
+                target = {"dataset": question.dataset, "question": question.id}
+                st.switch_page("views/perspectives.py", query_params=target)
             if may(role(), right_of_page("question")) and st.button(
                 "This question in all runs", icon=":material/help:", type="tertiary", key="in-all-runs"
             ):
-                asked = {"set": str(st.session_state["set"]), "question": question.id}
-                st.switch_page("views/question.py", query_params=asked)
+                target = {"set": str(st.session_state["set"]), "question": question.id}
+                st.switch_page("views/question.py", query_params=target)
     results(question, corpora, pipelines, k, detector)
 
 

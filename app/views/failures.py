@@ -1,4 +1,5 @@
-"""Failures: every hole of a run from above, why each is there, and the passages around it."""
+"""The Failures page: the map of a run's holes, the reason of each hole, and the passages around a chosen hole. A hole is a
+perspective that no passage of the top k supports."""
 
 from collections.abc import Sequence
 
@@ -24,28 +25,28 @@ ORDERS = {
     "latest ranks first": ["latest", "row"],
     "shortest question first": ["words", "row"],
 }
-Hole = tuple[str, str, int]  # a run's name, a question's id, and the place of a perspective, from 1
+Hole = tuple[str, str, int]  # the run's name, the question's id and the perspective's place, from 1
 
 
 def holes_of(runs: Sequence[RunManifest], source: str, k: int) -> pd.DataFrame:
-    """The hole maps of runs over several corpora, one below the other."""
+    """Return the hole maps of runs over several corpora as one frame."""
     maps = [hole_map(labelled(run, source), k).assign(run=run.name, corpus=run.corpus) for run in runs]
     return pd.concat(maps, ignore_index=True)
 
 
 def reasons_of(runs: Sequence[RunManifest], pool: Sequence[RunManifest], source: str, k: int) -> pd.DataFrame:
-    """The holes of runs with their reasons, each by the other runs of the pool over its corpus."""
-    found = []
+    """Return the holes of the runs with their reasons, which depend on the other runs of the pool over the same corpus."""
+    frames = []
     for run in runs:
         others = [other for other in pool if other.corpus == run.corpus and other.name != run.name]
         ranks = {other.pipeline: labelled(other, source).first_ranks() for other in others}
         holes = reasons_of_holes(judgments(), run.dataset, labelled(run, source), ranks, k)
-        found.append(holes.assign(run=run.name, corpus=run.corpus, pipeline=run.pipeline))
-    return pd.concat(found, ignore_index=True)
+        frames.append(holes.assign(run=run.name, corpus=run.corpus, pipeline=run.pipeline))
+    return pd.concat(frames, ignore_index=True)
 
 
 def fitting(runs: Sequence[RunManifest], source: str) -> list[RunManifest]:
-    """The runs that still fit their data set and corpus; the others are said."""
+    """Return the runs that still match their data set and corpus, and warn about the others."""
     kept, stale = [], []
     for run in runs:
         try:
@@ -55,26 +56,28 @@ def fitting(runs: Sequence[RunManifest], source: str) -> list[RunManifest]:
             stale.append(run.name)
     if stale:
         names = ", ".join(map(escaped, stale))
-        st.warning(f"Left out, since data set or corpus have changed since: {names}. Run these pipelines again.")
+        st.warning(f"Skipped because their data set or corpus has changed: {names}. Run these pipelines again.")
     return kept
 
 
 def slices(frame: pd.DataFrame) -> pd.DataFrame:
-    """The part of a hole map that the widgets leave; what they say is in the address."""
-    known: list[list[str]] = [
+    """Draw the filters, which the address keeps, and return the part of the hole map that passes them."""
+    options_by_name: list[list[str]] = [
         sorted(frame["stance"].unique()),
         [str(count) for count in sorted(frame["perspectives"].unique())],
         [length for length in LENGTHS if length in set(frame["length"])],
     ]
     labels = {"stance": "Stance", "perspectives": "Perspectives", "length": "Question length"}
-    telling = [(*named, options) for named, options in zip(labels.items(), known, strict=True) if len(options) > 1]
-    columns = st.columns(len(telling) + 1)
+    useful = [
+        (*named, options) for named, options in zip(labels.items(), options_by_name, strict=True) if len(options) > 1
+    ]
+    columns = st.columns(len(useful) + 1)
     kept = frame
-    for column, (name, label, options) in zip(columns, telling, strict=False):
+    for column, (name, label, options) in zip(columns, useful, strict=False):
         chosen = column.pills(label, options, selection_mode="multi", key=name, bind="query-params", wrap=True)
         if chosen:
             kept = kept[kept[name].astype(str).isin(chosen)]
-    search = columns[-1].text_input("Words in them", key="words", bind="query-params")
+    search = columns[-1].text_input("Text filter", key="words", bind="query-params")
     if search:
         texts = kept["question"] + " " + kept["perspective"]
         kept = kept[texts.str.contains(search, case=False, regex=False)]
@@ -82,7 +85,7 @@ def slices(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_order(frame: pd.DataFrame, order: str, k: int) -> pd.DataFrame:
-    """Whole questions in an order of `ORDERS`."""
+    """Return the frame with its questions in an order of `ORDERS`."""
     by = frame.groupby("row")
     keyed = frame.assign(
         holes=-by["hole"].transform("sum"),
@@ -93,11 +96,11 @@ def in_order(frame: pd.DataFrame, order: str, k: int) -> pd.DataFrame:
     return frame.loc[keyed.sort_values([*ORDERS[order], "nth", "place"], kind="stable").index]
 
 
-def figures(frame: pd.DataFrame, k: int) -> None:
-    """How much is missing, at a glance; of several corpora a line each."""
+def draw_summary(frame: pd.DataFrame, k: int) -> None:
+    """Draw the counts of questions, perspectives and holes. Several corpora are rows of a table."""
     by = frame.groupby("corpus", sort=False)
     if len(by) > 1:
-        told = pd.DataFrame(
+        summary = pd.DataFrame(
             {
                 "questions": by["row"].nunique(),
                 "perspectives": by.size(),
@@ -107,7 +110,7 @@ def figures(frame: pd.DataFrame, k: int) -> None:
             }
         )
         shares = {name: st.column_config.NumberColumn(format="percent") for name in ("share", "judged@k")}
-        st.dataframe(told, column_config=shares, key="by-corpus")
+        st.dataframe(summary, column_config=shares, key="by-corpus")
         return
     columns = st.columns(4)
     columns[0].metric("Questions", f"{frame['row'].nunique():,}")
@@ -122,11 +125,11 @@ def figures(frame: pd.DataFrame, k: int) -> None:
     columns[3].metric("judged@k", f"{frame['judged'].mean():.0%}")
 
 
-def view_from_above(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
-    """The map; the perspective that was clicked, if any."""
+def draw_map(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
+    """Draw the hole map and return the clicked perspective, if any."""
     shown = frame if frame["corpus"].nunique() > 1 else frame.drop(columns="corpus")
-    told = "Hole map: the rank that first covers each perspective. The same holes are in the table below."
-    chart, picked = clickable_holes(shown, k, told)
+    alt = "Hole map: the rank that first covers each perspective. The table below lists these holes."
+    chart, picked = clickable_holes(shown, k, alt)
     downloads(f"map-{name}", frame.drop(columns="row"), chart)
     if picked is None:
         return None
@@ -137,13 +140,13 @@ def view_from_above(frame: pd.DataFrame, k: int, name: str) -> Hole | None:
 
 
 def hole_at(frame: pd.DataFrame, place: int) -> Hole:
-    """The hole of one row of a frame."""
+    """Return the hole of one row of a frame."""
     row = frame.iloc[place]
     return (str(row["run"]), str(row["question_id"]), int(row["place"]))
 
 
-def holes_table(frame: pd.DataFrame, k: int) -> tuple[int, Hole] | None:
-    """The holes as a table that the keyboard walks; the line that is chosen, if any, with its hole."""
+def draw_holes(frame: pd.DataFrame, k: int) -> tuple[int, Hole] | None:
+    """Draw the holes as a table for mouse and keyboard. Return the chosen row's number with its hole, or None."""
     shown = frame[["corpus", "pipeline", "question", "place", "perspective", "reason", "rank", "stance", "elsewhere",
                    "found_by"]]  # fmt: skip
     shown = shown.drop(columns=[name for name in ("corpus", "pipeline") if frame[name].nunique() < 2])
@@ -167,24 +170,29 @@ def holes_table(frame: pd.DataFrame, k: int) -> tuple[int, Hole] | None:
     return (rows[0], hole_at(frame, rows[0])) if rows else None
 
 
-def why(frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], source: str, k: int) -> pd.DataFrame:
-    """The reasons of the holes of these runs, or of every run of the data set, counted; the holes that are chosen of them."""
+def draw_reasons(
+    frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], source: str, k: int
+) -> pd.DataFrame:
+    """Draw the counts of the reasons of the holes of these runs, or of every run of the data set. Return the holes of the
+    chosen count, or all holes of these runs."""
     beside = len(pool) > len(runs) and st.toggle(
-        "Beside every run of this data set", key="every_run", bind="query-params"
+        "Show every run of this data set", key="every_run", bind="query-params"
     )
     own = [run.name for run in runs]
     counted = [*runs, *(run for run in pool if run.name not in own)] if beside else runs
-    found = reasons_of(counted, pool, source, k)
-    holes = found.merge(frame[["row", "place"]].drop_duplicates(), on=["row", "place"])
+    all_holes = reasons_of(counted, pool, source, k)
+    holes = all_holes.merge(frame[["row", "place"]].drop_duplicates(), on=["row", "place"])
     if holes.empty:
-        st.success(f"Nothing is missing: every perspective that is left is covered within {k}.")
+        st.success(f"Every perspective shown is covered within the top {k}.")
         return holes
-    told = holes.assign(run=holes["corpus"] + " · " + holes["pipeline"])
-    bars = reason_bars(told, row="run")
-    st.altair_chart(bars, key="reasons", alt="How many holes each reason has, a bar a run; the table has the counts.")
+    bars_frame = holes.assign(run=holes["corpus"] + " · " + holes["pipeline"])
+    bars = reason_bars(bars_frame, row="run")
+    st.altair_chart(
+        bars, key="reasons", alt="Number of holes per reason, one bar per run. The table below has the counts."
+    )
     counts = reason_counts(holes, ("corpus", "pipeline"), [(run.corpus, run.pipeline) for run in counted])
-    st.caption("Choose a count to see its holes alone.")
-    # Reasons that no hole has would push the others out of sight; the file has them all.
+    st.caption("Choose a count to show only its holes.")
+    # Columns of reasons without holes would push the others off the screen. The downloaded file has all of them.
     counted_ones = counts[[name for name in counts if name not in REASONS or counts[name].any()]]
     event = st.dataframe(
         counted_ones, hide_index=True, on_select="rerun", selection_mode="single-cell", key="counts", height="content"
@@ -208,46 +216,46 @@ def why(frame: pd.DataFrame, runs: list[RunManifest], pool: list[RunManifest], s
     return one
 
 
-RULES = """The first that is true of a missing perspective is its reason:
+RULES = """The first statement that is true of a missing perspective is its reason:
 
-1. **flagged**: people say that its text is no good.
-2. **detector against people**: a passage of the top k supports it by people's word, and not by the labels.
-3. **disputed**: people disagree about a passage of the top k, and nobody has decided.
+1. **flagged**: people flagged its text as unsuitable.
+2. **detector against people**: by people's judgments a passage of the top k supports it, by the labels none does.
+3. **disputed**: people disagree about a passage of the top k, and no adjudicator has settled it.
 4. **unjudged**: a passage of the top k has no label.
 5. **below k**: this run ranks a supporting passage below k.
-6. **another pipeline**: another run over this corpus has one among its first 100.
-7. **not in the pool**: no run over this corpus has one."""
+6. **another pipeline**: another run over this corpus has a supporting passage in its top 100.
+7. **not in the pool**: no run over this corpus has a supporting passage."""
 
 
-def beside_it(run: RunManifest, runs: list[RunManifest]) -> list[RunManifest]:
-    """The run, and those of the same pipeline over other corpora that are asked for."""
+def chosen_runs(run: RunManifest, runs: list[RunManifest]) -> list[RunManifest]:
+    """Draw the choice of other corpora, and return the run with the runs of its pipeline over the chosen ones."""
     others = {r.corpus: r for r in runs if (r.dataset, r.pipeline) == (run.dataset, run.pipeline) and r != run}
     if not others:
         return [run]
     chosen = st.pills(
-        "Beside it, the same pipeline over", list(others), selection_mode="multi", key="beside", bind="query-params"
+        "Compare with this pipeline over", list(others), selection_mode="multi", key="beside", bind="query-params"
     )
     return [run, *(others[corpus] for corpus in chosen)]
 
 
-def say_what_hinders(frame: pd.DataFrame, runs: list[RunManifest], source: str, k: int) -> None:
-    """What keeps the map from meaning what it seems to."""
+def draw_warnings(frame: pd.DataFrame, runs: list[RunManifest], source: str, k: int) -> None:
+    """Warn of everything that limits how the map can be read."""
     if not frame["judged"].any():
         st.warning(
-            f"Nothing of the top {k} has a label from {escaped(source)}: every hole only says so. Judge some pairs, or "
-            "choose a detector."
+            f"No pair of the top {k} has a label from {escaped(source)}, so every perspective shows as a hole. Judge some "
+            "pairs or choose a detector."
         )
     short = [run for run in runs if run.k < k]
     if short:
-        told = ", ".join(f"{escaped(run.corpus)} {run.k}" for run in short)
-        st.warning(f"k is {k}, and there are no more passages a question than: {told}.")
+        depths = ", ".join(f"{escaped(run.corpus)} {run.k}" for run in short)
+        st.warning(f"k is {k}, but these runs have fewer passages per question: {depths}.")
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     runs = list_runs(workspace())
     if not runs:
-        st.info("There is no run yet. Run a pipeline on the Runs page, then its holes are shown here.")
+        st.info("This workspace has no runs yet. Run a pipeline on the Runs page to see its holes here.")
         return
     left, middle, right = st.columns([4, 3, 1])
     with left:
@@ -255,44 +263,45 @@ def page() -> None:
     with middle:
         source = chosen_source(workspace())
     k = int(right.number_input("k", 1, 100, 5, key="k", bind="query-params"))
-    labelled(run, source)  # a run that does not fit any more is said before anything is drawn
+    labelled(run, source)  # reports a run that no longer matches its corpus before anything is drawn
     pool = fitting([r for r in runs if r.dataset == run.dataset], source)
-    shown = beside_it(run, pool)
+    shown = chosen_runs(run, pool)
     frame = holes_of(shown, source, k)
     if frame.empty:
         st.info(
-            "No question of this run has a perspective, so none can be missing. Propose some on the Perspectives page."
+            "No question of this run has a perspective, so nothing can be missing. Propose some on the Perspectives page."
         )
         return
-    say_what_hinders(frame, shown, source, k)
+    draw_warnings(frame, shown, source, k)
     kept = slices(frame)
     if kept.empty:
-        st.info("Nothing is left. Take back one of the choices above.")
+        st.info("No perspective matches these filters. Remove one of them above.")
         return
-    figures(kept, k)
+    draw_summary(kept, k)
     ordered = in_order(kept, one_of("Questions", ORDERS, key="order"), k)
-    clicked = view_from_above(ordered, k, run.name)
+    clicked = draw_map(ordered, k, run.name)
     below_the_map = st.container()
-    st.subheader("Why", anchor=False)
-    reasons = why(ordered, shown, pool, source, k)
+    st.subheader("Reasons", anchor=False)
+    reasons = draw_reasons(ordered, shown, pool, source, k)
     chosen = None
     if len(reasons):
         present = [r for r in REASONS if r in set(reasons["reason"])]
-        picked = st.pills("Only holes that are", present, key="reason", bind="query-params")
+        picked = st.pills("Reason", present, key="reason", bind="query-params")
         listed = reasons[reasons["reason"] == picked] if picked else reasons
-        chosen = holes_table(listed, k)
+        chosen = draw_holes(listed, k)
         downloads(f"holes-{run.name}", listed.drop(columns="row"))
     hole = newest(clicked, chosen)
     if hole is None:
         below_the_map.markdown(
-            "Choose a hole on the map, or in the table below (by keys: arrows, then Shift+Space), to read the passages around it."
+            "Choose a hole on the map or in the table below (with the keyboard: arrow keys, then Shift+Space) to read the "
+            "passages around it."
         )
         return
     manifest = next((r for r in pool if r.name == hole[0]), None)
     questions = labelled(manifest, source).questions if manifest else ()
     at = [row for row, question in enumerate(questions) if question.id == hole[1]]
     if manifest is None or not at or hole[2] > len(questions[at[0]].perspectives):
-        st.warning("There is no such hole as the address names; choose one above.")
+        st.warning("The hole that the address names does not exist. Choose one above.")
         return
     question = questions[at[0]]
     below_the_map.markdown(
@@ -302,29 +311,29 @@ def page() -> None:
 
 
 def newest(clicked: Hole | None, chosen: tuple[int, Hole] | None) -> Hole | None:
-    """Of a click on the map, a line of the table and what the address names, the one that changed last; the address keeps it.
+    """Return the hole that was chosen last: by a click on the map, by a row of the table or by the address, which keeps it.
 
-    A line that became another hole's, since a word filled the one before, was not chosen anew.
+    A row that now holds another hole, because a judgment filled the earlier one, does not count as a new choice.
     """
     line, of_line = chosen or (None, None)
     before = st.session_state.get("hole-places", (None, None))
     st.session_state["hole-places"] = (clicked, line)
-    for now, anew in ((of_line, line != before[1]), (clicked, clicked != before[0])):
-        if now is not None and anew:
+    for now, changed in ((of_line, line != before[1]), (clicked, clicked != before[0])):
+        if now is not None and changed:
             st.query_params.update({"of": now[0], "question": now[1], "place": str(now[2])})
             return now
-    asked = st.query_params
-    place = asked.get("place", "")
-    if "question" in asked and place.isdecimal() and len(place) < 10 and int(place) > 0:
-        return asked.get("of", str(st.session_state.get("run", ""))), asked["question"], int(place)
+    query = st.query_params
+    place = query.get("place", "")
+    if "question" in query and place.isdecimal() and len(place) < 10 and int(place) > 0:
+        return query.get("of", str(st.session_state.get("run", ""))), query["question"], int(place)
     return None
 
 
 def load(manifest: RunManifest) -> Run:
-    """The run; raises `StaleError` where it was made anew since the page was drawn."""
+    """Load the run. Raises `StaleError` if it was made again since the page was drawn."""
     run = load_run(workspace(), manifest.name)
     if run.manifest.created != manifest.created:
-        raise StaleError("The run was made anew meanwhile.", hint="Draw the page again.")
+        raise StaleError("This run was made again in the meantime.", hint="Reload the page.")
     return run
 
 

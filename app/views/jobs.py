@@ -1,4 +1,4 @@
-"""Jobs: all long work that was started from the app, what it says, and starting more of it."""
+"""The Jobs page: lists every job started from the app with its state and its output, and starts new ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,7 @@ from berdseye.app.access.roles import may, right_of_command
 from berdseye.app.access.session import errors_in_place, role, started_by, workspace
 from berdseye.app.cli import cli
 from berdseye.app.components.choices import selectbox_by_id
-from berdseye.app.components.command_form import command_form, command_told, leaf_commands
+from berdseye.app.components.command_form import command_form, draw_command_help, leaf_commands
 from berdseye.app.components.job_box import command_line, job_box
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job, list_jobs, start_job
@@ -20,17 +20,17 @@ from berdseye.data.runs.stored import list_runs
 from berdseye.evaluation.labels.sources import default_sources
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 
-# Commands that this page starts; studies and trainings have pages of their own.
+# The commands that this page starts. Studies and trainings have their own pages.
 STARTED_HERE = {
     "index": "Build an index",
     "run": "Run pipelines",
     "evaluate": "Label and score runs",
     "tune": "Tune a pipeline",
-    "judgments push": "Send judgments to Label Studio",
-    "judgments pull": "Receive judgments from Label Studio",
+    "judgments push": "Push judgments to Label Studio",
+    "judgments pull": "Pull judgments from Label Studio",
     "backup": "Back up the workspace",
 }
-# The page where what a command made is seen, by its first word.
+# The page that shows the result of a command, by the command's first word.
 PAGES_OF = {
     "study": "studies",
     "run": "runs",
@@ -43,54 +43,54 @@ PAGES_OF = {
 EVERY_SECONDS = 2
 
 
-def seen(jobs: Iterable[Job]) -> list[Job]:
-    """Those whose command the person may run themselves."""
+def visible_jobs(jobs: Iterable[Job]) -> list[Job]:
+    """Return the jobs whose command the person may run."""
     return [job for job in jobs if may(role(), right_of_command(job.arguments))]
 
 
 def all_jobs() -> None:
-    """Every job, what runs first."""
-    held = seen(list_jobs(workspace()))
-    running = sum(job.state == "runs" for job in held)
+    """Draw every job, running ones first."""
+    visible = visible_jobs(list_jobs(workspace()))
+    running = sum(job.state == "runs" for job in visible)
     if st.session_state.get("running-jobs", running) != running:
         st.session_state["running-jobs"] = running
         st.rerun()  # the sidebar's count, and what the forms offer
     st.session_state["running-jobs"] = running
-    if not held:
-        st.info("Nothing was started yet. Start something above, or a study or a training on its own page.")
+    if not visible:
+        st.info("No jobs yet. Start one above, or start a study or a training on its own page.")
         return
-    wanted = str(st.query_params.get("job", ""))
-    for job in sorted(held, key=lambda job: (job.id != wanted, job.state != "runs")):
+    linked = str(st.query_params.get("job", ""))
+    for job in sorted(visible, key=lambda job: (job.id != linked, job.state != "runs")):
         with st.container(border=True, key=f"job-{job.id}"):
             job_box(job, log=True)
-            way_to_result(job)
-    if wanted and wanted not in {job.id for job in held}:
-        st.caption(escaped(f"Job {wanted} is not here any more: it was dismissed, or is not yours to see."))
+            result_button(job)
+    if linked and linked not in {job.id for job in visible}:
+        st.caption(escaped(f"Job {linked} was dismissed, or your role may not see it."))
 
 
-def way_to_result(job: Job) -> None:
-    """A button to the page where what it made is seen."""
+def result_button(job: Job) -> None:
+    """Draw a button that opens the page with the job's result."""
     page = PAGES_OF.get(job.arguments[0])
     if job.state != "done" or page is None:
         return
-    if st.button("See what it made", icon=":material/arrow_forward:", key=f"see-{job.id}", type="tertiary"):
+    if st.button("Show the result", icon=":material/arrow_forward:", key=f"see-{job.id}", type="tertiary"):
         name = result_of(job)
         st.switch_page(f"views/{page}.py", query_params={"result": name} if name else {})
 
 
 def new_job() -> None:
-    """Choose a command, set it up and start it."""
+    """Draw the form that starts a command as a job."""
     commands = leaf_commands(typer.main.get_command(cli))
     offered = {
-        name: told
-        for name, told in STARTED_HERE.items()
+        name: title
+        for name, title in STARTED_HERE.items()
         if tuple(name.split()) in commands and may(role(), right_of_command(name.split()))
     }
     if not offered:
         return
-    name = selectbox_by_id("Work", list(offered), "work", offered.__getitem__)
+    name = selectbox_by_id("Command", list(offered), "work", offered.__getitem__)
     command: Any = commands[tuple(name.split())]
-    command_told(command)
+    draw_command_help(command)
     stored = [m.pipeline for m in list_runs(workspace())]
     corpora = workspace().corpora()
     if name == "index":
@@ -111,11 +111,13 @@ def new_job() -> None:
 
 
 def page() -> None:
-    """The whole page."""
-    st.caption("Jobs go on when this page, the browser or the app is closed, and are listed until they are dismissed.")
-    with st.expander("Start something", icon=":material/add:", key="start-something"), errors_in_place():
+    """Draw the page."""
+    st.caption(
+        "Jobs continue when you close this page, the browser or the app, and stay listed until you dismiss them."
+    )
+    with st.expander("Start a job", icon=":material/add:", key="start-something"), errors_in_place():
         new_job()
-    running = any(job.runs for job in seen(list_jobs(workspace())))
+    running = any(job.runs for job in visible_jobs(list_jobs(workspace())))
     st.fragment(all_jobs, run_every=EVERY_SECONDS if running else None)()
 
 

@@ -1,4 +1,5 @@
-"""Label Studio: how a person signs in there, and for those who exchange: batches, their projects, what waits, what differs."""
+"""The Label Studio page: shows each person how to sign in there. For those who may exchange judgments, it also shows the
+batches with their projects, the judgments that wait to be pushed, and the differences between both sides."""
 
 import pandas as pd
 import streamlit as st
@@ -28,40 +29,41 @@ EXCHANGES = {
 
 @st.fragment(run_every=5, key="status")
 def status() -> None:
-    """The state of the server that judgments are exchanged with, looked at every five seconds."""
+    """Draw the state of the server that judgments are exchanged with, checked every five seconds."""
     left, right = st.columns(2)
     server, url = running(workspace().label_studio_folder), server_url(workspace())
     if url and (server is None or server.url != url):
-        left.metric("Server", "another one", help="Set by BERDSEYE_LABEL_STUDIO_URL, or in berdseye.toml.")
+        left.metric("Server", "another server", help="Set by BERDSEYE_LABEL_STUDIO_URL, or in berdseye.toml.")
         left.markdown(f"[{escaped(url)}]({url})")
     elif server is None:
         left.metric("Server of this workspace", "not running")
         left.markdown("Start it with `berdseye label-studio`, or start this app with `berdseye app`.")
     else:
-        left.metric("Server of this workspace", "answers" if server.answers() else "starting …")
+        left.metric("Server of this workspace", "running" if server.answers() else "starting …")
         left.markdown(f"[{escaped(server.url)}]({server.url})")
-    right.metric("Judgments that wait to be sent", f"{waiting(judgments()):,}")
+    right.metric("Judgments waiting to be pushed", f"{waiting(judgments()):,}")
 
 
 def begin(*arguments: str) -> None:
-    """Exchange in the background; what came of it stands below the buttons. The page itself is for everyone who judges."""
-    check(role(), right_of_command(arguments), started_by() or "whoever asks")
+    """Start an exchange command as a job; its result appears below the buttons. Raises `RefusedError` if the person may not
+    exchange: the page itself is open to everyone who judges."""
+    check(role(), right_of_command(arguments), started_by() or "this person")
     start_job(workspace(), arguments, person=started_by())
     st.rerun()
 
 
-def of_batches(found: list[Batch]) -> None:
-    """Sending a batch out; the projects that were made for batches, with the way to each."""
+def draw_batches(batches: list[Batch]) -> None:
+    """Draw the form that pushes a batch, and the table of the projects of pushed batches with a link to each."""
     st.subheader("Batches")
     st.caption(
-        "A batch becomes a project for each of its people, with their share of the pairs, or one project where it is for "
-        "anyone. A blind batch carries no predictions."
+        "Berdseye creates one project per annotator of the batch, with their share of the pairs, or a single project if the "
+        "batch is open to anyone. A blind batch has no predictions."
     )
-    names = [batch.name for batch in found if batch.is_open and batch.shown_share is None]
+    names = [batch.name for batch in batches if batch.is_open and batch.shown_share is None]
     left, middle, right = st.columns([3, 2, 1], vertical_alignment="bottom")
     chosen = left.selectbox("Batch", names, index=None, placeholder="Choose a batch", key="batch-sent")
-    together = middle.checkbox("One project for all", key="batch-together")
-    if right.button("Send batch", icon=":material/upload:", disabled=chosen is None):
+    together = middle.checkbox("One project for all annotators", key="batch-together")
+    if right.button("Push batch", icon=":material/upload:", disabled=chosen is None):
         begin("label-studio", "send", str(chosen), *(("--together",) if together else ()))
     rows = sent_projects(judgments())
     if not rows:
@@ -79,63 +81,76 @@ def of_batches(found: list[Batch]) -> None:
     )
     columns = {
         "project": st.column_config.LinkColumn("project", display_text=r"projects/(\d+)$"),
-        "waiting": st.column_config.NumberColumn("waiting", help="Words given here that are not there yet."),
-        "received": st.column_config.DatetimeColumn("received", format="distance", help="By the server's clock."),
+        "waiting": st.column_config.NumberColumn(
+            "waiting", help="Judgments made here that are not in Label Studio yet."
+        ),
+        "received": st.column_config.DatetimeColumn(
+            "received", format="distance", help="Time of the last pull, by the server's clock."
+        ),
     }
     st.dataframe(table, column_config=columns, hide_index=True)
 
 
-def of_wrong_names() -> None:
-    """Judgments in a person's project that were made from another's account: whose they are, a person has to decide."""
-    for number, one in enumerate(misplaced(judgments())):
+def draw_misattributed() -> None:
+    """Draw the judgments in a person's project that were made from another account. An admin decides whose they are."""
+    for number, misattributed in enumerate(misplaced(judgments())):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                f"{one.judgments} judgments in the project of {escaped(one.person)} (batch {escaped(one.batch)}) were made as "
-                f"{escaped(one.author)}. They are kept under that name, and do not count for {escaped(one.person)}.",
+                f"{misattributed.judgments} judgments in the project of {escaped(misattributed.person)} (batch "
+                f"{escaped(misattributed.batch)}) were made as {escaped(misattributed.author)}. They are stored under that "
+                f"name and do not count for {escaped(misattributed.person)}.",
                 icon=":material/person_alert:",
             )
-            mine = f"These are {escaped(one.person)}'s"
-            if may(role(), "administer") and st.button(mine, key=f"assign-{number}"):
-                begin("label-studio", "assign", one.batch, "--to", one.person, "--from", one.author)
+            label = f"Assign to {escaped(misattributed.person)}"
+            if may(role(), "administer") and st.button(label, key=f"assign-{number}"):
+                begin(
+                    "label-studio",
+                    "assign",
+                    misattributed.batch,
+                    "--to",
+                    misattributed.person,
+                    "--from",
+                    misattributed.author,
+                )
 
 
 def page() -> None:
-    """The whole page: the account for everyone, the exchange for those who may."""
+    """Draw the page: the account for everyone, the exchange for those who may exchange."""
     own_account()
     if not may(role(), "exchange"):
         return
     st.subheader("Exchange")
     status()
     st.caption(
-        "Started by `berdseye app`, judgments flow both ways by themselves. Each annotator has an account of their own there; "
-        "every judgment counts once, wherever it was made."
+        "If you start the app with `berdseye app`, judgments are pushed and pulled automatically. Each annotator has their own "
+        "Label Studio account. Every judgment counts once, wherever it was made."
     )
-    of_wrong_names()
+    draw_misattributed()
     admin_account()
-    if found := list_batches(judgments()):
-        of_batches(found)
-        st.subheader("Everything else")
-    exchange()
+    if batches := list_batches(judgments()):
+        draw_batches(batches)
+        st.subheader("All judgments")
+    draw_exchange()
 
 
-def exchange() -> None:
-    """What is sent and received by hand, what came of it, and what differs."""
+def draw_exchange() -> None:
+    """Draw the buttons that push and pull by hand, the jobs they start, and the comparison of both sides."""
     runs = [r.name for r in list_runs(workspace())]
     left, right = st.columns([6, 1])
-    chosen = left.multiselect("Also send the pairs of these runs as tasks", runs, key="push-runs", placeholder="None")
+    chosen = left.multiselect("Also push the pairs of these runs as tasks", runs, key="push-runs", placeholder="None")
     k = right.number_input("Top k", 1, 100, 5, key="push-k")
     row = st.container(horizontal=True)
-    if row.button("Send", icon=":material/upload:", type="primary"):
+    if row.button("Push", icon=":material/upload:", type="primary"):
         begin("judgments", "push", *(word for run in chosen for word in ("--run", run)), "--k", str(int(k)))
-    if row.button("Receive", icon=":material/download:"):
+    if row.button("Pull", icon=":material/download:"):
         begin("judgments", "pull")
     if row.button(
-        "Receive all again",
+        "Pull everything again",
         icon=":material/refresh:",
-        help="Reads every task, not only what changed: tells which tasks were deleted there.",
+        help="Reads every task, not only changed ones, and reports the tasks that were deleted in Label Studio.",
     ):
         begin("label-studio", "receive", "--full")
-    under_way("exchange", lambda job: job.arguments[:2] in EXCHANGES, told=True)
+    under_way("exchange", lambda job: job.arguments[:2] in EXCHANGES, with_done=True)
     drift_table(lambda: drifts(workspace(), judgments()))
 
 

@@ -1,4 +1,5 @@
-"""Passage: everything known of one passage."""
+"""The Passage page: everything that the workspace stores about one passage: its text, the runs that rank it, its labels and
+judgments, its nearest neighbours and its copies."""
 
 from collections.abc import Sequence
 
@@ -30,24 +31,25 @@ _EXCERPT = 240
 
 
 def chosen_passage() -> tuple[Corpus, Passage] | None:
-    """The passage of the address, or of the two widgets."""
+    """Draw the choice of a passage and return it with its corpus, or None until a number is entered. Raises
+    `BadInputError`."""
     names = workspace().corpora()
     if not names:
-        raise BadInputError("The workspace holds no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+        raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
     left, right = st.columns([1, 1])
     name = left.selectbox("Corpus", names, key="corpus", bind="query-params")
-    written = right.text_input("Number of the passage", key="id", bind="query-params", placeholder="0")
+    written = right.text_input("Passage number", key="id", bind="query-params", placeholder="0")
     opened = open_corpus(workspace(), name or names[0])
     if not (written or "").strip():
-        st.info("Give the number of a passage, or come here by the title of one on Search, Explore or Failures.")
+        st.info("Enter the number of a passage, or click the title of a passage on Search, Explore or Failures.")
         return None
     if not str(written).strip().isdecimal() or len(str(written).strip()) > 18:
-        raise BadInputError(f"'{written}' is no number of a passage.", hint="It is a whole number from 0.")
+        raise BadInputError(f"'{written}' is not a passage number.", hint="Enter a whole number, 0 or above.")
     return opened, opened.passages([int(str(written).strip())])[0]
 
 
-def text_of(corpus: Corpus, passage: Passage) -> None:
-    """Title, source, address and text."""
+def draw_text(corpus: Corpus, passage: Passage) -> None:
+    """Draw the title, source, address and text."""
     st.header(escaped(passage.title) or "untitled", anchor=False)
     address = web_address(passage.url)
     source = f" · [{escaped(address)}]({address})" if address else (f" · {escaped(passage.url)}" if passage.url else "")
@@ -56,40 +58,42 @@ def text_of(corpus: Corpus, passage: Passage) -> None:
         st.markdown(escaped(passage.text))
 
 
-@st.cache_data(max_entries=200, show_spinner="Looking through the runs…")
+@st.cache_data(max_entries=200, show_spinner="Searching the runs…")
 def ranked(corpus: str, passage: int, runs: tuple[tuple[str, str], ...]) -> list[Place]:
-    """Where the runs of these names and times rank it."""
-    known = dict(runs)
+    """Return the places of the passage in the runs of these names and creation times."""
+    created = dict(runs)
     return places_of(
-        workspace(), [r for r in list_runs(workspace()) if r.name in known and r.corpus == corpus], passage
+        workspace(), [r for r in list_runs(workspace()) if r.name in created and r.corpus == corpus], passage
     )
 
 
 def asked_questions(places: Sequence[Place]) -> dict[tuple[str, str], Question]:
-    """The questions of these places, by data set and id, those of data sets that are gone left out."""
-    found = {}
+    """Return the questions of these places by data set and id, without those of data sets that are gone."""
+    questions = {}
     for dataset in dict.fromkeys(place.run.dataset for place in places):
         try:
-            held = questions_of(dataset)
+            in_dataset = questions_of(dataset)
         except UnknownNameError:
             continue
         for place in places:
-            if place.run.dataset == dataset and place.question_id in held:
-                found[dataset, place.question_id] = held[place.question_id]
-    return found
+            if place.run.dataset == dataset and place.question_id in in_dataset:
+                questions[dataset, place.question_id] = in_dataset[place.question_id]
+    return questions
 
 
-def in_runs(places: Sequence[Place], questions: dict[tuple[str, str], Question], stale: int) -> None:
-    """Which runs rank it where, for which questions."""
+def draw_places(places: Sequence[Place], questions: dict[tuple[str, str], Question], stale: int) -> None:
+    """Draw the table of the runs and questions that rank the passage, with its rank."""
     if stale:
-        st.caption(f"{stale} run{'' if stale == 1 else 's'} of an older state of this corpus left out.")
+        st.caption(f"Skipped {stale} run{'' if stale == 1 else 's'} of an older state of this corpus.")
     if not places:
-        st.info("No stored run over this corpus ranks it.")
+        st.info("No stored run over this corpus ranks this passage.")
         return
     rows = [
         {
             "rank": place.rank,
-            "question": asked.text if (asked := questions.get((place.run.dataset, place.question_id))) else "(gone)",
+            "question": question.text
+            if (question := questions.get((place.run.dataset, place.question_id)))
+            else "(gone)",
             "data set": place.run.dataset,
             "pipeline": place.run.pipeline,
             "score": place.score,
@@ -104,13 +108,14 @@ def in_runs(places: Sequence[Place], questions: dict[tuple[str, str], Question],
     downloads("passage-in-runs", frame.drop(columns="open"))
 
 
-def labels(passage: Passage, questions: dict[tuple[str, str], Question]) -> None:
-    """What detectors and gold say of it and the perspectives of the questions that find it."""
+def draw_labels(passage: Passage, questions: dict[tuple[str, str], Question]) -> None:
+    """Draw the stored labels of the passage with the perspectives of the questions that retrieve it: the detectors' and the
+    gold labels."""
     texts = {(text, q.text): key for q in questions.values() for text, key in keys_by_text(passage, q)}
-    said = LabelStore(workspace()).held(list(dict.fromkeys(texts.values())))
+    stored_labels = LabelStore(workspace()).held(list(dict.fromkeys(texts.values())))
     names = {file_stem(name): name for name in [*detector_names(workspace()), GOLD]}
     by_key: dict[str, list[tuple[str, str, float]]] = {}
-    for source, version, key, probability in said:
+    for source, version, key, probability in stored_labels:
         by_key.setdefault(key, []).append((names.get(source, source), version, probability))
     rows = [
         {"perspective": perspective, "question": question, "labels from": source, "version": version, "P(supports)": p}
@@ -118,7 +123,9 @@ def labels(passage: Passage, questions: dict[tuple[str, str], Question]) -> None
         for source, version, p in by_key.get(key, [])
     ]
     if not rows:
-        st.info("No label is stored of this passage. Labels come with Explore, Runs, or `berdseye evaluate`.")
+        st.info(
+            "No label of this passage is stored. The pages Explore and Runs and the command `berdseye evaluate` store labels."
+        )
         return
     frame = pd.DataFrame(rows).sort_values("P(supports)", ascending=False, kind="stable")
     bar = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.2f")
@@ -134,18 +141,19 @@ def labels(passage: Passage, questions: dict[tuple[str, str], Question]) -> None
 
 
 def keys_by_text(passage: Passage, question: Question) -> list[tuple[str, str]]:
-    """The perspectives of a question, each with the key of its pair."""
+    """Return the perspectives of a question, each with the key of its pair with the passage."""
     texts = [p.text for p in question.perspectives]
     return list(zip(texts, pair_keys(passage.text, texts), strict=True))
 
 
-def words(passage: Passage) -> None:
-    """What people said of it, with whatever stands beside their words."""
+def draw_judgments(passage: Passage) -> None:
+    """Draw the judgments of the passage with their comments and evidence. A person who may not analyse sees only their
+    own."""
     frame = passage_history(judgments(), passage.text)
     if not may(role(), "analyse"):
         person = annotator()
         frame = frame[frame["annotator"] == (person.name if person else "")]
-        st.caption("You see your own words here.")
+        st.caption("You see only your own judgments.")
     if frame.empty:
         st.info("Nobody has judged this passage.")
         return
@@ -154,18 +162,18 @@ def words(passage: Passage) -> None:
     downloads("passage-judgments", frame)
 
 
-def near(corpus: Corpus, passage: Passage) -> None:
-    """The nearest passages of its corpus by the static vectors, near-duplicates among them."""
+def draw_neighbours(corpus: Corpus, passage: Passage) -> None:
+    """Draw the nearest passages of its corpus by the vectors of the static embedding, near-duplicates included."""
     if corpus.manifest.kind != "passages":
-        st.info("Passages of web pages are cut for each question; they have no index of their own.")
+        st.info("Web pages are split into passages again for each question, so these passages have no index.")
         return
     if not has_neighbours(corpus) and not st.button("Index this corpus now", icon=":material/build:", key="index"):
         st.info(
-            f"There is no dense index yet: `berdseye index {corpus.name} --pipeline 'dense(static)'` makes it, too."
+            f"This corpus has no dense index yet. `berdseye index {corpus.name} --pipeline 'dense(static)'` also builds it."
         )
         return
-    found = neighbours(corpus, passage, NEIGHBOURS)
-    passages = corpus.passages(found.ids.tolist())
+    nearest = neighbours(corpus, passage, NEIGHBOURS)
+    passages = corpus.passages(nearest.ids.tolist())
     rows = [
         {
             "similarity": float(score),
@@ -175,10 +183,10 @@ def near(corpus: Corpus, passage: Passage) -> None:
             "text": other.text[:_EXCERPT],
             "open": passage_address(corpus.name, other.id),
         }
-        for score, other in zip(found.scores.tolist(), passages, strict=True)
+        for score, other in zip(nearest.scores.tolist(), passages, strict=True)
     ]
     if not rows:
-        st.info("The corpus holds no other passage.")
+        st.info("The corpus has no other passage.")
         return
     frame = pd.DataFrame(rows)
     st.dataframe(
@@ -186,25 +194,27 @@ def near(corpus: Corpus, passage: Passage) -> None:
         hide_index=True,
         key="near",
         column_config={
-            "similarity": st.column_config.NumberColumn(format="%.3f", help="Cosine of the static embedding's vectors"),
+            "similarity": st.column_config.NumberColumn(
+                format="%.3f", help="Cosine similarity of the static embedding's vectors."
+            ),
             "words shared": st.column_config.NumberColumn(
-                format="%.2f", help=f"Jaccard similarity of word 5-grams; near-duplicates from {DEFAULT_THRESHOLD:g}"
+                format="%.2f", help=f"Jaccard similarity of word 5-grams; near-duplicates reach {DEFAULT_THRESHOLD:g}."
             ),
             "open": st.column_config.LinkColumn(display_text="open"),
         },
     )
-    st.markdown(f"[More like this, in every corpus](search?like={corpus.name}:{passage.id})")
+    st.markdown(f"[Similar passages in every corpus](search?like={corpus.name}:{passage.id})")
 
 
-@st.cache_data(max_entries=200, show_spinner="Looking through the corpora…")
+@st.cache_data(max_entries=200, show_spinner="Searching the corpora…")
 def same_text(corpus: str, corpus_hash: str, text: str) -> list[int]:
-    """The passages of a corpus that have this text."""
-    del corpus_hash  # part of the key
+    """Return the ids of the passages of a corpus that have this text."""
+    del corpus_hash  # part of the cache key
     return ids_of_text(open_corpus(workspace(), corpus), text)
 
 
-def elsewhere(corpus: Corpus, passage: Passage) -> None:
-    """The same text in every corpus, this one included."""
+def draw_copies(corpus: Corpus, passage: Passage) -> None:
+    """List the other passages with this text in every corpus, this one included."""
     lines, unread = [], []
     for name in workspace().corpora():
         other = open_corpus(workspace(), name)
@@ -216,21 +226,19 @@ def elsewhere(corpus: Corpus, passage: Passage) -> None:
                 lines.append(f"- [{escaped(name)} · number {number}]({passage_address(name, number)})")
     st.markdown("\n".join(lines) if lines else "No other passage has the same text.")
     if unread:
-        st.caption(
-            f"Not looked through: {escaped(', '.join(unread))} (web pages, or more than {LARGEST_READ:,} passages)."
-        )
+        st.caption(f"Not searched: {escaped(', '.join(unread))} (web pages, or more than {LARGEST_READ:,} passages).")
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     chosen = chosen_passage()
     if chosen is None:
         return
     corpus, passage = chosen
-    text_of(corpus, passage)
+    draw_text(corpus, passage)
     runs = [run for run in list_runs(workspace()) if run.corpus == corpus.name]
-    fit = [run for run in runs if run.corpus_hash == corpus.manifest.hash]
-    places = ranked(corpus.name, passage.id, tuple((run.name, run.created) for run in fit))
+    current = [run for run in runs if run.corpus_hash == corpus.manifest.hash]
+    places = ranked(corpus.name, passage.id, tuple((run.name, run.created) for run in current))
     questions = asked_questions(places)
     names = ["Runs", "Labels", "Judgments", "Neighbours", "Same text"]
     tabs = st.tabs(names, key="part", on_change="rerun", bind="query-params")
@@ -238,15 +246,15 @@ def page() -> None:
     with tabs[part], errors_in_place():
         match names[part]:
             case "Runs":
-                in_runs(places, questions, len(runs) - len(fit))
+                draw_places(places, questions, len(runs) - len(current))
             case "Labels":
-                labels(passage, questions)
+                draw_labels(passage, questions)
             case "Judgments":
-                words(passage)
+                draw_judgments(passage)
             case "Neighbours":
-                near(corpus, passage)
+                draw_neighbours(corpus, passage)
             case _:
-                elsewhere(corpus, passage)
+                draw_copies(corpus, passage)
 
 
 with errors_in_place():

@@ -1,4 +1,5 @@
-"""Perspectives: those of a question, what people propose to change, and the versions of the data set that come of it."""
+"""The Perspectives page: the perspectives of a question, the edits that people propose, and the versions of the data set that
+accepted edits lead to."""
 
 import streamlit as st
 
@@ -21,104 +22,113 @@ _PREVIEWED = 30
 
 
 def chosen_log() -> EditLog:
-    """The edits of the data set of the widget."""
+    """Draw the choice of a data set and return its edit log. Raises `BadInputError` where there is none."""
     names = workspace().datasets()
     if not names:
-        raise BadInputError("The workspace holds no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
+        raise BadInputError("This workspace has no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
     name = st.selectbox("Data set", names, key="dataset", bind="query-params")
     return EditLog(workspace(), judgments(), name or names[0])
 
 
-def chosen_question(found: Replayed) -> Question:
-    """The question of the widget, as its perspectives are after the accepted edits; J and K go to the next and the one before."""
-    questions = {q.id: q for q in found.questions}
+def chosen_question(replayed: Replayed) -> Question:
+    """Draw the choice of a question and return it with its perspectives after the accepted edits. J and K go to the next and
+    the previous question."""
+    questions = {q.id: q for q in replayed.questions}
     if not questions:
-        raise BadInputError("This data set has no question.", hint="Choose another.")
+        raise BadInputError("This data set has no questions.", hint="Choose another data set.")
     return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
 
 
-def move(ids: list[str], step: int) -> None:
-    """Go to another question."""
+def go_to_question(ids: list[str], step: int) -> None:
+    """Go to the question `step` places on."""
     move_on()
     at = ids.index(st.session_state["question"]) if st.session_state.get("question") in ids else 0
     st.session_state["question"] = ids[(at + step) % len(ids)]
 
 
-def perspectives(question: Question) -> None:
-    """The perspectives as they are, with what people have said of them."""
+def draw_perspectives(question: Question) -> None:
+    """Draw the perspectives with their flags and their numbers of judgments."""
     st.header(escaped(question.text), anchor=False)
     if not question.perspectives:
-        st.info("This question has no perspective yet.")
-    told = attention(judgments(), [p.text for p in question.perspectives])
-    for number, (perspective, said) in enumerate(zip(question.perspectives, told, strict=True), start=1):
-        st.markdown(numbered_line(number, perspective, said))
-        for who, why in said.flags:
+        st.info("This question has no perspectives yet.")
+    counts = attention(judgments(), [p.text for p in question.perspectives])
+    for number, (perspective, count) in enumerate(zip(question.perspectives, counts, strict=True), start=1):
+        st.markdown(numbered_line(number, perspective, count))
+        for who, why in count.flags:
             st.caption(f":material/flag: {escaped(who)}: {escaped(why) or 'no comment'}")
 
 
-def versions(log: EditLog) -> None:
-    """The versions there are, and the one that could be made now with all that it would change."""
+def draw_versions(log: EditLog) -> None:
+    """Draw the versions of the data set and a preview of the version that the accepted edits would make now."""
     st.subheader("Versions", anchor=False)
-    known = list_versions(workspace(), log.dataset)
-    for version in known:
-        wrong = trouble(workspace(), version)
+    existing = list_versions(workspace(), log.dataset)
+    for version in existing:
+        problem = trouble(workspace(), version)
         st.markdown(
             f"**{escaped(version.name)}** · {len(version.edits)} edits · {version.at[:10]} · "
-            f"{escaped(version.made_by) or 'nobody named'} · `{version.hash[:12]}`"
-            + (f" :red-badge[{escaped(wrong)}]" if wrong else "")
+            f"{escaped(version.made_by) or 'unknown person'} · `{version.hash[:12]}`"
+            + (f" :red-badge[{escaped(problem)}]" if problem else "")
         )
     coming = coming_version(log)
     for edit, why in coming.unfit:
-        st.warning(escaped(f"Edit {edit.id} does not fit the data set any more: {why}"))
+        st.warning(escaped(f"Edit {edit.id} no longer applies to the data set: {why}"))
     if not coming.changes:
-        st.caption(f"Nothing is accepted that {escaped(coming.parent)} does not have.")
+        st.caption(f"{escaped(coming.parent)} contains every accepted edit.")
     else:
         count = len(coming.changes)
         with st.expander(
-            f"What {coming.name} would change: {count} question{'' if count == 1 else 's'}",
+            f"Changes in {coming.name}: {count} question{'' if count == 1 else 's'}",
             icon=":material/difference:",
         ):
             for change in coming.changes[:_PREVIEWED]:
                 st.markdown(f"**{escaped(change.question.text)}**")
                 st.markdown(change_lines(change.removed, change.added))
             if count > _PREVIEWED:
-                st.caption(f"{count - _PREVIEWED} more questions.")
+                st.caption(f"{count - _PREVIEWED} more questions change.")
         if st.button(
-            f"Make {coming.name}",
+            f"Create {coming.name}",
             icon=":material/publish:",
             key="make-version",
             disabled=annotator() is None or bool(coming.unfit) or not may(role(), "research"),
         ):
             with errors_in_place():
                 check(role(), "research", acting_person())
-                made = make_version(log, acting_person())
-                st.session_state["edit_told"] = f"{made.name} is made."
+                version = make_version(log, acting_person())
+                st.session_state["edit_told"] = f"Created {version.name}."
                 st.rerun()
-    with st.expander("Measures under two versions", icon=":material/compare_arrows:"), errors_in_place():
-        version_measures(log.dataset, tuple(v.hash for v in known))
+    with st.expander("Measures on two versions", icon=":material/compare_arrows:"), errors_in_place():
+        version_measures(log.dataset, tuple(v.hash for v in existing))
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     with left:
         log = chosen_log()
     edits = log.edits()
-    found = replay(log.base, edits)
+    replayed = replay(log.base, edits)
     with right:
-        question = chosen_question(found)
-    ids = [q.id for q in found.questions]
+        question = chosen_question(replayed)
+    ids = [q.id for q in replayed.questions]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Previous", icon=":material/arrow_upward:", shortcut=EDITS["previous"], on_click=move, args=(ids, -1))
-        st.button("Next", icon=":material/arrow_downward:", shortcut=EDITS["next"], on_click=move, args=(ids, 1))
+        st.button(
+            "Previous",
+            icon=":material/arrow_upward:",
+            shortcut=EDITS["previous"],
+            on_click=go_to_question,
+            args=(ids, -1),
+        )
+        st.button(
+            "Next", icon=":material/arrow_downward:", shortcut=EDITS["next"], on_click=go_to_question, args=(ids, 1)
+        )
         key_list(PERSPECTIVES)
         st.markdown(escaped(st.session_state.pop("edit_told", "")))
-    if trouble_told := st.session_state.pop("edit_trouble", ""):
-        st.error(escaped(trouble_told), icon=":material/error:")
+    if message := st.session_state.pop("edit_trouble", ""):
+        st.error(escaped(message), icon=":material/error:")
     person = annotator()
     facts, side = st.columns([3, 2], gap="large")
     with facts:
-        perspectives(question)
+        draw_perspectives(question)
         if person is None:
             st.info("Enter your name in the sidebar to propose an edit.", icon=":material/person:")
         else:
@@ -127,11 +137,11 @@ def page() -> None:
         st.subheader("Proposals", anchor=False)
         everywhere = st.toggle("Of all questions", key="all", bind="query-params")
         shown = [e for e in edits if everywhere or e.question_id == question.id]
-        decides = may(role(), "adjudicate")
+        may_decide = may(role(), "adjudicate")
         put_in_sight(question.id)
-        open_edits(log, shown, overlaps(edits), person, decides=decides, own=not people().team, page=question.id)
-        decided_edits(log, shown, found.conflicts, person, decides=decides)
-    versions(log)
+        open_edits(log, shown, overlaps(edits), person, decides=may_decide, own=not people().team, page=question.id)
+        decided_edits(log, shown, replayed.conflicts, person, decides=may_decide)
+    draw_versions(log)
     keyboard(PERSPECTIVES)
 
 

@@ -1,4 +1,5 @@
-"""Question: one question in all runs, how its coverage came about, and what people say of its perspectives."""
+"""The Question page: one question in all runs, its coverage over time, the judgments of its passages and the proposed edits of
+its perspectives."""
 
 from urllib.parse import urlencode
 
@@ -36,22 +37,22 @@ _DECIDED = {"open": ":orange-badge[open]", "accepted": ":green-badge[accepted]",
 
 
 def chosen_question() -> Question:
-    """The question of the widgets."""
+    """Draw the choice of a question and return it. Raises `BadInputError` where there is none."""
     names = dataset_names(workspace())
     if not names:
-        raise BadInputError("The workspace holds no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
+        raise BadInputError("This workspace has no data set.", hint="Add one with `berdseye dataset add NAME FILE`.")
     left, right = st.columns([1, 3])
     dataset = left.selectbox("Data set", names, key="set", bind="query-params") or names[0]
     questions = questions_of(dataset)
     if not questions:
-        raise BadInputError("This data set has no question.", hint="Choose another.")
+        raise BadInputError("This data set has no questions.", hint="Choose another data set.")
     with right:
         return questions[selectbox_by_id("Question", list(questions), "question", lambda i: questions[i].text)]
 
 
-def links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
-    """Where to go on from here."""
-    to = [
+def draw_links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
+    """Draw the links to this question on other pages."""
+    targets = [
         ("Explore: read its passages and correct labels", "./", {"set": dataset, "question": question.id}),
         (
             "Perspectives: propose an edit",
@@ -61,30 +62,31 @@ def links(question: Question, dataset: str, runs: list[RunManifest]) -> None:
         ("Search: its passages on a map", "search", {"set": dataset, "question": question.id}),
     ]
     if runs:
-        to.append(("Failures of a run", "failures", {"run": runs[0].name, "words": question.text}))
+        targets.append(("Failures of a run", "failures", {"run": runs[0].name, "words": question.text}))
     if len(runs) > 1:
-        to.append(("Compare two runs", "compare", {"a": runs[0].name, "b": runs[1].name, "question": question.id}))
-    st.markdown(" · ".join(f"[{said}]({page}?{urlencode(query)})" for said, page, query in to))
+        targets.append(("Compare two runs", "compare", {"a": runs[0].name, "b": runs[1].name, "question": question.id}))
+    st.markdown(" · ".join(f"[{text}]({page}?{urlencode(query)})" for text, page, query in targets))
 
 
-def perspectives(question: Question) -> None:
-    """The perspectives, with flags and judgments counted."""
+def draw_perspectives(question: Question) -> None:
+    """Draw the perspectives with their flags and their numbers of judgments."""
     if not question.perspectives:
-        st.info("This question has no perspective yet. Propose one on the Perspectives page.")
-    told = attention(judgments(), [p.text for p in question.perspectives])
-    for number, (perspective, said) in enumerate(zip(question.perspectives, told, strict=True), start=1):
-        st.markdown(numbered_line(number, perspective, said))
-        for who, why in said.flags:
+        st.info("This question has no perspectives yet. Propose one on the Perspectives page.")
+    counts = attention(judgments(), [p.text for p in question.perspectives])
+    for number, (perspective, count) in enumerate(zip(question.perspectives, counts, strict=True), start=1):
+        st.markdown(numbered_line(number, perspective, count))
+        for who, why in count.flags:
             st.caption(f":material/flag: {escaped(who)}: {escaped(why) or 'no comment'}")
 
 
-def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
-    """First ranks, runs down and perspectives across; the one that is clicked leads on."""
+def draw_holes(question: Question, runs: list[QuestionRun], k: int) -> None:
+    """Draw the first rank of each perspective, one row per run and one column per perspective, and a link to the passages of
+    the clicked cell."""
     frame = first_rank_frame(question, runs, k)
     chart, picked = clickable_holes(frame, k, "First ranks by run and perspective")
     if picked is not None:
         run, place = runs[int(picked["row"])], int(picked["place"])
-        asked = {
+        query = {
             "set": run.run.dataset,
             "question": question.id,
             "corpora": run.run.corpus,
@@ -92,13 +94,13 @@ def holes(question: Question, runs: list[QuestionRun], k: int) -> None:
         }
         st.markdown(
             f"{perspective_mark(place - 1)} {escaped(question.perspectives[place - 1].text)}: "
-            f"[read what {escaped(run.name)} ranks](./?{urlencode(asked)})"
+            f"[read the ranking of {escaped(run.name)}](./?{urlencode(query)})"
         )
     downloads("question-first-ranks", frame.drop(columns="row"), chart)
 
 
-def measures(question: Question, dataset: str, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
-    """The measures of each run, on this question alone."""
+def draw_measures(question: Question, dataset: str, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
+    """Draw the measures of each run on this question alone."""
     counted, floor = (
         counts_over(workspace(), judgments(), dataset, question.id, runs, source),
         min_judged_of(workspace()),
@@ -112,63 +114,63 @@ def measures(question: Question, dataset: str, runs: list[QuestionRun], source: 
     )
     if not all(counted.values()):
         without = escaped(", ".join(corpus for corpus, counts in counted.items() if not counts))
-        st.caption(f"No value over {without}: no passage that any run found there has a label.")
+        st.caption(f"No value over {without}: no passage that a run retrieved there has a label.")
     if (frame[f"judged@{k}"] < floor).any():
-        st.caption(f"No value where the pairs of the top {k} are {below(floor)}.")
+        st.caption(f"A run has no value if the pairs of its top {k} are {below(floor)}.")
     downloads("question-measures", frame)
 
 
-def over_time(question: Question, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
-    """What people's words changed, event by event, and when the runs were made."""
+def draw_history(question: Question, runs: list[QuestionRun], source: LabelSource, k: int) -> None:
+    """Draw how judgments changed the coverage, event by event, and when the runs were made."""
     without = LabelSource(tuple(part for part in source.parts if part != HUMAN))
     beside = [str(without)] if without.parts else []
-    people = one_of("What counts where nobody said anything", ["nothing", *beside], key="beside")
-    alone = people != (beside[0] if beside else "")
-    held = runs
-    if not alone and without != source:
-        held, _ = question_runs(workspace(), judgments(), question, [run.run for run in runs], without, DEPTH)
-    history = coverage_over_time(judgments(), held, k, people_alone=alone)
+    people = one_of("Labels of unjudged pairs", ["nothing", *beside], key="beside")
+    people_only = people != (beside[0] if beside else "")
+    runs_shown = runs
+    if not people_only and without != source:
+        runs_shown, _ = question_runs(workspace(), judgments(), question, [run.run for run in runs], without, DEPTH)
+    history = coverage_over_time(judgments(), runs_shown, k, people_alone=people_only)
     if history["at"].isna().all():
-        st.info("Nobody has judged a passage of these top k yet. Judge some on Explore or Annotate.")
+        st.info("Nobody has judged a passage in these top k yet. Judge some on Explore or Annotate.")
         return
-    chart = coverage_chart(history, held)
-    st.altair_chart(chart, key="history", alt="Coverage over time, a line a run")
+    chart = coverage_chart(history, runs_shown)
+    st.altair_chart(chart, key="history", alt="Coverage over time, one line per run")
     st.caption(
-        "A dot: somebody's word changed what the run covers or how that is known. A diamond: the run was made. "
-        "Rankings are those of today, words those of then."
+        "A dot marks a judgment that changed which perspectives the run covers, or the source of that label. A diamond marks "
+        "the time when the run was made. The rankings are today's; the judgments are those of the time shown."
     )
     downloads("question-coverage", history, chart)
 
 
-def said(runs: list[QuestionRun]) -> None:
-    """The judgments of its pairs that any run ranks."""
+def draw_judgments(runs: list[QuestionRun]) -> None:
+    """Draw the judgments of the pairs that a run ranks for the question."""
     keys = sorted({key.decode() for run in runs for key in run.keys.ravel() if key})
-    words = judgments().present(keys)
-    if not words:
+    current_judgments = judgments().present(keys)
+    if not current_judgments:
         st.info("Nobody has judged a passage that these runs rank.")
         return
-    records = judgments().pair_records([word.pair for word in words])
+    records = judgments().pair_records([judgment.pair for judgment in current_judgments])
     frame = pd.DataFrame(
         {
-            "at": [word.at[:16].replace("T", " ") for word in words],
-            "annotator": [word.annotator.name for word in words],
-            "verdict": [word.verdict for word in words],
-            "perspective": [records[word.pair].perspective for word in words],
-            "title": [records[word.pair].title for word in words],
-            "passage": [records[word.pair].passage for word in words],
-            "comment": [word.comment for word in words],
+            "at": [judgment.at[:16].replace("T", " ") for judgment in current_judgments],
+            "annotator": [judgment.annotator.name for judgment in current_judgments],
+            "verdict": [judgment.verdict for judgment in current_judgments],
+            "perspective": [records[judgment.pair].perspective for judgment in current_judgments],
+            "title": [records[judgment.pair].title for judgment in current_judgments],
+            "passage": [records[judgment.pair].passage for judgment in current_judgments],
+            "comment": [judgment.comment for judgment in current_judgments],
         }
     )
     st.dataframe(frame, hide_index=True, key="said")
     downloads("question-judgments", frame)
 
 
-def edits(question: Question, dataset: str) -> None:
-    """What people propose to change about its perspectives."""
-    found = [e for e in EditLog(workspace(), judgments(), dataset).edits() if e.question_id == question.id]
-    if not found:
-        st.info("Nobody has proposed an edit of its perspectives.")
-    for edit in found:
+def draw_edits(question: Question, dataset: str) -> None:
+    """Draw the proposed edits of the perspectives."""
+    proposed = [e for e in EditLog(workspace(), judgments(), dataset).edits() if e.question_id == question.id]
+    if not proposed:
+        st.info("Nobody has proposed an edit of the perspectives.")
+    for edit in proposed:
         with st.container(border=True):
             state = _DECIDED.get(edit.status, f":gray-badge[{edit.status}]")
             st.markdown(f"{VERBS[edit.change.action]} · {escaped(edit.by.name)}, {edit.at[:10]} · {state}")
@@ -178,39 +180,39 @@ def edits(question: Question, dataset: str) -> None:
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     question = chosen_question()
     dataset = str(st.session_state["set"])
     left, right = st.columns([4, 1])
     with left:
         source = parse_label_source(chosen_source(workspace()))
     k = int(right.number_input("k", 1, DEPTH, 5, key="k", bind="query-params"))
-    known = [run for run in list_runs(workspace()) if split_version(run.dataset)[0] == split_version(dataset)[0]]
+    candidates = [run for run in list_runs(workspace()) if split_version(run.dataset)[0] == split_version(dataset)[0]]
     st.header(escaped(question.text), anchor=False)
-    links(question, dataset, known)
-    perspectives(question)
-    runs, stale = question_runs(workspace(), judgments(), question, known, source, DEPTH)
+    draw_links(question, dataset, candidates)
+    draw_perspectives(question)
+    runs, stale = question_runs(workspace(), judgments(), question, candidates, source, DEPTH)
     if stale:
         names = escaped(", ".join(run.name for run in stale))
-        st.warning(f"Left out, since their corpora have changed: {names}. Run these pipelines again.")
+        st.warning(f"Skipped because their corpora have changed: {names}. Run these pipelines again.")
     if not runs:
-        st.info("No run has this question. Run a pipeline on the Runs page.")
+        st.info("No run contains this question. Run a pipeline on the Runs page.")
     parts = ["Runs", "Over time", "Judgments", "Edits"]
     tabs = st.tabs(parts, key="part", on_change="rerun", bind="query-params")
     part = next(n for n, tab in enumerate(tabs) if tab.open)
     with tabs[part], errors_in_place():
         match parts[part]:
             case "Runs" | "Over time" if not (runs and question.perspectives):
-                st.caption("What runs cover of its perspectives will be seen here.")
+                st.caption("The coverage of its perspectives appears here once a run contains this question.")
             case "Runs":
-                holes(question, runs, k)
-                measures(question, dataset, runs, source, k)
+                draw_holes(question, runs, k)
+                draw_measures(question, dataset, runs, source, k)
             case "Over time":
-                over_time(question, runs, source, k)
+                draw_history(question, runs, source, k)
             case "Judgments":
-                said(runs)
+                draw_judgments(runs)
             case _:
-                edits(question, dataset)
+                draw_edits(question, dataset)
 
 
 with errors_in_place():

@@ -1,4 +1,5 @@
-"""Runs: the leaderboard of pipelines over corpora, each number beside the source of its labels, and what it costs."""
+"""The Runs page: the leaderboard of pipelines over corpora, with the label source of every number and the cost of every
+pipeline."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ from berdseye.evaluation.studies.comparing import missing_points
 MEASURES = (*DEFAULT_MEASURES, "ToCover@5")
 VIEWS = ("Standings", "By k", "Cost")
 DEEPEST = 20
-# Names of their own: Explore's choices, which a person brings along in the address, are no filter of this page.
+# These keys differ from those of Explore, whose choices stay in the address and must not filter this page.
 CHOICES = {
     "of_datasets": ("Data sets", "dataset"),
     "of_corpora": ("Corpora", "corpus"),
@@ -41,17 +42,19 @@ NAMES_OF_COLUMNS = {"gpu_seconds": "GPU seconds", "minutes": "annotator minutes"
 
 
 def fresh_runs() -> list[RunManifest]:
-    """Runs that still fit their corpora; the others are told of."""
+    """Return the runs that still match their corpora, and warn about the others."""
     current = {name: open_corpus(workspace(), name).manifest.hash for name in workspace().corpora()}
     runs = list_runs(workspace())
     stale = [r.name for r in runs if current.get(r.corpus) != r.corpus_hash]
     if stale:
-        st.warning(f"Left out, since their corpus has changed or gone: {escaped(', '.join(stale))}. Run them again.")
+        st.warning(
+            f"Skipped because their corpus has changed or is gone: {escaped(', '.join(stale))}. Run these pipelines again."
+        )
     return [r for r in runs if r.name not in stale]
 
 
 def chosen_runs(runs: Sequence[RunManifest]) -> list[RunManifest]:
-    """Those of the data sets, corpora and pipelines that are left in the choices; all where nothing is chosen."""
+    """Draw the filters and return the runs of the chosen data sets, corpora and pipelines. An empty filter keeps all."""
     kept = list(runs)
     for column, (key, (label, field)) in zip(st.columns(3), CHOICES.items(), strict=True):
         names = sorted({str(getattr(run, field)) for run in runs})
@@ -61,15 +64,15 @@ def chosen_runs(runs: Sequence[RunManifest]) -> list[RunManifest]:
 
 
 def chosen_test(source: str) -> tuple[Test, str]:
-    """The paired test and the correction that letters go by."""
+    """Draw the choice of the paired test and the correction behind the letters, and return both."""
     with st.popover("Letters", icon=":material/help:"):
         st.markdown(
-            "Systems that share a letter were **not found to differ** on these questions: each letter is a largest group of "
-            "systems of whom no two differ significantly (p < .05, paired over questions, corrected for the number of pairs). "
-            "That is no proof that they are equally good."
+            "Systems that share a letter **do not differ significantly** on these questions: each letter marks a maximal group "
+            "of systems in which no two differ significantly (p < .05, paired over questions, corrected for the number of "
+            "pairs). This does not prove that they are equally good."
         )
         if parse_label_source(source).corrected:
-            st.caption("Corrected means are compared by their own test.")
+            st.caption("Means from a corrected label source are compared by a test of their own.")
         test = st.selectbox(
             "Test", TESTS, key="test", bind="query-params", help="The randomisation test is slow for nDCG."
         )
@@ -78,13 +81,14 @@ def chosen_test(source: str) -> tuple[Test, str]:
 
 
 def chosen_dataset(datasets: Sequence[str]) -> str:
-    """The data set that a chart is of; the average over all of them first."""
+    """Draw the choice of the data set of a chart and return it. With several data sets, their average comes first."""
     names = [*([AVERAGE] if len(datasets) > 1 else []), *datasets]
     return one_of("Data set", names, key="chart_of")
 
 
 def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Measure, source: str) -> None:
-    """The table of a measure, data sets across, what papers print below it in grey, and a chart of one column."""
+    """Draw the table of a measure with one column per data set, the values that papers print below it in grey, and a chart of
+    one column."""
     questions = {run.dataset: run.questions for run in runs}
     printed = printed_rows(str(measure), questions)
     table = laid_out(frame, printed)
@@ -103,7 +107,7 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
     part = frame[frame["dataset"] == dataset]
     if part["value"].isna().all():
         st.info(
-            "No system has enough labels here for a number. Choose another label source, or judge more on Annotate."
+            "No system has enough labels for a value. Choose another label source, or judge more pairs on the Annotate page."
         )
         chart = None
     else:
@@ -115,29 +119,30 @@ def standings_view(frame: pd.DataFrame, runs: Sequence[RunManifest], measure: Me
 
 
 def caption(source: str, measure: Measure, printed: pd.DataFrame) -> str:
-    """How the numbers of the table are to be read."""
+    """Explain how to read the numbers of the table."""
     parts = [
-        "Passages read until every perspective is covered, one more than the depth where it does not; fewer are better."
+        "Passages read until every perspective is covered, or the depth plus one if the run does not cover all of them; fewer "
+        "is better."
         if measure.unit == "passages"
         else "Percent.",
         f"95% intervals over questions; labels from **{escaped(source)}**.",
-        "The detector's mean is put right by the questions that a batch drew at random and people judged whole."
+        "The detector's mean is corrected with the questions that a batch sampled at random and people judged completely."
         if parse_label_source(source).corrected
-        else "A question counts for every run where the labels know something of it: where a passage of any run has a "
-        "label. Pairs without one count as not supporting; "
-        f"{below(min_judged_of(workspace()))} no number is shown.",
-        "Systems that share a letter in a column were not found to differ there.",
-        "The average is over data sets, of systems that ran on all of them.",
+        else "A question counts for every run if a passage of any run has a label for it. Pairs without a label count as not "
+        f"supporting. A system {below(min_judged_of(workspace()))} has no number.",
+        "Systems that share a letter in a column do not differ significantly there.",
+        "The average is over data sets, for systems that ran on all of them.",
     ]
     if len(printed):
         parts.append(
-            "Rows in grey were **printed in a paper**, over its own corpora and labels: they were not measured here."
+            "Grey rows are values **printed in a paper**, on its own corpora and labels; Berdseye did not measure them."
         )
     return " ".join(parts)
 
 
 def p_recall() -> None:
-    """What PIR prints for its tasks, where they are here: a ranking for each perspective, which no run has."""
+    """Draw the p-Recall@5 that PIR prints for its tasks, if the workspace has them. It needs one ranking per perspective, which
+    no run has."""
     printed = printed_p_recall(
         {
             name: _task(place, name)
@@ -149,7 +154,9 @@ def p_recall() -> None:
         with st.expander("p-Recall@5 of PIR's tasks, as printed", icon=":material/menu_book:"):
             wide = printed.pivot_table(index=["pipeline", "source"], columns="dataset", values="value").reset_index()
             st.dataframe(wide.style.format(precision=1).map(lambda _: PRINTED), hide_index=True, key="p-recall")
-            st.caption("Not measured here: `berdseye study pir NAME` does that, and the Studies page starts it.")
+            st.caption(
+                "These values are not measured here. To measure them, run `berdseye study pir NAME` or use the Studies page."
+            )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -158,16 +165,18 @@ def _task(place: Path, dataset: str) -> PirTask:
 
 
 def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
-    """A measure against k, over all questions of the data sets."""
+    """Draw a measure against k, over all questions of the data sets."""
     if measure.definition.cutoff != "needed" or measure.unit != "share":
-        st.info(f"{measure} does not grow with k. Choose a share of the top k, such as MRecall@5.")
+        st.info(f"{measure} has no curve over k. Choose a measure of the top k, such as MRecall@5.")
         return
     points = by_k(kept, source, measure.name, deepest)
     shown = points.assign(system=points["pipeline"] + ", " + points["corpus"], judged=100 * points["judged"])
     drawn = shown[shown["value"].notna()]
     chart = None
     if drawn.empty:
-        st.info("No system has enough labels here for a curve. Choose another label source, or judge more on Annotate.")
+        st.info(
+            "No system has enough labels for a curve. Choose another label source, or judge more pairs on the Annotate page."
+        )
     else:
         chart = curves(drawn, x="k", x_title="k", y_title=f"{measure.name}@k, percent", colour="system")
         st.altair_chart(chart, key="by-k")
@@ -181,7 +190,7 @@ def by_k_view(kept: Made, measure: Measure, deepest: int, source: str) -> None:
 
 
 def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, measure: Measure, source: str) -> None:
-    """What systems are worth beside what they cost."""
+    """Draw the table and the chart of the quality and the cost of each system."""
     datasets = list(dict.fromkeys(run.dataset for run in runs))
     dataset = AVERAGE if len(datasets) > 1 else datasets[0]
     k = min(measure.k, max(run.k for run in runs))
@@ -197,12 +206,12 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
         placeholder="–",
     )
     if both["withheld"].astype(bool).any():
-        st.caption(f"No value where the pairs of the top k are {below(min_judged_of(workspace()))}.")
+        st.caption(f"A system has no value if the pairs of its top k are {below(min_judged_of(workspace()))}.")
     st.caption(
-        f"{measure}, {dataset}. Times are of searching alone, without indexing, on the machine that made the run; GPU seconds "
-        "are those of runs that used one; tokens are of all texts by language models that a run took, kept ones too; minutes "
-        f"are those that people were timed on the pairs of its top {k}. What is not here was not counted, "
-        "as for runs that were imported or made before it was."
+        f"{measure}, {dataset}. Times are for searching only, without indexing, on the machine that made the run. GPU seconds "
+        "are for runs that used a GPU. Tokens count every text by a language model that a run used, cached texts included. "
+        f"Minutes are the time that annotators spent on the pairs of its top {k}. A missing cost was not recorded, for example "
+        "because the run was imported."
     )
     chart = None
     if spends and both["value"].notna().any():
@@ -213,16 +222,16 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     run_form()
     runs_under_way()
     fresh = fresh_runs()
     if not fresh:
-        st.info("There is no run yet. Run a pipeline above.")
+        st.info("This workspace has no runs yet. Run a pipeline above.")
         return
     runs = chosen_runs(fresh)
     if not runs:
-        st.info("No run is of all that is chosen. Take back one of the choices above.")
+        st.info("No run matches these filters. Remove one of them above.")
         return
     left, right = st.columns(2)
     sources = default_sources(workspace())
@@ -230,9 +239,9 @@ def page() -> None:
     source = str(parse_label_source(chosen or sources[0]))
     typed = right.text_input("Measures", " ".join(MEASURES), key="measures", bind="query-params")
     names = [str(m) for m in parse_measures(typed or "")]
-    behind = parse_label_source(source).detector(workspace())
-    if behind is not None:
-        st.caption(f"The detector: {detector_line(behind)}")
+    detector = parse_label_source(source).detector(workspace())
+    if detector is not None:
+        st.caption(f"Detector: {detector_line(detector)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         view = one_of("View", VIEWS, key="view")
         shown = one_of("Measure", names, key="measure")

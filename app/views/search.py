@@ -1,4 +1,5 @@
-"""Search: free text over all corpora, narrowed by facets, on a map, and by the words that set groups of passages apart."""
+"""The Search page: free-text search over all corpora. Facets narrow the results; they are shown as a list, side by side, on a
+map, or by the words that distinguish groups of passages."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from berdseye.app.cached.searching import (
 from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
 from berdseye.app.components.downloads import downloads
 from berdseye.app.components.plain_text import escaped
-from berdseye.app.components.search_results import chosen_facets, facet_boxes, found_card
+from berdseye.app.components.search_results import chosen_facets, facet_boxes, result_card
 from berdseye.app.pipelines import pipeline_of
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import dataset_names
@@ -43,7 +44,8 @@ _TABLE_HEIGHT, _READER_HEIGHT = 220, 330
 
 
 def chosen_question() -> tuple[Question | None, str]:
-    """The question whose perspectives colour what is found, if one is chosen, and the source of its labels."""
+    """Draw the choice of a question, whose perspectives colour the results. Return the question, or None, and the label
+    source."""
     left, middle, right = st.columns([2, 4, 2])
     dataset = left.selectbox(
         "Perspectives of", [NO_QUESTION, *dataset_names(workspace())], key="set", bind="query-params"
@@ -58,13 +60,14 @@ def chosen_question() -> tuple[Question | None, str]:
 
 
 def chosen_lists() -> tuple[list[str], list[str]]:
-    """Corpora and pipelines (canonical); corpora of the web, which cost a request, only where they are chosen."""
+    """Draw the choice of corpora and pipelines and return both, the pipelines in canonical form. Web corpora, which cost a
+    request, are not chosen by default."""
     names = workspace().corpora()
     if not names:
-        raise BadInputError("The workspace holds no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
+        raise BadInputError("This workspace has no corpus.", hint="Add one with `berdseye corpus add NAME PATH`.")
     left, right = st.columns(2)
-    usual = [name for name in names if open_corpus(workspace(), name).manifest.kind != "web"]
-    corpora = left.multiselect("Corpora", names, default=usual, key="corpora", bind="query-params")
+    local_corpora = [name for name in names if open_corpus(workspace(), name).manifest.kind != "web"]
+    corpora = left.multiselect("Corpora", names, default=local_corpora, key="corpora", bind="query-params")
     pipelines = right.multiselect(
         "Pipelines",
         list(DEFAULT_PIPELINES),
@@ -76,38 +79,40 @@ def chosen_lists() -> tuple[list[str], list[str]]:
     return corpora, list(dict.fromkeys(str(pipeline_of(workspace(), p)) for p in pipelines))
 
 
-def ask_like(item: Item) -> None:
-    """Go on with passages like this one."""
+def search_similar(item: Item) -> None:
+    """Search for passages similar to this one."""
     st.query_params["like"] = f"{item.corpus}:{item.passage.id}"
     st.session_state["shown"] = _AT_ONCE
 
 
-def ask_words(text: str) -> None:
-    """Go on with these words."""
+def search_text(text: str) -> None:
+    """Search for this text."""
     st.session_state["q"] = text
     st.query_params.pop("like", None)
 
 
-def place_of(written: str) -> tuple[str, int]:
-    """Corpus and number of `web:12`; raises `BadInputError`."""
+def parse_address(written: str) -> tuple[str, int]:
+    """Parse a passage address such as `web:12` into the corpus and the passage number. Raises `BadInputError`."""
     corpus, _, number = written.rpartition(":")
     if not corpus or not number.isdecimal() or len(number) > 18:
-        raise BadInputError(f"'{written}' is no passage.", hint="Write it like web:12, the corpus and the number.")
+        raise BadInputError(
+            f"'{written}' is not the address of a passage.", hint="Write the corpus and the number, for example web:12."
+        )
     return corpus, int(number)
 
 
-def misspelt(text: str, corpora: Sequence[str]) -> None:
-    """Words that no corpus holds, with the likest as buttons."""
-    for word, near in unknown_words([open_corpus(workspace(), name) for name in corpora], text).items():
+def suggest_spellings(text: str, corpora: Sequence[str]) -> None:
+    """List the words of the query that no corpus contains, each with buttons for the most similar words."""
+    for word, similar_words in unknown_words([open_corpus(workspace(), name) for name in corpora], text).items():
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"No passage has “{escaped(word)}”." + (" Did you mean" if near else ""))
-            for other in near:
+            st.markdown(f"No passage contains “{escaped(word)}”." + (" Did you mean" if similar_words else ""))
+            for other in similar_words:
                 changed = " ".join(other if w.strip(".,;:?!\"'()").lower() == word else w for w in text.split())
-                st.button(other, key=f"meant-{word}-{other}", on_click=ask_words, args=(changed,))
+                st.button(other, key=f"meant-{word}-{other}", on_click=search_text, args=(changed,))
 
 
-class Found(NamedTuple):
-    """What was found for a query, the places of it that the facets keep, and what is known of each."""
+class Results(NamedTuple):
+    """The search results: `items`, the places in them that the facets keep, and the facet values and labels of each item."""
 
     items: Sequence[Item]
     kept: Sequence[int]
@@ -116,41 +121,41 @@ class Found(NamedTuple):
     query: str
 
     def card(self, place: int, number: int, key: str) -> None:
-        """Draw the one at `place`."""
+        """Draw the card of the item at `place`, numbered `number`."""
         own = {facet: list(of[place]) for facet, of in self.values.items()}
-        supported = [] if self.labels is None else [n for n, said in enumerate(self.labels[place]) if said == 1]
-        found_card(self.items[place], number, self.query, own, supported, key, ask_like)
+        supported = [] if self.labels is None else [n for n, label in enumerate(self.labels[place]) if label == 1]
+        result_card(self.items[place], number, self.query, own, supported, key, search_similar)
 
 
-def cards(found: Found) -> None:
-    """What was found as one list, some at a time."""
-    kept, shown = found.kept, int(st.session_state.setdefault("shown", _AT_ONCE))
+def draw_list(results: Results) -> None:
+    """Draw the results as one list, 20 more at each press of a button."""
+    kept, shown = results.kept, int(st.session_state.setdefault("shown", _AT_ONCE))
     for place in kept[:shown]:
-        found.card(place, place + 1, str(place))
+        results.card(place, place + 1, str(place))
     if len(kept) > shown and st.button(f"{min(_AT_ONCE, len(kept) - shown)} more", key="more"):
         st.session_state["shown"] = shown + _AT_ONCE
         st.rerun()
 
 
-def columns(found: Found) -> None:
-    """The lists of each corpus and pipeline beside each other, each in its own order."""
-    items, kept = found.items, found.kept
+def draw_columns(results: Results) -> None:
+    """Draw the rankings of every corpus and pipeline side by side, each in its own order."""
+    items, kept = results.items, results.kept
     lists = dict.fromkeys((items[place].corpus, name) for place in kept for name in items[place].ranks)
     if not lists:
-        cards(found)
+        draw_list(results)
         return
     for (corpus, pipeline), column in zip(lists, st.columns(len(lists)), strict=True):
         own = [p for p in kept if items[p].corpus == corpus and pipeline in items[p].ranks]
         with column:
             st.markdown(f"##### {escaped(corpus)} · {escaped(pipeline)}")
             for place in sorted(own, key=lambda p: items[p].ranks[pipeline])[:_AT_ONCE]:
-                found.card(place, items[place].ranks[pipeline], f"{corpus}-{pipeline}-{place}")
+                results.card(place, items[place].ranks[pipeline], f"{corpus}-{pipeline}-{place}")
 
 
-def on_a_map(found: Found, method: Method) -> None:
-    """The passages as points, coloured by perspective (or corpus); beside it a table that the keyboard walks, and the passage
-    that is chosen."""
-    items, kept, values = found.items, found.kept, found.values
+def draw_map(results: Results, method: Method) -> None:
+    """Draw the passages as points coloured by perspective (or corpus), with a table for the keyboard and the chosen passage
+    beside them."""
+    items, kept, values = results.items, results.kept, results.values
     points = mapped(open_encoder("static").encode_passages([items[p].passage for p in kept]), method)
     by = PERSPECTIVE if PERSPECTIVE in values else "corpus"
     frame = pd.DataFrame(
@@ -189,15 +194,15 @@ def on_a_map(found: Found, method: Method) -> None:
     with right, st.container(height=_READER_HEIGHT, border=False):
         if chosen is None:
             st.caption(
-                "Choose a point, or a row of the table, to read the passage. Near one another: alike in content."
+                "Choose a point, or a row of the table, to read the passage. Points close together are similar in content."
             )
         else:
-            found.card(chosen, chosen + 1, f"map-{chosen}")
+            results.card(chosen, chosen + 1, f"map-{chosen}")
 
 
-def setting_apart(listed: Found, question: Question | None) -> None:
-    """The words that set the passages of two perspectives (or corpora, domains …) apart."""
-    items, kept, values, labels = listed.items, listed.kept, listed.values, listed.labels
+def draw_words(results: Results, question: Question | None) -> None:
+    """Draw the words that distinguish the passages of two groups: perspectives, corpora, domains …"""
+    items, kept, values, labels = results.items, results.kept, results.values, results.labels
     groups = {
         facet: {v: {p for p in kept if v in of[p]} for v in sorted({v for p in kept for v in of[p]})}
         for facet, of in values.items()
@@ -206,48 +211,53 @@ def setting_apart(listed: Found, question: Question | None) -> None:
     if question is not None and labels is not None:
         supported = {f"P{n + 1}": {p for p in kept if labels[p, n] == 1} for n in range(labels.shape[1])}
         alone = groups.pop(PERSPECTIVE)
-        covered = {name: held for name, held in supported.items() if held}
+        covered = {name: members for name, members in supported.items() if members}
         groups = {PERSPECTIVE: covered if len(covered) > 1 else alone, **groups}
         names = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)}
-    useful = {facet: found for facet, found in groups.items() if len(found) > 1}
+    useful = {facet: members for facet, members in groups.items() if len(members) > 1}
     if not useful:
-        st.info("All of these passages are of one kind: choose a question above, or take back a facet.")
+        st.info("All of these passages belong to one group. Choose a question above, or remove a facet.")
         return
     by, first, second = st.columns(3)
-    facet = by.selectbox("Set apart by", list(useful), key="apart", bind="query-params") or next(iter(useful))
-    found = useful.get(facet, next(iter(useful.values())))
-    one = first.selectbox("First", list(found), key="one", bind="query-params") or next(iter(found))
-    other = second.selectbox("Second", [v for v in found if v != one], key="other", bind="query-params")
-    both = found[one] & found[str(other)]
-    # Passages of both tell nothing; a group that lies within the other keeps its own.
-    ours, theirs = found[one] - both or found[one], found[str(other)] - both or found[str(other)]
-    if ours == theirs:
-        st.info("Every passage of one of them is one of the other too: there is nothing to tell apart.")
+    facet = by.selectbox("Compare by", list(useful), key="apart", bind="query-params") or next(iter(useful))
+    by_value = useful.get(facet, next(iter(useful.values())))
+    one = first.selectbox("First", list(by_value), key="one", bind="query-params") or next(iter(by_value))
+    other = second.selectbox("Second", [v for v in by_value if v != one], key="other", bind="query-params")
+    both = by_value[one] & by_value[str(other)]
+    # Passages in both groups distinguish nothing, but a group inside the other keeps all of its passages.
+    first_places, second_places = (
+        by_value[one] - both or by_value[one],
+        by_value[str(other)] - both or by_value[str(other)],
+    )
+    if first_places == second_places:
+        st.info("Both groups hold the same passages, so no word distinguishes them.")
         return
 
     def texts(places: set[int]) -> list[str]:
         return [items[p].passage.text for p in sorted(places)]
 
-    words = contrasting_words(texts(ours), texts(theirs), texts(set(kept) - ours - theirs))
+    words = contrasting_words(
+        texts(first_places), texts(second_places), texts(set(kept) - first_places - second_places)
+    )
     shown = tuple(f"{v}: {names[v]}" if v in names else v for v in (one, str(other)))
     colours = tuple(
         perspective_colour(int(v[1:]) - 1) if v in names else CATEGORIES[place]
         for place, v in enumerate((one, str(other)))
     )
-    telling = most_telling(words, _WORDS)
-    chart = words_chart(telling, (shown[0], shown[1]), (colours[0], colours[1]))
+    top_words = most_telling(words, _WORDS)
+    chart = words_chart(top_words, (shown[0], shown[1]), (colours[0], colours[1]))
     left, right = st.columns([3, 2])
     with left:
-        st.altair_chart(chart, key="words-chart", alt=f"Words that set {shown[0]} apart from {shown[1]}")
+        st.altair_chart(chart, key="words-chart", alt=f"Words that distinguish {shown[0]} from {shown[1]}")
         st.caption(
-            f"{len(ours)} against {len(theirs)} passages; those of both are left out where others remain. "
-            "z of the log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
+            f"{len(first_places)} against {len(second_places)} passages. Passages in both groups are omitted where others "
+            "remain. z is the z-score of the log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn, 2008)."
         )
         downloads("search-words", words, chart)
     with right:
         number = st.column_config.NumberColumn(format="%.2f")
         st.dataframe(
-            telling.drop(columns="group"),
+            top_words.drop(columns="group"),
             hide_index=True,
             key="words-table",
             column_config={"z": number, "log_odds": number},
@@ -255,38 +265,40 @@ def setting_apart(listed: Found, question: Question | None) -> None:
 
 
 def page() -> None:
-    """The whole page."""
-    asked = st.text_input(
+    """Draw the page."""
+    query = st.text_input(
         "Search",
         key="q",
         bind="query-params",
-        placeholder="Words, or a whole question",
+        placeholder="Enter words or a whole question",
         icon=":material/search:",
         label_visibility="collapsed",
     )
     corpora, pipelines = chosen_lists()
     question, source = chosen_question()
-    text = " ".join((asked or "").split()) or (question.text if question is not None else "")
-    near = st.query_params.get("like", "")
-    if not corpora or not (pipelines or near):
+    text = " ".join((query or "").split()) or (question.text if question is not None else "")
+    similar_to = st.query_params.get("like", "")
+    if not corpora or not (pipelines or similar_to):
         st.info("Choose at least one corpus and one pipeline.")
         return
-    if not text and not near:
+    if not text and not similar_to:
         st.info(
-            "Type what you look for. With a question of a data set, its perspectives colour what is found.",
+            "Enter what you want to find. If you choose a question of a data set, its perspectives colour the results.",
             icon=":material/keyboard:",
         )
         return
-    if near:
-        passage, items = like(*place_of(near), corpora)
-        st.markdown(f"Passages like **{escaped(passage.title) or 'untitled'}** ({escaped(near)})")
-        st.button("Back to the words", icon=":material/undo:", on_click=ask_words, args=(asked or "",), key="back")
+    if similar_to:
+        passage, items = like(*parse_address(similar_to), corpora)
+        st.markdown(f"Passages similar to **{escaped(passage.title) or 'untitled'}** ({escaped(similar_to)})")
+        st.button(
+            "Back to the text query", icon=":material/undo:", on_click=search_text, args=(query or "",), key="back"
+        )
         text = passage.text
     else:
         items = together(lists_of(text, question, corpora, pipelines))
-        misspelt(text, corpora)
+        suggest_spellings(text, corpora)
     if not items:
-        st.info("Nothing was found. Try other words, the pipeline dense(static), or more corpora.")
+        st.info("No passage matches. Try other words, the pipeline `dense(static)`, or more corpora.")
         return
     labels = None
     if question is not None and question.perspectives:
@@ -294,26 +306,26 @@ def page() -> None:
     values = facets_of(items, labels)
     chosen = chosen_facets(values)
     kept = kept_items(values, chosen)
-    said = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)} if question is not None else {}
-    facet_boxes(values, chosen, said)
+    texts = {f"P{n}": p.text for n, p in enumerate(question.perspectives, start=1)} if question is not None else {}
+    facet_boxes(values, chosen, texts)
     with st.container(horizontal=True, vertical_alignment="center"):
         view = one_of("View", VIEWS, key="view", named=False)
         method = one_of("Drawn by", METHODS, key="drawn-by", named=False) if view == "map" else METHODS[0]
-        most = f"the first {MOST}" if len(items) == MOST else str(len(items))
-        st.caption(f"{len(kept)} of {most} passages")
+        total = f"the first {MOST}" if len(items) == MOST else str(len(items))
+        st.caption(f"{len(kept)} of {total} passages")
     if not kept:
-        st.info("Nothing is left. Take back one of the facets.")
+        st.info("No passage matches these facets. Remove one of them.")
         return
-    found = Found(items, kept, values, labels, text)
+    results = Results(items, kept, values, labels, text)
     match view:
         case "side by side":
-            columns(found)
+            draw_columns(results)
         case "map":
-            on_a_map(found, method)
+            draw_map(results, method)
         case "words":
-            setting_apart(found, question)
+            draw_words(results, question)
         case _:
-            cards(found)
+            draw_list(results)
     rows = [{"number": p + 1, "corpus": items[p].corpus, **items[p].passage._asdict()} for p in kept]
     downloads("search", pd.DataFrame(rows))
 

@@ -1,4 +1,5 @@
-"""Studies: the papers' tables and figures from this workspace, each stored with what made it, and starting new ones."""
+"""The Studies page: shows the stored reproductions of the papers' tables and figures with their settings, and starts new
+studies."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +11,7 @@ import typer.main
 
 from berdseye.app.access.session import errors_in_place, started_by, workspace
 from berdseye.app.cli import cli
-from berdseye.app.components.command_form import command_form, command_told, leaf_commands
+from berdseye.app.components.command_form import command_form, draw_command_help, leaf_commands
 from berdseye.app.components.downloads import download
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
@@ -26,47 +27,53 @@ _WHOLE = 30
 
 
 def chosen_result(names: list[str]) -> None:
-    """One stored result, whole."""
+    """Draw the choice of a stored result, and the result with its notes, tables and charts."""
     name = st.selectbox("Result", names, key="result", bind="query-params", help="The newest comes first.")
     if not name:
         return
-    held = load_result(workspace(), name)
-    st.caption(escaped(f"{held.created}; " + "; ".join(f"{k}: {_short(v)}" for k, v in held.settings.items())))
-    for text in held.notes:
+    result = load_result(workspace(), name)
+    st.caption(escaped(f"{result.created}; " + "; ".join(f"{k}: {_short(v)}" for k, v in result.settings.items())))
+    for text in result.notes:
         st.info(escaped(text), icon=":material/info:")
-    for table in held.tables:
-        draw_table(held, table)
-    for chart, specification in held.charts.items():
+    for table in result.tables:
+        draw_table(result, table)
+    for chart, specification in result.charts.items():
         st.vega_lite_chart(specification)
-        picture = held.folder / f"{chart}.svg"
+        picture = result.folder / f"{chart}.svg"
         download(f"{chart}.svg", picture.read_bytes, picture.name, icon=":material/image:", key=f"svg-{chart}")
 
 
-def draw_table(held: Stored, table: Table) -> None:
-    """A table in its paper's layout, what its numbers come from, and its files."""
+def draw_table(result: Stored, table: Table) -> None:
+    """Draw a table in the layout of its paper, with the source of its numbers and its downloads."""
     st.subheader(escaped(table.caption), anchor=False, divider="gray")
     laid = table.laid_out()
     laid.columns = [" · ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in laid.columns]
     height: Literal["content", "auto"] = "content" if len(laid) <= _WHOLE else "auto"
     st.dataframe(laid.reset_index(), hide_index=True, key=f"table-{table.name}", height=height)
-    told = provenance(table.cells)
-    for text in (*table.notes, *((told,) if told else ())):
+    source = provenance(table.cells)
+    for text in (*table.notes, *((source,) if source else ())):
         st.caption(escaped(text))
     with st.container(horizontal=True):
-        made: dict[str, Callable[[], bytes]] = {
+        makers: dict[str, Callable[[], bytes]] = {
             "csv": partial(to_csv, table.cells),
             "tex": lambda: table.latex().encode(),
         }
-        for ending, make in made.items():
-            download(f"{table.name}.{ending}", make, f"{held.name}-{table.name}.{ending}", key=f"{ending}-{table.name}")
+        for ending, make in makers.items():
+            download(
+                f"{table.name}.{ending}", make, f"{result.name}-{table.name}.{ending}", key=f"{ending}-{table.name}"
+            )
 
 
 def provenance(cells: pd.DataFrame) -> str:
-    """Where the numbers of a table come from, in one line; the CSV says it number by number."""
-    ours = cells[cells["value"].notna()] if "value" in cells else cells
+    """Summarize in one line where the numbers of a table come from. The CSV file has it for every number."""
+    measured = cells[cells["value"].notna()] if "value" in cells else cells
     parts = []
     for column in PROVENANCE:
-        values = ours[column].dropna() if column in ours and column not in ("low", "high", "published") else pd.Series()
+        values = (
+            measured[column].dropna()
+            if column in measured and column not in ("low", "high", "published")
+            else pd.Series()
+        )
         if values.empty or (values == "").all():
             continue
         name = column.replace("_", " ")
@@ -80,7 +87,7 @@ def provenance(cells: pd.DataFrame) -> str:
 
 
 def new_study() -> None:
-    """Choose a study, set it up and start it."""
+    """Draw the form that starts a study."""
     studies: Any = vars(typer.main.get_command(cli))["commands"]["study"]
     commands = {
         " ".join(words): command for words, command in leaf_commands(studies).items() if words[0] not in _READING
@@ -88,7 +95,7 @@ def new_study() -> None:
     name = st.selectbox("Study", list(commands), key="study", bind="query-params")
     if not name:
         return
-    command_told(commands[name])
+    draw_command_help(commands[name])
     stored = [m.pipeline for m in list_runs(workspace())]
     choices = {
         "dataset": workspace().datasets(),
@@ -104,23 +111,23 @@ def new_study() -> None:
 
 @st.fragment(run_every=2)
 def progress() -> None:
-    """Studies that are under way, drawn anew every two seconds."""
-    held, done = jobs(workspace())
+    """Draw the running and the unfinished studies, refreshed every two seconds."""
+    unfinished, done = jobs(workspace())
     if done:
         st.session_state["finished"] = done[-1]
         st.rerun()
-    for job in held:
+    for job in unfinished:
         with st.container(border=True, key=f"job-{job.folder.name}"):
             title = " ".join(job.arguments)
             again = partial(resume, workspace(), job, person=started_by())
-            job_box(job, title, doing="is under way", again=again)
+            job_box(job, title, doing="is running", again=again)
 
 
 def page() -> None:
-    """The whole page."""
+    """Draw the page."""
     if name := st.session_state.pop("finished", None):
         st.session_state["result"] = name
-        st.toast(f"{escaped(name)} is done.")
+        st.toast(f"Finished: {escaped(name)}.")
     names = list_results(workspace())
     with st.expander("New study", icon=":material/science:", expanded=not names):
         new_study()
@@ -128,9 +135,7 @@ def page() -> None:
     if names:
         chosen_result(names)
     else:
-        st.info(
-            "No study has been done here yet. Choose one above: the tables and charts it makes are kept and shown here."
-        )
+        st.info("No results yet. Start a study above; its tables and charts are stored and shown here.")
 
 
 def _short(value: object) -> str:
