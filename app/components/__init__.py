@@ -1,1 +1,1 @@
-"""Parts that several pages draw: cards, keys, forms, charts, and the text that they show escaped."""
+"""Parts that several pages draw: cards, keys, forms, charts and escaped text."""

@@ -1,9 +1,9 @@
-"""A server that comes back: what was typed meanwhile is kept, and the page is drawn again, so that no key goes nowhere.
+"""State that lives in the browser.
 
-Local mode: the browser keeps the name that a person gave until it is closed, for links that open in a new tab.
-
-A cookie holds it, one for each workspace, since cookies of a machine are those of all its ports. It proves nothing, as a name
-typed into the sidebar does not; in team mode nobody looks at it.
+When the server returns after an interruption, the page keeps what was typed in the meantime and is drawn again, so that no key
+is lost. In local mode, the browser keeps the person's name until it is closed, for links that open in a new tab. A cookie holds
+the name, one per workspace, because the ports of a machine share their cookies. The cookie proves no identity, like a name
+typed into the sidebar; team mode ignores it.
 """
 
 from hashlib import sha256
@@ -20,12 +20,12 @@ _MOUNT_NAME = st.components.v2.component(
 
 
 def kept_name(workspace: Workspace) -> str:
-    """The name that the browser sent when this session began; empty: none."""
+    """Return the name that the browser sent when this session began, or an empty text."""
     return unquote(st.context.cookies.get(_cookie(workspace), ""))
 
 
 def keep_name(workspace: Workspace, name: str, at: float) -> None:
-    """Let the browser keep a name that was given at a time, seconds since 1970; an empty name: forget the one it has."""
+    """Let the browser keep a name that was entered `at` (seconds since 1970). An empty name deletes the stored one."""
     _MOUNT_NAME(data={"cookie": _cookie(workspace), "name": name, "at": at}, key="kept_name")
 
 
@@ -35,7 +35,7 @@ def _cookie(workspace: Workspace) -> str:
 
 _HTML = """<div role="status" hidden style="position: fixed; top: 0.5rem; left: 50%; transform: translateX(-50%);
 z-index: 1000001; padding: 0.5rem 1rem; border-radius: 0.5rem; color: #fff; background: #1f69a6; font-family: var(--st-font);
-font-size: 0.875rem">Connected again. Your page is being read again; keys count once this is gone.</div>"""
+font-size: 0.875rem">Reconnected. The page is reloading; keys work again when this message disappears.</div>"""
 _MOUNT = st.components.v2.component(
     "berdseye_reconnected",
     html=_HTML,
@@ -44,9 +44,8 @@ _MOUNT = st.components.v2.component(
 
 
 def redraw_when_reconnected() -> None:
-    """Have the browser commit its text boxes and ask for the whole page when the server was away and answers again.
+    """Make the browser commit its text boxes and request the whole page when the server answers again after an interruption.
 
-    Streamlit reconnects by itself but draws nothing then, and a session that began anew ignores what fragments of the old one
-    send.
+    Streamlit reconnects by itself but draws nothing, and a new session ignores what fragments of the old session send.
     """
     _MOUNT(key="reconnected", on_reconnected_change=lambda: None)

@@ -1,9 +1,8 @@
-"""Which of several passage cards the keys act on: J and K move the focus in the browser, 1 to 9 press that card's buttons.
+"""The passage card that the keys act on, and the item that a person may answer now.
 
-What the session has drawn for a person to answer.
-
-Keys reach the server in the order they were pressed, but the buttons they press are those of the last drawing. A key that
-follows one that moves on, or that is pressed twice, would answer what is no longer meant; here such an answer is refused.
+J and K move the focus between cards in the browser; 1 to 9 press the buttons of the focused card. Keys reach the server in the
+order in which they were pressed, but the buttons they press belong to the last drawing. A key pressed twice, or right after one
+that moves to another item, would answer the wrong item; this module refuses such an answer.
 """
 
 from importlib.resources import files
@@ -14,22 +13,22 @@ _KEY = "in_sight"
 
 
 def put_in_sight(what: str) -> None:
-    """`what` is drawn now, and may be answered."""
+    """Mark the item `what` as drawn, so that it may be answered."""
     st.session_state[_KEY] = what
 
 
 def move_on() -> None:
-    """Something else comes next: nothing may be answered until it is drawn."""
+    """Refuse answers until the next item is drawn."""
     st.session_state.pop(_KEY, None)
 
 
 def is_in_sight(what: str) -> bool:
-    """Whether it is still what the session shows."""
+    """Whether the session still shows this item."""
     return st.session_state.get(_KEY) == what
 
 
 def take_answer(what: str) -> bool:
-    """Whether it may be answered; a second answer waits until it is drawn again."""
+    """Whether this item may be answered. A second answer is refused until the item is drawn again."""
     return bool(is_in_sight(what) and st.session_state.pop(_KEY))
 
 
@@ -37,7 +36,7 @@ _HERE = files("app.components")
 _HTML = """<div class="berdseye-card-focus">
 <button type="button">↑ Previous<kbd>K</kbd></button><button type="button">↓ Next<kbd>J</kbd></button>
 <span role="status"></span></div>"""
-# In the page's own tree: its style marks the cards, which are not inside it.
+# Mounted in the page's own tree, because its style marks the cards, which are outside it.
 _MOUNT = st.components.v2.component(
     "berdseye_card_focus",
     html=_HTML,
@@ -46,15 +45,15 @@ _MOUNT = st.components.v2.component(
     isolate_styles=False,
 )
 CARD = "card-"
-"""What the key of every card's container begins with."""
+"""The prefix of the key of every card's container."""
 
 
 def card_focus(view: str, *, answers: str) -> None:
     """Draw the buttons that move the focus, and listen to the keys.
 
-    `view` says what the cards show; a new one puts the focus on the first card. `answers` begins the keys of the
-    buttons that the digits press; the digit follows, and a hyphen. A card that is not on the screen is brought there instead of
-    answered.
+    `view` identifies what the cards show; a new one moves the focus to the first card. `answers` is the prefix of the keys of
+    the buttons that the digits press; the digit and a hyphen follow it. If the focused card is off screen, a digit scrolls to it
+    instead of answering.
     """
     _MOUNT(
         key="passage-focus",

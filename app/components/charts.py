@@ -1,4 +1,4 @@
-"""Charts that several pages draw: dots with intervals, and a table of counts as colours."""
+"""Charts that several pages draw: dots with intervals, learning curves, and a table of counts as colours."""
 
 from typing import cast
 
@@ -8,13 +8,13 @@ import pandas as pd
 _ROW = 28
 _SHORT = 12
 _CURVE, _CURVE_WIDTH = 110, 420
-_NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
+_NEUTRAL = "#8a94a0"  # visible on light and dark backgrounds
 
 
 def dots_with_intervals(
     frame: pd.DataFrame, *, value: str, row: str, colour: str | None = None, low_end: float = 0.0
 ) -> alt.LayerChart:
-    """A dot at `value` and a line from `low` to `high` for each `row`; 0 (or -1) to 1."""
+    """A dot at `value` and a line from `low` to `high` for each `row`. The axis runs from `low_end` to 1."""
     scale = alt.Scale(domain=[low_end, 1.0])
     base = alt.Chart(frame).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     if colour is None:
@@ -27,7 +27,7 @@ def dots_with_intervals(
 
 
 def learning_curves(points: pd.DataFrame) -> alt.VConcatChart:
-    """Loss and F1 on dev against the step, a line a trial."""
+    """Loss and F1 on dev against the step, one line per trial."""
     base = alt.Chart(points).encode(x=alt.X("step:Q", title="step"), color=alt.Color("trial:N", legend=None))
     loss = base.mark_line(point=True).encode(y=alt.Y("loss:Q", scale=alt.Scale(zero=False), title="loss"))
     f1 = base.mark_line(point=True).encode(y=alt.Y("dev_f1:Q", scale=alt.Scale(domain=[0, 1]), title="F1 on dev"))
@@ -35,7 +35,8 @@ def learning_curves(points: pd.DataFrame) -> alt.VConcatChart:
 
 
 def worth_of_corrections(curve: pd.DataFrame) -> alt.HConcatChart:
-    """AUROC and F1 on held-out questions against the number of corrections, a line a strategy and its interval as a band."""
+    """AUROC and F1 on held-out questions against the number of corrections: one line per strategy, its interval as a
+    band."""
     base = alt.Chart(curve[curve["strategy"] != "all"]).encode(
         x=alt.X("corrections:Q"), color=alt.Color("strategy:N", title=None)
     )
@@ -49,9 +50,9 @@ def worth_of_corrections(curve: pd.DataFrame) -> alt.HConcatChart:
 
 
 def counts_as_colours(table: pd.DataFrame) -> alt.LayerChart:
-    """A confusion table: rows what one says, columns what the other says, the count in each cell."""
+    """A confusion table with one rater's labels as rows, the other's as columns, and the count in each cell."""
     rows, columns = str(table.index.name), str(table.columns.name)
-    # Names of people may hold dots and brackets, which Altair would read as paths.
+    # Names of people may contain dots and brackets, which Altair would read as paths.
     long = table.rename_axis(index="row", columns="column").stack().rename("items").reset_index()  # type: ignore[call-overload]
     order = list(table.index)
     angle = -20 if max(len(str(name)) for name in table.columns) > _SHORT else 0

@@ -1,11 +1,6 @@
-"""Which run, and whose labels: the two choices that pages about runs begin with.
-
-Addresses of pages about one thing, relative to any page.
-
-A choice that stands in the address of the page by its id, whatever it is shown as.
-
-A row of choices of which one is always chosen, the first unless told otherwise; it stands in the address.
-"""
+"""Choices that several pages share: the run, the label source and the version of a data set, a choice that the page's address
+keeps by its id, and a row of options of which one is always chosen. Also the relative addresses of the pages Passage and
+Question."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -20,45 +15,47 @@ from berdseye.evaluation.labels.sources import default_sources, parse_label_sour
 
 
 def passage_address(corpus: str, passage: int) -> str:
-    """Everything known of a passage."""
+    """Return the address of the Passage page of a passage."""
     return f"passage?{urlencode({'corpus': corpus, 'id': passage})}"
 
 
 def question_address(dataset: str, question_id: str) -> str:
-    """One question in all runs."""
+    """Return the address of the Question page of a question."""
     return f"question?{urlencode({'set': dataset, 'question': question_id})}"
 
 
 def selectbox_by_id(
     label: str, ids: Sequence[str], key: str, shown: Callable[[str], str], *, first: str = "", help: str | None = None
 ) -> str:
-    """One of the ids, at least one of which there is; `first` is chosen where the address, under `key`, names none of them.
+    """Draw the choice of one of the ids, of which there must be at least one, and return it. `first` is the default if the
+    address, under `key`, names none of them.
 
-    Streamlit's own binding would put what is shown into the address: texts that are long, change, and may be there twice.
+    Streamlit's own binding would put the shown texts into the address, which are long, change and need not be unique.
     """
     default = first if first in ids else ids[0]
     if st.session_state.get(key) not in ids:
-        asked = st.query_params.get(key, default)
-        st.session_state[key] = asked if asked in ids else default
+        in_address = st.query_params.get(key, default)
+        st.session_state[key] = in_address if in_address in ids else default
     chosen = st.selectbox(label, ids, key=key, format_func=shown, help=help)
-    found = chosen if chosen in ids else default
-    if found != default:
-        st.query_params[key] = found
+    result = chosen if chosen in ids else default
+    if result != default:
+        st.query_params[key] = result
     elif key in st.query_params:
         del st.query_params[key]
-    return found
+    return result
 
 
 T = TypeVar("T")
 
 
 def one_of(label: str, options: Iterable[T], *, key: str, default: T | None = None, named: bool = True) -> T:
-    """Draw the row; gives the chosen one. `named` False shows the label to screen readers alone. There must be an option."""
-    known = list(options)
-    first = known[0] if default is None else default
+    """Draw the options as a row and return the chosen one, by default `default` or the first. `named=False` shows the label to
+    screen readers only. There must be at least one option."""
+    choices = list(options)
+    first = choices[0] if default is None else default
     chosen = st.segmented_control(
         label,
-        known,
+        choices,
         default=first,
         required=True,
         key=key,
@@ -69,7 +66,7 @@ def one_of(label: str, options: Iterable[T], *, key: str, default: T | None = No
 
 
 def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run", first: str = "") -> RunManifest:
-    """One of the runs, by its name in the address of the page; `first` names the one that stands there at first."""
+    """Draw the choice of a run, which the address keeps by its name, and return it. `first` names the default."""
     by_name = {run.name: run for run in runs}
 
     def shown(name: str) -> str:
@@ -79,7 +76,8 @@ def chosen_run(runs: Sequence[RunManifest], label: str = "Run", key: str = "run"
 
 
 def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Labels from", same_as: str = "") -> str:
-    """A label source that says something of single pairs; where there is one that it may be the `same_as`, that stands first."""
+    """Draw the choice of a label source that labels single pairs, and return it. If `same_as` names a source, the first option
+    is "the same" and stands for it."""
     same = ["the same"] if same_as else []
     sources = [s for s in default_sources(workspace) if not parse_label_source(s).corrected]
     chosen = st.selectbox(label, [*same, *sources], key=key, bind="query-params", accept_new_options=True)
@@ -89,7 +87,8 @@ def chosen_source(workspace: Workspace, key: str = "labels", label: str = "Label
 
 
 def chosen_version(workspace: Workspace, run: RunManifest, key: str, label: str = "Version") -> str:
-    """A version of the run's data set by its name, where there are several; else the run's own."""
+    """Draw the choice of a version of the run's data set and return its name. With a single version, return the run's
+    own."""
     dataset = split_version(run.dataset)[0]
     names = [version_name(dataset, number) for number in version_numbers(workspace, dataset)]
     if len(names) < 2 or run.dataset not in names:

@@ -1,4 +1,4 @@
-"""A form for a command of the command line, made from the command itself: each option is the widget that fits it."""
+"""A form for a command of the command line, built from the command itself, with a suitable widget for each option."""
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -13,7 +13,7 @@ _ACROSS = 3
 
 
 def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """Every command below a group, as Typer holds them, by the words it is called with."""
+    """Return every command below a group, by the words that call it."""
     children: Mapping[str, Any] = getattr(group, "commands", {})
     if not children:
         return {before: group}
@@ -24,10 +24,10 @@ def leaf_commands(group: Any, before: tuple[str, ...] = ()) -> dict[tuple[str, .
     }
 
 
-def command_told(command: Any) -> None:
-    """What a command does, by its own help, with its example."""
-    told, _, example = (command.help or "").partition("Example:")
-    parts = enumerate(told.strip().split("`"))
+def draw_command_help(command: Any) -> None:
+    """Draw the help of a command with its example."""
+    description, _, example = (command.help or "").partition("Example:")
+    parts = enumerate(description.strip().split("`"))
     st.caption("".join(f"`{part}`" if place % 2 else escaped(part) for place, part in parts))
     if example:
         st.caption("For example:")
@@ -37,8 +37,8 @@ def command_told(command: Any) -> None:
 def command_form(
     command: Any, choices: Mapping[str, Sequence[str]], key: str, button: str = "Run the study"
 ) -> list[str] | None:
-    """Draw the form; gives the arguments when it is sent, None before. `choices` are what options can be chosen from, by the
-    name of the option."""
+    """Draw the form. Return the arguments once it is sent, None before. `choices` holds the values to choose from, by the name
+    of the option."""
     with st.form(key, border=False):
         values: list[str] = []
         missing: list[str] = []
@@ -47,38 +47,40 @@ def command_form(
             row = st.columns(_ACROSS, vertical_alignment="bottom")
             for column, parameter in zip(row, shown[start : start + _ACROSS], strict=False):
                 with column:
-                    given = _argument(parameter, choices, key)
-                values += given
-                if parameter.required and not given:
+                    from_widget = _argument(parameter, choices, key)
+                values += from_widget
+                if parameter.required and not from_widget:
                     missing.append(_label(parameter))
         sent = st.form_submit_button(button, type="primary", icon=":material/play_arrow:")
     if sent and missing:
-        st.warning(f"Not started: it wants a value for {', '.join(missing)}.")
+        st.warning(f"Not started. Enter a value for {', '.join(missing)}.")
     return values if sent and not missing else None
 
 
 def _argument(parameter: Any, choices: Mapping[str, Sequence[str]], key: str) -> list[str]:
     name = parameter.name or ""
     label = _label(parameter)
-    told = getattr(parameter, "help", None) or None
+    help_text = getattr(parameter, "help", None) or None
     option = max((o for o in parameter.opts if o.startswith("--")), key=len, default="")
     kind = parameter.type_descriptor.annotation
-    words = [str(member.value) for member in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
-    words = words or [word for word in get_args(kind) if isinstance(word, str)]
-    offered = choices.get(name) or words
-    own, default = f"{key}-{name}", getattr(parameter.default, "value", parameter.default)
+    values = [str(member.value) for member in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    values = values or [word for word in get_args(kind) if isinstance(word, str)]
+    offered = choices.get(name) or values
+    widget_key, default = f"{key}-{name}", getattr(parameter.default, "value", parameter.default)
     if getattr(parameter, "is_flag", False):
-        return [option] if st.toggle(label, bool(default), help=told, key=own) else []
+        return [option] if st.toggle(label, bool(default), help=help_text, key=widget_key) else []
     if parameter.multiple or parameter.nargs != 1:
-        chosen = st.multiselect(label, offered, help=told, key=own, accept_new_options=True,
+        chosen = st.multiselect(label, offered, help=help_text, key=widget_key, accept_new_options=True,
                                 placeholder=_empty(parameter, offered))  # fmt: skip
         return [part for value in chosen for part in ((option, str(value)) if option else (str(value),))]
     if offered:
         place = list(offered).index(str(default)) if str(default) in offered else None
-        chosen_one = st.selectbox(label, offered, index=place, help=told, key=own, accept_new_options=True,
-                                  placeholder="choose one" if parameter.required else "as usual")  # fmt: skip
-        return _given(option, chosen_one)
-    return _given(option, st.text_input(label, "" if default is None else str(default), help=told, key=own))
+        chosen_one = st.selectbox(label, offered, index=place, help=help_text, key=widget_key, accept_new_options=True,
+                                  placeholder="choose one" if parameter.required else "default")  # fmt: skip
+        return _option_words(option, chosen_one)
+    return _option_words(
+        option, st.text_input(label, "" if default is None else str(default), help=help_text, key=widget_key)
+    )
 
 
 def _label(parameter: Any) -> str:
@@ -86,13 +88,13 @@ def _label(parameter: Any) -> str:
 
 
 def _empty(parameter: Any, offered: Sequence[str]) -> str:
-    """What stands in a choice of several where nothing is chosen."""
+    """Return the placeholder of a multiple choice."""
     if not offered:
         return "type and press Enter"
     return "choose" if parameter.required else "all"
 
 
-def _given(option: str, value: str | None) -> list[str]:
+def _option_words(option: str, value: str | None) -> list[str]:
     text = (value or "").strip()
     if not text:
         return []

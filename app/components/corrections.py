@@ -1,4 +1,5 @@
-"""What a person corrects where they read: on disk before the page is drawn again, and taken back step by step."""
+"""Corrections of labels on the pages where people read. A correction is on disk before the page is drawn again, and can
+be undone step by step."""
 
 import streamlit as st
 
@@ -7,14 +8,14 @@ from berdseye.app.access.session import annotator, judgments
 from berdseye.data.records import Passage, Question
 
 LAST = "last_action"
-"""Where the session keeps what was done last, to be read beside the buttons."""
+"""The key of the session state that holds the text of the last action, shown beside the buttons."""
 
 
 def correct(question: Question, place: int, corpus: str, passage: Passage, verdict: Verdict) -> None:
-    """Give the signed-in person's word on a passage and the perspective at `place` (from 1), the labels in sight.
+    """Record the person's judgment of a passage and the perspective at `place` (from 1), made with the labels on screen.
 
-    Nothing is recorded for a person without a name, nor for a verdict that already is theirs: a key that is pressed twice before
-    the page is drawn again counts once.
+    Nothing is recorded if the person has no name or has already given this verdict: a key pressed twice before the page is drawn
+    again counts once.
     """
     person = annotator()
     if person is None:
@@ -26,7 +27,7 @@ def correct(question: Question, place: int, corpus: str, passage: Passage, verdi
 
 
 def undo() -> None:
-    """Take back the person's last word."""
+    """Undo the person's last judgment."""
     person = annotator()
     if person is not None:
         undone = judgments().undo(person)

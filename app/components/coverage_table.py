@@ -1,4 +1,4 @@
-"""Which perspectives each listing covers, and at which rank."""
+"""The table of the perspectives that each ranking covers, with the rank of the first supporting passage."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,8 @@ from berdseye.evaluation.exploration.inspection import Listing
 
 
 def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> None:
-    """Perspectives down, listings across: the first covering rank, or 'missing'; below them the measures of this query."""
+    """Draw a table with one row per perspective and one column per ranking: the first covering rank or 'missing'. The last rows
+    are the measures of this query."""
     columns = [escaped(f"{entry.corpus} · {entry.pipeline}") for entry in listings]
     rows: dict[str, list[str]] = {}
     for place, perspective in enumerate(question.perspectives):
@@ -26,7 +27,7 @@ def coverage_table(question: Question, listings: Sequence[Listing], k: int) -> N
 
 
 def missing_line(question: Question, listings: Sequence[Listing]) -> str:
-    """Markdown: the perspectives that no listing covers, or that all are covered somewhere."""
+    """Return Markdown that lists the perspectives that no ranking covers, or says that every perspective is covered."""
     missing = [
         f"{perspective_mark(place)} {escaped(p.text)}"
         for place, p in enumerate(question.perspectives)
@@ -35,7 +36,7 @@ def missing_line(question: Question, listings: Sequence[Listing]) -> str:
     return (
         f":red[Missing everywhere:] {' · '.join(missing)}"
         if missing
-        else ":green[Every perspective is covered somewhere.]"
+        else ":green[Every perspective is covered by at least one ranking.]"
     )
 
 

@@ -1,9 +1,5 @@
-"""The desk of an annotator: a pair, the keys that judge it, and the guidelines beside it, whatever queue it comes from.
-
-The guidelines beside the pair, and what changed in them since their reader last judged.
-
-How far a person is in a queue, and at which pace today.
-"""
+"""The annotator's desk: a pair from any queue with the buttons that judge it, the guidelines beside it with the changes since the
+annotator last judged, and the annotator's progress and pace today."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,31 +25,33 @@ from berdseye.app.components.working_time import WorkingTime, working_time
 from berdseye.app.jobs.deciding import word_given
 
 
-def guidelines_panel(told: Guidelines) -> None:
-    """Draw them; whoever wrote them may use Markdown; HTML in it is shown as text, and no picture is fetched."""
+def guidelines_panel(guidelines: Guidelines) -> None:
+    """Draw the guidelines as Markdown. HTML in them is shown as text, and no picture is fetched."""
     with st.container(key="guidelines", height=CARD_HEIGHT, border=False):
-        st.markdown(without_pictures(told.text))
-        st.caption(f"Guidelines {told.version}")
+        st.markdown(without_pictures(guidelines.text))
+        st.caption(f"Guidelines {guidelines.version}")
 
 
-def changed_guidelines(before: str, told: Guidelines, read: str) -> None:
-    """Say so, with the changes; `read` is the place in the session that keeps that they were read."""
+def changed_guidelines(before: str, guidelines: Guidelines, read: str) -> None:
+    """Announce that the guidelines changed, with the changes. `read` is the key of the session state that records which version
+    the person has read."""
     st.warning("The guidelines changed since you last judged.", icon=":material/change_circle:")
     st.button(
-        "Go on with these",
+        "Continue with these",
         icon=":material/play_arrow:",
         shortcut=PAUSE,
         key="guidelines-read",
         on_click=st.session_state.__setitem__,
-        args=(read, told.version),
+        args=(read, guidelines.version),
     )
-    changes, whole = st.tabs(["What changed", "As they are now"])
-    changes.markdown(differences(load(judgments(), before).text, told.text))
-    whole.markdown(without_pictures(told.text))
+    changes, current = st.tabs(["Changes", "Current guidelines"])
+    changes.markdown(differences(load(judgments(), before).text, guidelines.text))
+    current.markdown(without_pictures(guidelines.text))
 
 
 def differences(before: str, after: str) -> str:
-    """Paragraph by paragraph: what went is struck through, what came is on a coloured ground."""
+    """Return Markdown with the differences by paragraph: removed text struck through, added text on a coloured
+    background."""
     lines = []
     old, new = ([line for line in text.splitlines() if line.strip()] for text in (before, after))
     for line in ndiff(old, new):
@@ -74,31 +72,31 @@ def _first_event(url: str, day: str) -> int:
 
 
 def progress_line(person: Annotator, done: int, every: int) -> None:
-    """The bar with both."""
+    """Draw the bar of the queue's progress with the person's pace today."""
     day = midnight()
     today = pace(judgments(), person, day, _first_event(workspace().judgments_url, day))
     st.progress(done / every, text=" · ".join([f"{done} of {every} pairs", *pace_words(today)]))
 
 
 def pace_words(today: Pace) -> list[str]:
-    """What is known of a day, in words."""
-    words = [f"{today.pairs} today"]
+    """Describe the pace of a day: pairs, median seconds and pairs per hour."""
+    parts = [f"{today.pairs} today"]
     if today.median_seconds is not None:
-        words.append(f"median {today.median_seconds:.1f} s")
+        parts.append(f"median {today.median_seconds:.1f} s")
     if today.an_hour is not None and today.pairs > 1:
-        words.append(f"about {today.an_hour:,.0f} an hour")
-    return words
+        parts.append(f"about {today.an_hour:,.0f} per hour")
+    return parts
 
 
 def break_reminder(clock: WorkingTime, after: float) -> None:
-    """A gentle word once someone has judged for `after` minutes; 0: never."""
+    """Suggest a break once the person has judged for `after` minutes. 0 turns the reminder off."""
     minutes = clock.minutes()
     if 0 < after <= minutes:
-        st.info(f"You have judged for {minutes:.0f} minutes: time for a break? Press P.", icon=":material/coffee:")
+        st.info(f"You have judged for {minutes:.0f} minutes. Time for a break? Press P.", icon=":material/coffee:")
 
 
 LAST_HEIGHT = 72
-# Card, keys and comment are in sight together down to 1024 x 768: what is above and below them takes 23 rem.
+# The card, the buttons and the comment are visible together down to 1024 x 768: everything above and below them takes 23 rem.
 _FITTING = """<style>
 .stMainBlockContainer { padding-bottom: 1rem; }
 .st-key-pair-card, .st-key-guidelines, :has(> .st-key-pair-card), :has(> .st-key-guidelines) {
@@ -111,8 +109,8 @@ _LAST, _PAUSED, _HIDDEN = "last_word", "paused_at", "guidelines_hidden"
 
 @dataclass(frozen=True)
 class Desk:
-    """Where someone judges. `name` tells desks of a session apart; `opinion` is what a detector says of a pair once it is
-    judged; `finished` is said when nothing is left."""
+    """A place to judge. `name` identifies the desk within a session; `opinion` returns a detector's label of a pair, shown once
+    the pair is judged; `finished` is the text shown when no pair is left."""
 
     name: str
     person: Annotator
@@ -127,22 +125,23 @@ class Desk:
 
     @property
     def read(self) -> str:
-        """Where the session keeps which version of the guidelines was read here."""
+        """The key of the session state that records which version of the guidelines the person has read here."""
         return f"guidelines_read {self.name}"
 
 
 @st.fragment
 def draw_desk(desk: Desk) -> None:
-    """The card and its keys; drawn again alone, at a fixed height, so that nothing jumps."""
+    """Draw the card and its buttons as a fragment of fixed height, which is redrawn alone so that nothing on the page
+    jumps."""
     st.html(_FITTING)
     with errors_in_place():
         if st.session_state.get(_PAUSED) == desk.name:
-            st.info("A break. Your pair is free for others again.", icon=":material/coffee:")
-            st.button("Go on", icon=":material/play_arrow:", shortcut=PAUSE, key="go-on", on_click=_go_on)
+            st.info("Paused. Your pair is available to others again.", icon=":material/coffee:")
+            st.button("Resume", icon=":material/play_arrow:", shortcut=PAUSE, key="go-on", on_click=_resume)
             return
-        told = in_use(judgments(), desk.task, desk.batch)
-        if (before := _read_before(desk, told)) is not None:
-            changed_guidelines(before, told, desk.read)
+        guidelines = in_use(judgments(), desk.task, desk.batch)
+        if (before := _read_before(desk, guidelines)) is not None:
+            changed_guidelines(before, guidelines, desk.read)
             return
         key = desk.queue.next(desk.person)
         progress_line(desk.person, *desk.queue.done(desk.person))
@@ -150,7 +149,7 @@ def draw_desk(desk: Desk) -> None:
         card, side = (st.container(), None) if hidden else st.columns([9, 4])
         if side is not None:
             with side:
-                guidelines_panel(told)
+                guidelines_panel(guidelines)
         with card:
             if key is None:
                 st.success(desk.finished)
@@ -159,18 +158,18 @@ def draw_desk(desk: Desk) -> None:
         if key is None:
             _undo_button(desk)
         else:
-            _keys(desk, key, told)
+            _keys(desk, key, guidelines)
         break_reminder(working_time(), float(workspace().settings["judging"]["break_minutes"]))
-        _last(desk)
+        _draw_message(desk)
 
 
-def _read_before(desk: Desk, told: Guidelines) -> str | None:
-    """The version that this person read before the present one, unless they know that it changed."""
-    if st.session_state.get(desk.read) == told.version:
+def _read_before(desk: Desk, guidelines: Guidelines) -> str | None:
+    """Return the version that this person judged by before the current one, or None if they already know of the change."""
+    if st.session_state.get(desk.read) == guidelines.version:
         return None
     before = judged_by_before(judgments(), desk.person, desk.task, desk.batch)
-    if before is None or before == told.version:
-        st.session_state[desk.read] = told.version
+    if before is None or before == guidelines.version:
+        st.session_state[desk.read] = guidelines.version
         return None
     return before
 
@@ -181,15 +180,15 @@ def _card(desk: Desk, key: str) -> None:
     working_time().show(key)
 
 
-def _keys(desk: Desk, key: str, told: Guidelines) -> None:
-    """Two rows below card and guidelines: what is said of the pair, and all else."""
+def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
+    """Draw two rows of buttons below the card and the guidelines: the verdicts, and all other actions."""
     put_in_sight(key)
     decision = _shown_label(desk, key)
     with st.container(horizontal=True, gap="small"):
         verdict_buttons(
             key,
             choices_of(desk.task, decision=decision),
-            lambda pair, verdict: _give(desk, pair, verdict, told),
+            lambda pair, verdict: _give(desk, pair, verdict, guidelines),
         )
         st.button(
             "Skip",
@@ -197,16 +196,16 @@ def _keys(desk: Desk, key: str, told: Guidelines) -> None:
             shortcut=SKIP,
             key=f"skip-{key}",
             on_click=_skip,
-            args=(desk, key, told),
+            args=(desk, key, guidelines),
         )
         _undo_button(desk)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="comment"):
             st.text_input(
-                "Comment (kept with the verdict you give next)",
+                "Comment (stored with your next verdict)",
                 key=_comment_key(key),
                 max_chars=2000,
-                placeholder="Comment (M): kept with the verdict you give next",
+                placeholder="Comment (M): stored with your next verdict",
                 label_visibility="collapsed",
             )
         st.button(
@@ -214,23 +213,27 @@ def _keys(desk: Desk, key: str, told: Guidelines) -> None:
             icon=":material/flag:",
             shortcut=FLAG,
             key=f"flag-{key}",
-            help="The perspective's text is no good: unclear, two views in one, or none. Say why in the comment first.",
+            help="Report that the perspective's text is unclear, mixes two views or expresses none. Give the reason in the "
+            "comment first.",
             on_click=_flag,
             args=(desk, key),
         )
         st.button("Pause", icon=":material/pause:", shortcut=PAUSE, key="pause", on_click=_pause, args=(desk,))
-        st.button("Guidelines", icon=":material/menu_book:", shortcut=GUIDELINES, key="guide", on_click=_turn)
+        st.button(
+            "Guidelines", icon=":material/menu_book:", shortcut=GUIDELINES, key="guide", on_click=_toggle_guidelines
+        )
 
 
 def _shown_label(desk: Desk, key: str) -> bool:
-    """Draw what a detector says of the pair, where it is to be seen before the word; returns its decision."""
+    """Draw the detector's label of the pair if the annotator may see it before judging. Return whether the label is
+    "supports"."""
     if not isinstance(desk.queue, BatchQueue) or arm(desk.queue.batch, key, desk.person) == "blind":
         return False
     shown = desk.queue.item(key)
     if shown.decision is not None:
-        chance = "" if shown.probability is None or desk.task == "verify" else f" (P = {shown.probability:.2f})"
+        probability = "" if shown.probability is None or desk.task == "verify" else f" (P = {shown.probability:.2f})"
         says = "supports" if shown.decision else "does not support"
-        st.markdown(f"The detector says that the passage **{says}** it{chance}.")
+        st.markdown(f"The detector says that the passage **{says}** the perspective{probability}.")
     return shown.decision is True
 
 
@@ -242,41 +245,45 @@ def _comment_key(pair: str) -> str:
     return f"comment-{pair}"
 
 
-def _beside(pair: str, seconds: float, told: Guidelines) -> JudgmentDetails:
+def _details(pair: str, seconds: float, guidelines: Guidelines) -> JudgmentDetails:
     comment = str(st.session_state.get(_comment_key(pair)) or "")
-    return JudgmentDetails(comment, seconds, taken_evidence(pair), told.version)
+    return JudgmentDetails(comment, seconds, taken_evidence(pair), guidelines.version)
 
 
-def _give(desk: Desk, pair: str, verdict: str, told: Guidelines) -> None:
-    """Record a word; it is on disk when the next pair is drawn."""
+def _give(desk: Desk, pair: str, verdict: str, guidelines: Guidelines) -> None:
+    """Record a judgment. It is on disk before the next pair is drawn."""
     if (taken := working_time().take(pair)) is None:
-        return  # a key hit twice before the next pair was drawn
+        return  # the key was pressed twice before the next pair was drawn
     seconds, uid = taken
     with errors_in_place():
-        given = desk.queue.give(desk.person, pair, verdict, _beside(pair, seconds, told), uid=uid)
+        receipt = desk.queue.give(desk.person, pair, verdict, _details(pair, seconds, guidelines), uid=uid)
         word_given(workspace(), judgments(), desk.batch)
-        late = " Someone else has taken this pair over meanwhile; your word is kept as well." if given.late else ""
-        _said(desk, pair, verdict, late)
+        late = (
+            " Another annotator has taken over this pair in the meantime; your judgment is stored as well."
+            if receipt.late
+            else ""
+        )
+        _summarize(desk, pair, verdict, late)
 
 
-def _skip(desk: Desk, pair: str, told: Guidelines) -> None:
+def _skip(desk: Desk, pair: str, guidelines: Guidelines) -> None:
     if (taken := working_time().take(pair)) is None:
         return
     with errors_in_place():
-        desk.queue.skip(desk.person, pair, _beside(pair, taken[0], told))
-        _said(desk, pair, "skipped")
+        desk.queue.skip(desk.person, pair, _details(pair, taken[0], guidelines))
+        _summarize(desk, pair, "skipped")
 
 
 def _undo(desk: Desk) -> None:
     with errors_in_place():
         pair = desk.queue.undo(desk.person)
         if pair is not None and (undone := last_undone(judgments(), desk.person)) is not None:
-            # What the person wrote beside it is theirs to change, not to write again.
+            # Restore the comment and the evidence, so that the person can change them instead of entering them again.
             if not st.session_state.get(_comment_key(pair)):
                 st.session_state[_comment_key(pair)] = undone.comment
             restore_evidence(pair, undone.evidence)
         working_time().restart()
-        _tell(desk, "Undone." if pair else "There is nothing to undo.")
+        _set_message(desk, "Undone." if pair else "There is nothing to undo.")
 
 
 def _flag(desk: Desk, pair: str) -> None:
@@ -287,7 +294,7 @@ def _flag(desk: Desk, pair: str) -> None:
         judgments().add_pairs([record])
         comment = str(st.session_state.get(_comment_key(pair)) or "")
         judgments().flag(desk.person, pair, source="annotate", comment=comment)
-        _tell(desk, f"Flagged: “{escaped(record.perspective)}”. You can still judge or skip it.")
+        _set_message(desk, f"Flagged: “{escaped(record.perspective)}”. You can still judge or skip it.")
 
 
 def _pause(desk: Desk) -> None:
@@ -297,26 +304,26 @@ def _pause(desk: Desk) -> None:
         st.session_state[_PAUSED] = desk.name
 
 
-def _go_on() -> None:
+def _resume() -> None:
     st.session_state.pop(_PAUSED, None)
 
 
-def _turn() -> None:
+def _toggle_guidelines() -> None:
     st.session_state[_HIDDEN] = not st.session_state.get(_HIDDEN, False)
 
 
-def _said(desk: Desk, pair: str, word: str, more: str = "") -> None:
+def _summarize(desk: Desk, pair: str, verdict: str, addition: str = "") -> None:
     record = desk.queue.record(pair)
-    what = record.question if desk.task == "prefer" else record.perspective
+    text = record.question if desk.task == "prefer" else record.perspective
     opinion = f"; {desk.opinion(record)}" if desk.opinion is not None else ""
-    _tell(desk, f"Before: “{escaped(what)}” — you: **{escaped(word)}**{opinion}.{more}")
+    _set_message(desk, f"Last pair: “{escaped(text)}” — you: **{escaped(verdict)}**{opinion}.{addition}")
 
 
-def _tell(desk: Desk, text: str) -> None:
+def _set_message(desk: Desk, text: str) -> None:
     st.session_state[_LAST] = (desk.name, text)
 
 
-def _last(desk: Desk) -> None:
+def _draw_message(desk: Desk) -> None:
     with st.container(height=LAST_HEIGHT, border=False):
         name, text = st.session_state.get(_LAST, ("", ""))
         if name == desk.name:

@@ -1,22 +1,25 @@
-"""How good the detector behind a label is, said wherever its labels stand."""
+"""One-line descriptions of a detector's quality, shown wherever its labels are."""
 
 from berdseye.app.components.plain_text import escaped
 from berdseye.detectors.protocol import Detector
 
 
 def detector_line(detector: Detector) -> str:
-    """Name, version, measured quality and threshold in one line of Markdown."""
+    """Return the detector's name, version, measured quality and threshold as one line of Markdown."""
     return (
         f"{escaped(detector.name)} ({escaped(detector.version)}), measured: {escaped(detector.measured or 'not yet')}. "
-        f"Its threshold {detector.threshold:.2f}: {escaped(detector.threshold_source)}."
+        f"Threshold {detector.threshold:.2f}: {escaped(detector.threshold_source)}."
     )
 
 
 def fallibility(agreed: int, compared: int) -> str:
-    """How far to trust the detector, in one sentence of Markdown, by its agreement with gold labels where there are any."""
+    """Return a caution about the detector as Markdown, with its agreement with the gold labels if there are any."""
     if not compared:
-        return ":orange[The detector makes mistakes, above all about which side a passage takes: read before you trust it.]"
+        return (
+            ":orange[The detector makes mistakes, above all about which side a passage takes. Read the passage before you trust "
+            "a label.]"
+        )
     return (
-        f":orange[The detector makes mistakes, above all about sides. On this page it agrees with {agreed} of "
-        f"{compared} gold labels ({agreed / compared:.0%}); gold labels, marked *gold*, count before it.]"
+        ":orange[The detector makes mistakes, above all about which side a passage takes. On this page it agrees with "
+        f"{agreed} of {compared} gold labels ({agreed / compared:.0%}); gold labels, marked *gold*, override it.]"
     )

@@ -1,4 +1,4 @@
-"""Buttons that take a file away: the one way in which pages offer files, and the files of a chart and its data."""
+"""Download buttons: the only way in which pages offer files, and the standard set of files of a chart and its data."""
 
 import threading
 from collections.abc import Callable
@@ -26,7 +26,8 @@ def download(
     icon: str = ":material/download:",
     kind: Literal["secondary", "tertiary"] = "secondary",
 ) -> None:
-    """A button for a file, which is made when the button is pressed; in team mode for that person alone."""
+    """Draw a download button. Berdseye writes the file when the button is pressed; in team mode only that person can
+    fetch it."""
     st.download_button(
         label,
         _for_this_person(make) if people().team else make,
@@ -39,27 +40,28 @@ def download(
 
 
 def downloads(name: str, frame: pd.DataFrame, chart: Chart | None = None) -> None:
-    """CSV of the data and, of a chart, SVG and PNG; each is made when it is asked for. `name` is that of the files."""
-    made: dict[str, Callable[[], bytes]] = {"csv": partial(to_csv, frame)}
+    """Draw buttons for the data as CSV and the chart as SVG and PNG. Each file is written on request; `name` is its stem."""
+    makers: dict[str, Callable[[], bytes]] = {"csv": partial(to_csv, frame)}
     if chart is not None:
-        made |= {"svg": partial(svg, chart), "png": partial(png, chart)}
+        makers |= {"svg": partial(svg, chart), "png": partial(png, chart)}
     with st.container(horizontal=True, gap="small"):
-        for ending, make in made.items():
+        for ending, make in makers.items():
             download(ending.upper(), make, f"{name}.{ending}", key=f"download-{name}-{ending}", kind="tertiary")
 
 
 def _for_this_person(make: Callable[[], bytes]) -> Callable[[], bytes]:
-    """`make`, run as whoever sees the button now and only while they may; its file is theirs.
+    """Wrap `make` so that it runs as the person who sees the button, only while they may see the page, and so that only they
+    can fetch the file.
 
-    Streamlit makes the file in a thread that knows no session, so that nobody would be signed in there.
+    Streamlit calls `make` in a thread without a session, in which nobody would be signed in.
     """
     drawn, email = get_script_run_ctx(), folded_email(started_by())
 
     def permitted() -> bytes:
-        workspace()  # asks whether this person still may see the page
+        workspace()  # raises an error if this person may no longer see the page
         return make()
 
-    def made() -> bytes:
+    def make_for_person() -> bytes:
         def be_in_session() -> None:
             add_script_run_ctx(threading.current_thread(), drawn)
 
@@ -68,4 +70,4 @@ def _for_this_person(make: Callable[[], bytes]) -> Callable[[], bytes]:
         MADE.note(email, content)
         return content
 
-    return made
+    return make_for_person

@@ -1,9 +1,5 @@
-"""Proposed edits with the buttons that decide them, and those that are decided with the one that takes it back.
-
-Perspectives and their edits as lines of Markdown, the texts as they were written.
-
-The form that proposes an edit of a question's perspectives.
-"""
+"""Edits of perspectives on pages: perspectives and edits as lines of Markdown, the form that proposes an edit, the open edits
+with the buttons that decide them, and the decided edits with the button that undoes the decision."""
 
 from collections.abc import Mapping, Sequence
 
@@ -39,30 +35,32 @@ VERBS = {
     "reword": "Reword",
     "drop": "Drop",
 }
-"""What the edits are called on the page."""
+"""The name of each action on the page."""
 
 
 def perspective_line(perspective: Perspective) -> str:
-    """A perspective with its stance."""
+    """Return Markdown of a perspective with its stance."""
     return f"{escaped(perspective.text)}{side_badge(perspective)}"
 
 
-def numbered_line(number: int, perspective: Perspective, told: Attention) -> str:
-    """A perspective as the list of a question shows it: number, stance, and what people have said of it."""
-    said = f"{told.judgments} judgment{'' if told.judgments == 1 else 's'}"
-    flags = f" :red-badge[{len(told.flags)} flag{'' if len(told.flags) == 1 else 's'}]" if told.flags else ""
-    return f"{perspective_mark(number - 1)} {perspective_line(perspective)} :gray[· {said}]{flags}"
+def numbered_line(number: int, perspective: Perspective, attention: Attention) -> str:
+    """Return Markdown of a perspective in a question's list: its number, text, stance, number of judgments and flags."""
+    judgments = f"{attention.judgments} judgment{'' if attention.judgments == 1 else 's'}"
+    flags = (
+        f" :red-badge[{len(attention.flags)} flag{'' if len(attention.flags) == 1 else 's'}]" if attention.flags else ""
+    )
+    return f"{perspective_mark(number - 1)} {perspective_line(perspective)} :gray[· {judgments}]{flags}"
 
 
 def change_lines(removed: Sequence[Perspective], added: Sequence[Perspective]) -> str:
-    """What gives way and what comes, a line each."""
+    """Return Markdown of the removed and the added perspectives, one per line."""
     lines = [f":red[:material/remove:] {perspective_line(p)}" for p in removed]
     lines += [f":green[:material/add:] {perspective_line(p)}" for p in added]
     return "\n\n".join(lines)
 
 
 def edit_lines(change: Change) -> str:
-    """The same of an edit."""
+    """Return Markdown of the perspectives that an edit removes and adds, one per line."""
     return change_lines(change.parts, change.becomes)
 
 
@@ -70,51 +68,51 @@ _ICONS = {"propose": "add", "split": "call_split", "merge": "call_merge", "rewor
 
 
 def edit_form(log: EditLog, question: Question, person: Annotator) -> None:
-    """Choose an edit, what it is of and what comes in its place, and send it."""
+    """Draw the form that proposes an edit: the action, the perspectives it replaces and the new ones."""
     action = _chosen_action()
     texts = [p.text for p in question.perspectives]
     number = st.session_state.get("proposals_sent", 0)  # a new form after each proposal
     with st.form(f"edit-{action}-{question.id}-{number}", enter_to_submit=action == "drop"):
         parts = _parts(action, texts, f"edit-parts-{action}-{question.id}-{number}")
-        words = ""
+        new_text = ""
         if action != "drop":
             with st.container(key="edit-words"):
-                words = st.text_area(
-                    "New perspectives, one a line" if action == "split" else "New perspective",
+                new_text = st.text_area(
+                    "New perspectives, one per line" if action == "split" else "New perspective",
                     key=f"edit-new-{action}-{question.id}-{number}",
                     height=100 if action == "split" else 80,
                     max_chars=LONGEST * 10,
-                    placeholder="Start a line with + for supporting, - for opposing, or = for neither",
-                    help="Without a sign it takes the stance of those whose place it takes, where they agree.",
+                    placeholder="Start a line with + (supporting), - (opposing) or = (neither)",
+                    help="Without a sign, a new perspective takes the stance of the perspectives it replaces, if they agree.",
                 )
         comment = st.text_input(
-            "Reason (kept with it)", key=f"edit-comment-{action}-{question.id}-{number}", max_chars=2000
+            "Reason (stored with the proposal)", key=f"edit-comment-{action}-{question.id}-{number}", max_chars=2000
         )
-        if st.form_submit_button("Send the proposal", type="primary", icon=":material/send:", shortcut=EDITS["send"]):
+        if st.form_submit_button("Send proposal", type="primary", icon=":material/send:", shortcut=EDITS["send"]):
             with errors_in_place():
                 chosen = chosen_parts(question.perspectives, parts)
-                typed = perspectives_of_lines(words or "", shared_stance(chosen))
+                typed = perspectives_of_lines(new_text or "", shared_stance(chosen))
                 change = Change.of(action, chosen, explained_as(chosen, typed))
                 edit = log.propose(person, question.id, change, comment=comment or "")
                 st.session_state["proposals_sent"] = number + 1
-                st.session_state["edit_told"] = f"Edit {edit.id} is proposed."
+                st.session_state["edit_told"] = f"Proposed edit {edit.id}."
                 st.rerun()
 
 
 def _chosen_action() -> Action:
-    """The kind of edit; a number key chooses it."""
-    held = st.session_state.get("edit_action") or st.query_params.get("edit")
-    action: Action = next((a for a in ACTIONS if a == held), "propose")
+    """Draw the choice of the action, which number keys also make, and return it."""
+    chosen = st.session_state.get("edit_action") or st.query_params.get("edit")
+    action: Action = next((a for a in ACTIONS if a == chosen), "propose")
     with st.container(horizontal=True):
-        for known in ACTIONS:
+        for each in ACTIONS:
             st.button(
-                VERBS[known],
-                key=f"edit-action-{known}",
-                icon=f":material/{_ICONS[known]}:",
-                type="primary" if known == action else "secondary",
-                shortcut=EDITS[known],
+                VERBS[each],
+                key=f"edit-action-{each}",
+                icon=f":material/{_ICONS[each]}:",
+                type="primary" if each == action else "secondary",
+                shortcut=EDITS[each],
                 on_click=_choose,
-                args=(known,),
+                args=(each,),
             )
     return action
 
@@ -130,9 +128,9 @@ def _parts(action: Action, texts: list[str], key: str) -> list[str]:
         case "propose":
             return []
         case "merge":
-            return st.multiselect("Perspectives that become one", texts, key=key, format_func=numbered.__getitem__)
-    one = st.selectbox("Perspective", texts, index=None, key=key, format_func=numbered.__getitem__)
-    return [] if one is None else [one]
+            return st.multiselect("Perspectives to merge", texts, key=key, format_func=numbered.__getitem__)
+    text = st.selectbox("Perspective", texts, index=None, key=key, format_func=numbered.__getitem__)
+    return [] if text is None else [text]
 
 
 _SHOWN = 20
@@ -153,13 +151,14 @@ def open_edits(
     own: bool,
     page: str,
 ) -> None:
-    """Edits that wait, the oldest first; keys decide the first. `decides`: this person may, and with `own` also of theirs.
+    """Draw the open edits, oldest first. Keys decide the first one.
 
-    `page` is what the page must still show when a button is pressed.
+    `beside` names the edits that conflict with each edit. With `decides` the person may decide edits, and with `own` also their
+    own. `page` identifies what the page must still show when a button is pressed.
     """
     waiting = [e for e in edits if e.status == "open"]
     if not waiting:
-        st.caption("Nothing waits for a decision. What people propose comes here.")
+        st.caption("No open proposals. Proposals appear here until someone decides them.")
     for place, edit in enumerate(waiting[:_SHOWN]):
         with st.container(border=True, key=f"edit-{edit.id}"):
             st.markdown(f"**Edit {edit.id}** · {VERBS[edit.change.action]} · {escaped(edit.by.name)}, {edit.at[:10]}")
@@ -167,19 +166,19 @@ def open_edits(
             if edit.comment:
                 st.markdown(f":material/comment: {escaped(edit.comment)}")
             if others := beside.get(edit.id):
-                named = ", ".join(map(str, others))
+                numbers = ", ".join(map(str, others))
                 st.warning(
-                    f"Cannot stand beside edit {named}: both touch the same perspective.", icon=":material/call_split:"
+                    f"Conflicts with edit {numbers}: both change the same perspective.", icon=":material/call_split:"
                 )
             _buttons(log, edit, person, decides=decides, own=own, keyed=place == 0, page=page)
     if len(waiting) > _SHOWN:
-        st.caption(f"{len(waiting) - _SHOWN} more wait.")
+        st.caption(f"{len(waiting) - _SHOWN} more open proposals.")
 
 
 def decided_edits(
     log: EditLog, edits: Sequence[Edit], unfit: Mapping[int, str], person: Annotator | None, *, decides: bool
 ) -> None:
-    """Edits that were decided, the newest first."""
+    """Draw the decided edits, newest first. `unfit` gives the reason why an edit no longer applies, by edit."""
     settled = [e for e in edits if e.status != "open"][::-1]
     if not settled:
         return
@@ -193,10 +192,10 @@ def decided_edits(
                 )
                 st.markdown(edit_lines(edit.change))
                 if edit.id in unfit:
-                    st.warning(escaped(f"It does not fit any more: {unfit[edit.id]}"), icon=":material/error:")
+                    st.warning(escaped(f"This edit no longer applies: {unfit[edit.id]}"), icon=":material/error:")
                 if person is not None and decides and edit.decision is not None:
                     st.button(
-                        "Take back",
+                        "Undo decision",
                         key=f"undo-edit-{edit.id}",
                         icon=":material/undo:",
                         on_click=_act,
@@ -218,7 +217,7 @@ def _buttons(
                 icon=":material/check:",
                 shortcut=EDITS["accept"] if keyed else None,
                 disabled=mine and not own,
-                help="Someone else accepts what you proposed." if mine and not own else None,
+                help="Another person must accept your proposal." if mine and not own else None,
                 on_click=_act_in_sight,
                 args=(page, log, "accept", person, edit.id),
             )
@@ -241,13 +240,13 @@ def _buttons(
 
 
 def _act_in_sight(page: str, log: EditLog, what: str, person: Annotator, edit: int) -> None:
-    """Act, unless a key has moved on to another question since the button was drawn."""
+    """Act, unless a key has moved to another question since the button was drawn."""
     if is_in_sight(page):
         _act(log, what, person, edit)
 
 
 def _act(log: EditLog, what: str, person: Annotator, edit: int) -> None:
-    """Decide or take back; what stands in the way is told when the page is drawn again."""
+    """Decide, undo or withdraw. An error is shown when the page is drawn again."""
     try:
         if what == "withdraw":
             done = log.undo(person, edit, of="proposal")

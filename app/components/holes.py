@@ -1,7 +1,5 @@
-"""The passages around a hole: what a run ranks for a question, what is said of one of its perspectives, and correcting it.
-
-The hole map on a page: what its colours say, the map, and what was clicked in it.
-"""
+"""The hole map with its legend and its clicked cell, and the passages around a hole: the top of a run's ranking for a question
+with the labels of one perspective, which a person can correct."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -33,29 +31,31 @@ from berdseye.retrieval.lexical.query_words import matched_spans
 
 
 def clickable_holes(
-    frame: pd.DataFrame, k: int, told: str
+    frame: pd.DataFrame, k: int, description: str
 ) -> tuple[alt.Chart | alt.LayerChart, Mapping[str, Any] | None]:
-    """Draw the map of first ranks; gives the chart and the clicked cell's row and place, if any. `told` is the map's name for
-    screen readers."""
-    said = "".join(f'<span><span style="color:{colour}">■</span> {text}</span>' for text, colour in legend(k))
+    """Draw the map of first ranks with its legend. Return the chart, and the row and place of the clicked cell or None.
+    `description` is for screen readers."""
+    legend_html = "".join(f'<span><span style="color:{colour}">■</span> {text}</span>' for text, colour in legend(k))
     st.html(
-        f'<div style="font-size:0.875rem; display:flex; flex-wrap:wrap; gap:0 1.25rem" aria-hidden="true">{said}</div>'
+        f'<div style="font-size:0.875rem; display:flex; flex-wrap:wrap; gap:0 1.25rem" aria-hidden="true">{legend_html}</div>'
     )
     chart = hole_chart(frame, k)
-    event = st.altair_chart(chart, on_select="rerun", selection_mode=PICKED, key="hole-map", width="content", alt=told)
+    event = st.altair_chart(
+        chart, on_select="rerun", selection_mode=PICKED, key="hole-map", width="content", alt=description
+    )
     picked = event.selection.get(PICKED, [])
     return chart, picked[0] if picked else None
 
 
 ANCHOR = "passages"
-"""Where the passages begin, in the address of the page."""
-_SAID = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
+"""The anchor of the passages in the page's address."""
+_LABEL_BADGES = {1.0: ":green-badge[supports]", 0.0: ":gray-badge[does not support]"}
 _MOST_IN_EXPLORE = 20
 
 
 def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
-    """Draw the top k of question `row` (in the data set), and the first passage below it that supports perspective `place`
-    (from 1), with buttons for a person's own word; all perspectives of the question stand above."""
+    """Draw the top k of question `row` (its place in the data set) and the first passage below it that supports perspective
+    `place` (from 1), with buttons for the person's own judgment."""
     question = load_dataset(workspace(), run.manifest.dataset)[row]
     opened = open_corpus(workspace(), run.manifest.corpus)
     ids = run.ids[row : row + 1]
@@ -70,41 +70,42 @@ def hole_reader(run: Run, row: int, place: int, source: str, k: int) -> None:
     first = int(labelled.first_ranks()[0, place - 1])
     shown = [*range(min(k, int((ids >= 0).sum()))), *([first - 1] if first > k else [])]
     if not shown:
-        st.info("Nothing was found for this question.")
+        st.info("The run retrieved no passage for this question.")
         return
     keys = [labelled.keys[0][rank, place - 1].decode() for rank in shown]
-    words, decided = _words(keys), adjudicated_labels(judgments(), keys)
+    by_pair, adjudicated = _judgments_of(keys), adjudicated_labels(judgments(), keys)
     _toolbar(f"{run.manifest.name} {question.id} {place}", source)
     passages = opened.passages(ids[0][shown].tolist())
     for rank, passage, key in zip(shown, passages, keys, strict=True):
         if rank >= k:
-            st.caption(f"… the first that supports it, at rank {rank + 1}:")
+            st.caption(f"… the first supporting passage, at rank {rank + 1}:")
         with st.container(border=True, key=f"{CARD}{rank}"):
-            said = _SAID.get(float(labels[rank]), ":orange-badge[nobody said]")
+            badge = _LABEL_BADGES.get(float(labels[rank]), ":orange-badge[no label]")
             title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(opened.name, passage.id)})"
-            st.markdown(f"**{rank + 1}. {title}** {said}")
+            st.markdown(f"**{rank + 1}. {title}** {badge}")
             st.markdown(highlighted(passage.text, matched_spans(passage.text, perspective.text)))
-            _word(question, place, opened.name, passage, key, words.get(key, ()), decided.get(key), rank)
+            _verdict(question, place, opened.name, passage, key, by_pair.get(key, ()), adjudicated.get(key), rank)
 
 
 def may_judge() -> bool:
-    """Whether whoever reads has a name, and a role that judges."""
+    """Whether the person has a name and a role that may judge."""
     return annotator() is not None and may(role(), "judge")
 
 
-def _word(
+def _verdict(
     question: Question,
     place: int,
     corpus: str,
     passage: Passage,
     key: str,
-    words: Sequence[Judgment],
+    present: Sequence[Judgment],
     decided: Verdict | None,
     rank: int,
 ) -> None:
-    """What people say of a passage, and the buttons for one's own word; a decision of an adjudicator is not up for it."""
+    """Draw people's judgments of the passage and the buttons for the person's own. An adjudicated verdict cannot be
+    changed here."""
     person = annotator()
-    own = next((word.verdict for word in words if person is not None and word.annotator.id == person.id), "")
+    own = next((each.verdict for each in present if person is not None and each.annotator.id == person.id), "")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if may_judge() and decided is None:
             verdict_buttons(
@@ -116,22 +117,22 @@ def _word(
                 given=own,
             )
         if decided is not None:
-            st.markdown(f":material/gavel: an adjudicator decided: **{decided}**")
-        elif others := [word.verdict for word in words if person is None or word.annotator.id != person.id]:
+            st.markdown(f":material/gavel: adjudicated: **{decided}**")
+        elif others := [each.verdict for each in present if person is None or each.annotator.id != person.id]:
             counts = (f"{others.count(verdict)} {verdict}" for verdict in dict.fromkeys(others))
             st.caption(f":material/group: {'others' if own else 'people'}: {', '.join(counts)}")
 
 
-def _words(keys: Sequence[str]) -> dict[str, list[Judgment]]:
-    """Everyone's present words on pairs."""
-    found: dict[str, list[Judgment]] = {}
-    for word in judgments().present(list(dict.fromkeys(keys))):
-        found.setdefault(word.pair, []).append(word)
-    return found
+def _judgments_of(keys: Sequence[str]) -> dict[str, list[Judgment]]:
+    """Return everyone's current judgments of the pairs, by pair."""
+    by_pair: dict[str, list[Judgment]] = {}
+    for judgment in judgments().present(list(dict.fromkeys(keys))):
+        by_pair.setdefault(judgment.pair, []).append(judgment)
+    return by_pair
 
 
 def _toolbar(hole: str, source: str) -> None:
-    """The keys of the passages: which of them has the focus, and taking a word back."""
+    """Draw the buttons that move the focus between the passages and undo a judgment."""
     if st.session_state.get("hole-read") != hole:
         st.session_state["hole-read"] = hole
         st.session_state.pop(LAST, None)
@@ -144,12 +145,14 @@ def _toolbar(hole: str, source: str) -> None:
             card_focus(hole, answers=GIVE)
         st.button("Undo", icon=":material/undo:", shortcut=UNDO, on_click=undo)
         key_list(FAILURES)
-        st.markdown(escaped(st.session_state.get(LAST, "")) or "Correct the passage in focus with **1**, **2**, **3**.")
+        st.markdown(escaped(st.session_state.get(LAST, "")) or "Judge the focused passage with **1**, **2**, **3**.")
     keyboard(FAILURES)
     if HUMAN not in parse_label_source(source).parts:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"The map shows labels from {escaped(source)} alone; your words change the reasons only.")
-            st.button("Count people's words first", type="tertiary", on_click=_people_first, args=(source,))
+            st.caption(
+                f"The map shows labels from {escaped(source)} only; your judgments change the reasons but not the map."
+            )
+            st.button("Prefer people's judgments", type="tertiary", on_click=_people_first, args=(source,))
 
 
 def _people_first(source: str) -> None:
@@ -157,7 +160,7 @@ def _people_first(source: str) -> None:
 
 
 def _address(run: Run, question: str, source: str, k: int) -> str:
-    """Of Explore: this question, corpus, pipeline, k and detector, and no others."""
+    """Return the query of Explore's address for this question, corpus, pipeline, k and detector."""
     query = {
         "set": run.manifest.dataset,
         "question": question,

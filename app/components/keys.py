@@ -1,7 +1,5 @@
-"""The keys of a page that are not a button's, and the list of all of them.
-
-Every key of every page, declared once. Buttons take theirs from here; `app/components/keyboard.js` presses the others.
-"""
+"""Every key of every page, declared once. Buttons take their keys from here, `app/components/keyboard.js` handles the others, and
+`key_list` shows a page's keys to the person."""
 
 from importlib.resources import files
 from typing import Literal, NamedTuple
@@ -14,8 +12,9 @@ By = Literal["button", "page", "focus", "passage", "cards"]
 class Binding(NamedTuple):
     """A key and what it does.
 
-    `by` says who listens: a Streamlit button; the page, which clicks what stands in the container named `target`; the page,
-    which puts the cursor there (`focus`); the passage, which takes evidence; the list of cards, one of which has the focus.
+    `by` names the listener: `button`, a Streamlit button; `page`, the page, which clicks the widget in the container `target`;
+    `focus`, the page, which puts the cursor there; `passage`, the passage with its evidence; `cards`, the list of cards, one of
+    which has the focus.
     """
 
     key: str
@@ -31,12 +30,12 @@ NEXT, PREVIOUS = "j", "k"
 LEAVE = "escape"
 TOUR_START, TOUR_NEXT, TOUR_BACK, TOUR_LEAVE = "t", "n", "b", "q"
 STREAMLIT_KEYS = frozenset({"c", "r"})
-"""Streamlit clears its cache with C and runs the page again with R, and gives neither away."""
+"""Keys that Streamlit reserves: C clears its cache, R runs the page again."""
 
 _COMMENT = Binding(COMMENT, "write a comment", "focus", "comment")
 _LEAVE = Binding(LEAVE, "leave the comment, the list of keys or the choice of evidence", "page")
 _KEYS = Binding(KEYS, "show these keys", "page", "keys")
-_UNDO = Binding(UNDO, "undo, any number of steps")
+_UNDO = Binding(UNDO, "undo (repeatable)")
 
 ANNOTATE = (
     Binding("1", "supports (Agree, First)"),
@@ -44,11 +43,11 @@ ANNOTATE = (
     Binding("3", "unsure (Neither)"),
     Binding(SKIP, "skip"),
     _UNDO,
-    Binding(FLAG, "flag the perspective: its text is no good"),
+    Binding(FLAG, "flag the perspective's text as unsuitable"),
     Binding(EVIDENCE, "choose sentences of the passage as evidence", "passage"),
     _COMMENT,
     Binding(GUIDELINES, "show or hide the guidelines"),
-    Binding(PAUSE, "pause, and go on"),
+    Binding(PAUSE, "pause or resume"),
     _KEYS,
     _LEAVE,
 )
@@ -58,14 +57,14 @@ ADJUDICATION = (
     Binding("3", "unsure (Neither)"),
     _UNDO,
     Binding(NEXT, "the next pair"),
-    Binding(PREVIOUS, "the pair before"),
+    Binding(PREVIOUS, "the previous pair"),
     Binding(NAMES, "hide or show names", "page", "hide-names"),
     _COMMENT,
     _KEYS,
     _LEAVE,
 )
 EXPLORE = (
-    *(Binding(str(n), f"say the opposite of perspective {n}'s label", "cards") for n in range(1, 10)),
+    *(Binding(str(n), f"flip the label of perspective {n}", "cards") for n in range(1, 10)),
     Binding(NEXT, "the next passage", "cards"),
     Binding(PREVIOUS, "the passage before", "cards"),
     _UNDO,
@@ -82,7 +81,7 @@ FAILURES = (
     _KEYS,
     _LEAVE,
 )
-"""Around the hole that is chosen."""
+"""Keys of the passages around the chosen hole."""
 EDITS = {
     "propose": "1",
     "split": "2",
@@ -102,31 +101,31 @@ PERSPECTIVES = (
     Binding("3", "merge several"),
     Binding("4", "reword one"),
     Binding("5", "drop one"),
-    Binding("w", "write the new perspective", "focus", "edit-words"),
+    Binding("w", "move the cursor to the new perspective", "focus", "edit-words"),
     Binding("s", "send the proposal"),
     Binding("a", "accept the first proposal"),
     Binding("x", "reject the first proposal"),
     Binding(NEXT, "the next question"),
-    Binding(PREVIOUS, "the question before"),
+    Binding(PREVIOUS, "the previous question"),
     _KEYS,
     _LEAVE,
 )
 EVIDENCE_KEYS = (
-    *(Binding(str(n), f"take sentence {n}, or leave it out again", "passage") for n in range(1, 10)),
+    *(Binding(str(n), f"select or deselect sentence {n}", "passage") for n in range(1, 10)),
     Binding("arrowdown", "the next sentence", "passage"),
-    Binding("arrowup", "the sentence before", "passage"),
-    Binding("space", "take the sentence that is underlined, or leave it out again", "passage"),
+    Binding("arrowup", "the previous sentence", "passage"),
+    Binding("space", "select or deselect the underlined sentence", "passage"),
     Binding(EVIDENCE, "done", "passage"),
     Binding(LEAVE, "done", "passage"),
 )
-"""While evidence is chosen, before the keys of the page."""
+"""Keys while evidence is chosen; they override the keys of the page."""
 TOUR = (
-    Binding(TOUR_START, "begin the tour"),
+    Binding(TOUR_START, "start the tour"),
     Binding(TOUR_NEXT, "the next step"),
-    Binding(TOUR_BACK, "the step before"),
+    Binding(TOUR_BACK, "the previous step"),
     Binding(TOUR_LEAVE, "leave the tour"),
 )
-"""Keys of the tour, which stands beside every page."""
+"""Keys of the tour, which is available on every page."""
 PAGES: dict[str, tuple[Binding, ...]] = {
     "Annotate": ANNOTATE,
     "While choosing evidence": EVIDENCE_KEYS,
@@ -140,7 +139,7 @@ _SHOWN = {"escape": "Esc", "arrowdown": "↓", "arrowup": "↑", "space": "Space
 
 
 def key_table(bindings: tuple[Binding, ...]) -> str:
-    """The keys as a table of Markdown; nine in a row that do the same are one line."""
+    """Return the keys as a Markdown table. Nine number keys with one meaning share a row."""
     rows = [(_SHOWN.get(b.key, b.key.upper()), b.does) for b in bindings]
     digits = [row for row in rows if row[0].isdigit()]
     if len(digits) == 9:
@@ -154,7 +153,7 @@ _MOUNT = st.components.v2.component(
 
 
 def key_list(bindings: tuple[Binding, ...]) -> None:
-    """A button, which `?` presses, that shows all keys."""
+    """Draw the button, also pressed by `?`, that shows all keys."""
     with st.container(key="keys", width="content"), st.popover("Keys", icon=":material/keyboard:", type="tertiary"):
         if bindings is ANNOTATE:
             page, evidence = st.container(width=860).columns([4, 5])
@@ -166,7 +165,7 @@ def key_list(bindings: tuple[Binding, ...]) -> None:
 
 
 def keyboard(bindings: tuple[Binding, ...]) -> None:
-    """Listen to those keys that no button listens to."""
+    """Listen to the keys that no button handles."""
     listened = {
         b.key: {"target": b.target, "focus": b.by == "focus"}
         for b in bindings

@@ -1,7 +1,5 @@
-"""What differs between the judgments here and Label Studio, on request: the look reads every task there.
-
-How the person who looks at the page signs in to Label Studio as themselves, and what the admin's account is for.
-"""
+"""Parts of the Label Studio page: how the person signs in to Label Studio with their own account, the admin's account, and the
+comparison of the judgments in Berdseye with those in Label Studio, which reads every task there."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,75 +20,76 @@ _SHOWN = "label_studio_account"
 
 
 def own_account() -> None:
-    """The account of the person in the sidebar (or, in a team, of who is signed in), and their projects; nobody else's."""
+    """Draw the account and the projects of the person in the sidebar (in team mode, of the signed-in person), and no one
+    else's."""
     st.subheader("Your account in Label Studio")
     person, url = annotator(), server_url(workspace())
     if person is None:
-        st.info("Enter your name in the sidebar to see how you sign in to Label Studio.")
+        st.info("Enter your name in the sidebar to see how to sign in to Label Studio.")
         return
     if not url:
-        st.caption("Label Studio does not run. Your account is shown here when it does.")
+        st.caption("Label Studio is not running. Your account appears here once it runs.")
         return
     server = running(workspace().label_studio_folder)
     with errors_in_place():
         if server is not None and server.url == url:
-            _of_our_server(person, url)
+            _own_server(person, url)
         else:
-            _of_another_server(person)
+            _other_server(person)
     _projects(person, url)
 
 
 def admin_account() -> None:
-    """The admin's e-mail and password, for admins alone."""
+    """Draw the e-mail address and password of Label Studio's admin. Only admins see them."""
     server = running(workspace().label_studio_folder)
     if role() != "admin" or server is None or server.url != server_url(workspace()):
         return
-    with st.expander("The admin of Label Studio", icon=":material/shield_person:"), errors_in_place():
-        held = read_credentials(server.folder)
-        st.warning(escaped(AS_ADMIN.format(email=held.email)), icon=":material/warning:")
-        _sign_in_with(held.email, held.password)
+    with st.expander("Admin account of Label Studio", icon=":material/shield_person:"), errors_in_place():
+        credentials = read_credentials(server.folder)
+        st.warning(escaped(AS_ADMIN.format(email=credentials.email)), icon=":material/warning:")
+        _sign_in_with(credentials.email, credentials.password)
 
 
-def _of_our_server(person: Annotator, url: str) -> None:
-    known = known_account(judgments(), workspace().label_studio_folder, url, person)
-    if known is None:
+def _own_server(person: Annotator, url: str) -> None:
+    account = known_account(judgments(), workspace().label_studio_folder, url, person)
+    if account is None:
         st.caption(
-            "You have no password for Label Studio yet. Berdseye makes you an account where you have none, and sets a "
+            "You have no password for Label Studio yet. Berdseye creates an account for you if you have none, and sets a "
             "password that only this page shows."
         )
         if st.button("Set my password", icon=":material/key:", key="account-make"):
-            # An account under a person's own address keeps its password unless they ask for a new one: they just did.
+            # An account under the person's own address keeps its password unless they ask for a new one, as they just did.
             give_account(judgments(), connect(workspace()), person, reset=True)
             st.rerun()
         return
-    st.caption(f"Sign in at {url} with these. What you judge there comes back under your name, {escaped(person.name)}.")
-    _sign_in_with(known.email, known.password)
+    st.caption(f"Sign in at {url} with these. Your judgments there are stored under your name, {escaped(person.name)}.")
+    _sign_in_with(account.email, account.password)
     if role() == "admin" and st.button("Set a new password", type="tertiary", key="account-reset"):
         give_account(judgments(), connect(workspace()), person, reset=True)
         st.rerun()
 
 
-def _of_another_server(person: Annotator) -> None:
-    st.caption("Berdseye did not start this Label Studio server, and cannot set passwords there.")
+def _other_server(person: Annotator) -> None:
+    st.caption("Berdseye did not start this Label Studio server and cannot set passwords there.")
     if st.button("How do I sign in?", icon=":material/key:", key="account-elsewhere"):
         st.session_state[_SHOWN] = give_account(judgments(), connect(workspace()), person)
-    found: Account | None = st.session_state.get(_SHOWN)
-    if found is None or found.person != person.name:
+    account: Account | None = st.session_state.get(_SHOWN)
+    if account is None or account.person != person.name:
         return
-    if found.password_form:
+    if account.password_form:
         st.markdown(
-            f"Your account there is {escaped(found.email)}. If you do not know its password, an admin of that server sets "
-            f"one on [its page for passwords]({found.password_form})."
+            f"Your account there is {escaped(account.email)}. If you do not know its password, an admin of that server can set "
+            f"one on [its password page]({account.password_form})."
         )
-    elif found.invitation:
-        address = f" with the address {escaped(found.email)}" if found.email else ""
+    elif account.invitation:
+        address = f" with the address {escaped(account.email)}" if account.email else ""
         st.markdown(
-            f"You have no account there. Sign up{address} by the [invitation of the organization]({found.invitation})."
+            f"You have no account there. Sign up{address} by the [invitation of the organization]({account.invitation})."
         )
-        if not found.email:
+        if not account.email:
             st.caption(
-                "Then an admin of Berdseye links that address to you (`berdseye people link`), so that your judgments come back "
-                "under your name."
+                "Then an admin of Berdseye links that address to you (`berdseye people link`), so that your judgments are "
+                "stored under your name."
             )
     else:
         st.markdown("You have no account there. Ask an admin of that server for an invitation.")
@@ -109,23 +108,27 @@ def _sign_in_with(email: str, password: str) -> None:
 def _projects(person: Annotator, url: str) -> None:
     own = [row for row in sent_projects(judgments()) if row.person == person.name]
     shared = [row for row in sent_projects(judgments()) if not row.person]
-    for row, whose in [*((row, "your project") for row in own), *((row, "for anyone") for row in shared)]:
-        # "Label All Tasks" begins there, and gives the next task that this person has not judged.
-        st.markdown(f"{escaped(row.batch)} ({whose}, {row.tasks} tasks): <{url}/projects/{row.number}/data>")
+    for row, owner in [*((row, "your project") for row in own), *((row, "for anyone") for row in shared)]:
+        # "Label All Tasks" on that page opens the next task that this person has not judged.
+        st.markdown(f"{escaped(row.batch)} ({owner}, {row.tasks} tasks): <{url}/projects/{row.number}/data>")
 
 
 _ROWS = 500
 
 
 def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
-    """A button, and below it what was found: the counts of each project, and the words word by word."""
-    st.subheader("Do both sides agree?")
-    if not st.button("Compare", icon=":material/compare_arrows:", help="Reads both sides, and changes neither."):
+    """Draw a button that compares both sides, and below it the counts of each project and every judgment that differs."""
+    st.subheader("Comparison of both sides")
+    if not st.button(
+        "Compare",
+        icon=":material/compare_arrows:",
+        help="Reads the judgments in Berdseye and in Label Studio and changes neither.",
+    ):
         return
-    found = look()
-    if not found:
+    drifts = look()
+    if not drifts:
         st.info("No project of Label Studio holds judgments of this workspace yet.")
-    for drift in found:
+    for drift in drifts:
         (st.warning if drift else st.success)(escaped(str(drift)))
         if drift.words:
             rows = [
@@ -134,7 +137,7 @@ def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
             ]
             st.dataframe(pd.DataFrame(rows), hide_index=True)
         if drift.contested:
-            st.caption("Judged differently in both places: both words are kept, and the later one stands.")
+            st.caption("Judged differently in both places. Both judgments are stored, and the later one counts.")
             settled = [
                 {"pair": c.pair, "person": c.person, **_columns(c.here, c.there), "stands": c.stands}
                 for c in drift.contested[:_ROWS]
@@ -142,8 +145,8 @@ def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
             st.dataframe(pd.DataFrame(settled), hide_index=True)
         for problem in drift.unreadable[:_ROWS]:
             st.caption(escaped(problem))
-    if any(found):
-        st.caption("`berdseye judgments doctor --mend` brings both sides into agreement, and loses no word.")
+    if any(drifts):
+        st.caption("`berdseye judgments doctor --fix` brings both sides into agreement and loses no judgment.")
 
 
 def _columns(here: Held, there: Held) -> dict[str, str]:

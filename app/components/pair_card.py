@@ -1,9 +1,5 @@
-"""A pair for a person to judge: question, perspective and passage, as untrusted text, at a fixed height.
-
-The buttons that give a word, with their keys.
-
-What people said of a disputed pair, under their names or under letters, and all that was ever done about it.
-"""
+"""The card of a pair to judge (question, perspective and passage as untrusted text, at a fixed height), the verdict buttons with
+their keys, and the votes and the history of a disputed pair, under names or under letters."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -25,7 +21,7 @@ CARD_HEIGHT = 430
 
 
 def pair_card(record: PairRecord) -> None:
-    """Draw a pair, of whose passage evidence may be taken."""
+    """Draw a pair whose passage lets the person select evidence."""
     with st.container(border=True, height=CARD_HEIGHT, key="pair-card", gap="xsmall"):
         _above(record)
         passage_text(record.key, record.passage)
@@ -33,7 +29,7 @@ def pair_card(record: PairRecord) -> None:
 
 
 def judged_card(record: PairRecord, evidence: Sequence[Span]) -> None:
-    """Draw a pair that was judged, with what people pointed at."""
+    """Draw a judged pair with the evidence that people selected."""
     with st.container(border=True, height=CARD_HEIGHT, key="dispute-card", gap="xsmall"):
         _above(record)
         st.markdown(highlighted(record.passage, merged(evidence)))
@@ -64,7 +60,7 @@ def _below(record: PairRecord) -> None:
 
 
 class Choice(NamedTuple):
-    """What is said, what the button says, its icon."""
+    """A button for a verdict: the verdict, the button's text and its icon."""
 
     verdict: str
     label: str
@@ -83,12 +79,12 @@ _PREFER = (
     Choice("neither", "Neither", ":material/balance:"),
 )
 GIVE = "give-"
-"""What the keys of the buttons begin with."""
+"""The prefix of the buttons' widget keys."""
 ICONS = {choice.verdict: choice.icon for choice in (*_JUDGE, *_PREFER)}
 
 
 def choices_of(task: Task, *, decision: bool = False) -> tuple[Choice, ...]:
-    """What may be said in a task; of verifying they agree or disagree with the decision that is shown."""
+    """Return the verdicts of a task. When verifying, they agree or disagree with the `decision` on screen."""
     if task == "prefer":
         return _PREFER
     if task == "judge":
@@ -110,10 +106,10 @@ def verdict_buttons(
     keys: bool = True,
     given: str = "",
 ) -> None:
-    """A button for each choice, the one that was `given` marked; `give` is called with the pair and the verdict.
+    """Draw a button for each choice, with the choice `given` before marked. `give` is called with the pair and the verdict.
 
-    They are this pair's own: a key that was pressed before the next pair was seen says nothing about that one. Where a pair is
-    there twice, `at` tells its buttons apart. Without `keys` they are pressed by `berdseye.app.components.card_focus`.
+    The buttons belong to this pair, so that a key pressed before the next pair is on screen does not judge that one. If a pair
+    is on the page twice, `at` distinguishes its buttons. Without `keys`, `berdseye.app.components.card_focus` presses them.
     """
     for key, choice in zip(VERDICTS, choices, strict=True):
         st.button(
@@ -128,8 +124,8 @@ def verdict_buttons(
 
 
 def names_of(dispute: Dispute, *, hidden: bool) -> dict[int, str]:
-    """How each voter is called, by id. Hidden names are letters, shuffled for each pair, so that nobody is known by their
-    place."""
+    """Return the name to show for each voter, by id. Hidden names are letters, shuffled for each pair, so that the position
+    reveals nobody."""
     if not hidden:
         return {vote.annotator.id: vote.annotator.name for vote in dispute.votes}
     people = [vote.annotator.id for vote in dispute.votes]
@@ -138,7 +134,7 @@ def names_of(dispute: Dispute, *, hidden: bool) -> dict[int, str]:
 
 
 def votes(dispute: Dispute, *, hidden: bool) -> None:
-    """Everyone's word, comment and evidence, and the decision where there is one."""
+    """Draw every vote with its comment and evidence, and the adjudicated verdict if there is one."""
     names = names_of(dispute, hidden=hidden)
     for vote in sorted(dispute.votes, key=lambda vote: names[vote.annotator.id]) if hidden else dispute.votes:
         with st.container(border=True, gap="xsmall"):
@@ -149,23 +145,23 @@ def votes(dispute: Dispute, *, hidden: bool) -> None:
                 st.caption(f"“{escaped(dispute.record.passage[start:end])}”")
     if dispute.decision is not None:
         by = "" if hidden else f" by {escaped(dispute.decision.by)}"
-        st.success(f"Decided{by}: **{dispute.decision.verdict}**. {escaped(dispute.decision.comment)}")
+        st.success(f"Adjudicated{by}: **{dispute.decision.verdict}**. {escaped(dispute.decision.comment)}")
 
 
 def trail_table(dispute: Dispute, *, hidden: bool) -> None:
-    """What was done about the pair, step by step; what was taken back is marked."""
+    """Draw the history of the pair step by step, with undone steps marked."""
     names = names_of(dispute, hidden=hidden)
     rows = [
         {
             "When": step.at[:16].replace("T", " "),
             "Who": names.get(step.annotator.id, "someone else" if hidden else step.annotator.name),
-            "What": step.kind + (" (taken back)" if step.undone else ""),
-            "Word": step.verdict,
+            "What": step.kind + (" (undone)" if step.undone else ""),
+            "Verdict": step.verdict,
             "Comment": step.comment,
         }
         for step in trail(judgments(), dispute.key)
     ]
-    with st.expander(f"The trail: {len(rows)} steps", icon=":material/history:"):
+    with st.expander(f"History: {len(rows)} steps", icon=":material/history:"):
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="trail")
 
 

@@ -1,4 +1,4 @@
-"""A passage with its chips: title, source, highlighted text, and a button for each perspective."""
+"""The card of a passage: title, source, highlighted text, and a chip (a button with the label) for each perspective."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from berdseye.evaluation.exploration.inspection import Chip, Hit
 from berdseye.retrieval.lexical.query_words import matched_spans
 
 WHOSE = {
-    "adjudicator": "an adjudicator's verdict",
+    "adjudicator": "adjudicated label",
     "you": "your judgment",
     "people": "people's judgments",
     "gold": "gold label of the data set's authors",
@@ -20,13 +20,13 @@ WHOSE = {
 }
 _ICONS = {"detector": ":material/smart_toy:", "gold": ":material/verified:"}
 CHIPS_OF_A_CARD = CHIP
-"""What the keys of a card's chips begin with: `berdseye.app.components.card_focus` presses them by their place."""
+"""The prefix of the keys of a card's chips, which `berdseye.app.components.card_focus` presses by their place."""
 
 
 def passage_card(
     hit: Hit, corpus: str, query: str, number: int, *, can_judge: bool, flip: Callable[[Chip, Hit], None]
 ) -> None:
-    """Draw one hit of a corpus, card `number` (from 0) of its page; its title leads to the passage's page."""
+    """Draw one hit of a corpus as card `number` (from 0) of the page. Its title links to the Passage page."""
     with st.container(border=True, key=f"{CARD}{number}"):
         address = web_address(hit.passage.url)
         source = f" · [{escaped(address.split('/')[2])}]({address})" if address else ""
@@ -51,7 +51,7 @@ def _chip_button(
     says = "supports" if chip.supports else "does not support"
     st.button(
         f"P{place + 1} {'yes' if chip.supports else 'no'} · {_shown_source(chip)}",
-        # The pair and what the chip says of it: a press that was meant for what stood there before finds no button.
+        # The key contains the pair and its label, so that a press meant for the previous label finds no button.
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
         icon=_ICONS.get(chip.by, ":material/person:"),
         type="primary" if chip.supports else "secondary",
@@ -64,11 +64,11 @@ def _chip_button(
 
 
 def _shown_source(chip: Chip) -> str:
-    """Behind the side that a chip says: `gold`, `you`, `people`, or the detector's probability."""
+    """Return the source shown on a chip: `gold`, `you`, `people`, or the detector's probability."""
     return f"{chip.detected.probability:.2f}" if chip.by == "detector" else chip.by
 
 
 def _next_step(chip: Chip, *, can_judge: bool) -> str:
     if chip.by == "adjudicator":
-        return "It was decided on the Adjudication page."
-    return "Click to say the opposite." if can_judge else "Enter your name first."
+        return "Adjudicated: change it on the Adjudication page."
+    return "Click to flip the label." if can_judge else "Enter your name first."

@@ -1,4 +1,4 @@
-"""A passage of which a person may take spans as evidence; the passage is text, never HTML."""
+"""A passage in which a person can select spans as evidence. It is shown as text, never as HTML."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -11,7 +11,7 @@ from berdseye.data.texts.chunkers import sentence_spans
 _HTML = """<div class="berdseye-passage"></div>
 <div class="berdseye-evidence-line"><button type="button"></button><span></span></div>"""
 _HERE = files("app.components")
-# In the page's own tree, not in a shadow of it: a selection there can be read in every browser.
+# Mounted in the page's own tree, not in a shadow tree: every browser can read a selection there.
 _MOUNT = st.components.v2.component(
     "berdseye_passage",
     html=_HTML,
@@ -23,7 +23,7 @@ _KEY, _RESTORED = "passage-text", "restored_evidence"
 
 
 def passage_text(pair: str, text: str) -> None:
-    """Draw the passage of a pair; what is taken of it is asked for with `taken_evidence`."""
+    """Draw the passage of a pair. `taken_evidence` returns the evidence selected in it."""
     _MOUNT(
         key=_KEY,
         data={
@@ -37,7 +37,7 @@ def passage_text(pair: str, text: str) -> None:
 
 
 def taken_evidence(pair: str) -> tuple[Span, ...]:
-    """The spans taken of this pair's passage, in order and apart."""
+    """Return the spans selected in this pair's passage, sorted and without overlap."""
     chosen = (st.session_state.get(_KEY) or {}).get("evidence") or {}
     if chosen.get("pair") == pair:
         return merged(chosen["spans"])
@@ -46,5 +46,5 @@ def taken_evidence(pair: str) -> tuple[Span, ...]:
 
 
 def restore_evidence(pair: str, spans: Sequence[Span]) -> None:
-    """Show these spans as chosen when the passage of the pair is drawn next."""
+    """Show these spans as selected when the passage of the pair is next drawn."""
     st.session_state[_RESTORED] = (pair, tuple(spans))

@@ -1,30 +1,30 @@
-"""How a perspective is told from others wherever it stands: a dot of its colour, its number, and the side it takes."""
+"""The mark of a perspective on every page: a dot in its colour, its number, and the side it takes."""
 
 from berdseye.data.records import Perspective
 from berdseye.evaluation.charts import CATEGORIES, perspective_colour
 
-# As the charts colour sides: berdseye.evaluation.charts.STANCE_COLOURS.
+# The colours of the sides are those of the charts: berdseye.evaluation.charts.STANCE_COLOURS.
 _SIDES = {"supporting": ":blue-badge[supporting]", "opposing": ":orange-badge[opposing]"}
 _READ_ON = 80
-"""White is read on this share of the colour, in percent, the rest black (4.5 and more)."""
+"""The share of the colour in percent, mixed with black, that gives white text a contrast of at least 4.5."""
 
 
 def perspective_mark(place: int) -> str:
-    """Markdown of a question's perspective (0 the first): its dot and number."""
+    """Return Markdown of the perspective at `place` (from 0) of a question: its dot and number."""
     return f':color[●]{{foreground="{perspective_colour(place)}"}} **P{place + 1}**'
 
 
 def side_badge(perspective: Perspective) -> str:
-    """Markdown of the side it takes, with a space before it; empty where it takes none."""
+    """Return Markdown of the side that the perspective takes, with a leading space, or an empty text if it takes none."""
     return f" {_SIDES[perspective.stance]}" if perspective.stance in _SIDES else ""
 
 
 CHIP = "chip-"
-"""What the key of every chip begins with."""
+"""The prefix of every chip's widget key."""
 
 
 def chip_key(place: int, rest: str) -> str:
-    """The key of a button that says whether a passage supports the perspective, by which `CHIPS` colour it."""
+    """Return the widget key of the chip of the perspective at `place`. The style `CHIPS` colours the chip by this key."""
     return f"{CHIP}{place + 1}-of{place % len(CATEGORIES)}-{rest}"
 
 
@@ -40,4 +40,5 @@ def _chip_style(place: int) -> str:
 
 
 CHIPS = "".join(_chip_style(place) for place in range(len(CATEGORIES)))
-"""Style of the buttons: filled with the perspective's colour where they say yes, else with an edge of it."""
+"""The style of the chips: filled with the perspective's colour if the label is yes, otherwise with an edge in that
+colour."""

@@ -1,7 +1,4 @@
-"""A passage that a search found: where it is from, what is said of it, its text, and the way on from it.
-
-Facets above a list: a box to tick for each value, with how many items it would leave.
-"""
+"""The facets above a list of search results, with a checkbox and a count for each value, and the card of a search result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -20,16 +17,16 @@ _BETWEEN = "|"
 
 
 def chosen_facets(values: Values) -> dict[str, list[str]]:
-    """What is ticked, or at the first drawing what the address says; the address is kept up to date."""
+    """Return the ticked values of each facet. When first drawn they come from the address, which is then kept up to date."""
     chosen: dict[str, list[str]] = {}
     for facet, of in values.items():
-        known = dict.fromkeys(value for item in of for value in item)
+        existing = dict.fromkeys(value for item in of for value in item)
         if f"facet-{facet}" not in st.session_state:
             st.session_state[f"facet-{facet}"] = True
             for value in st.query_params.get(facet, "").split(_BETWEEN):
-                if value in known:
+                if value in existing:
                     st.session_state[_key(facet, value)] = True
-        chosen[facet] = [value for value in known if st.session_state.get(_key(facet, value))]
+        chosen[facet] = [value for value in existing if st.session_state.get(_key(facet, value))]
         if chosen[facet]:
             st.query_params[facet] = _BETWEEN.join(chosen[facet])
         elif facet in st.query_params:
@@ -37,8 +34,9 @@ def chosen_facets(values: Values) -> dict[str, list[str]]:
     return chosen
 
 
-def facet_boxes(values: Values, chosen: Mapping[str, list[str]], said: Mapping[str, str]) -> None:
-    """Draw them; `said` has longer names for values. Of many values the commonest and the ticked ones are shown."""
+def facet_boxes(values: Values, chosen: Mapping[str, list[str]], long_names: Mapping[str, str]) -> None:
+    """Draw the checkboxes of the facets. `long_names` has longer names for some values. Of many values, the most frequent and
+    the ticked ones are shown."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for facet, counts in facet_counts(values, chosen).items():
             if not counts:
@@ -46,7 +44,7 @@ def facet_boxes(values: Values, chosen: Mapping[str, list[str]], said: Mapping[s
             with st.popover(facet.capitalize(), icon=":material/filter_alt:"):
                 shown = dict.fromkeys([*islice(counts, _SHOWN), *chosen[facet]])
                 for value in shown:
-                    name = f"{value} · {said[value]}" if value in said else value
+                    name = f"{value} · {long_names[value]}" if value in long_names else value
                     st.checkbox(f"{escaped(name)} ({counts[value]})", key=_key(facet, value))
                 if len(counts) > len(shown):
                     st.caption(f"and {len(counts) - len(shown)} more")
@@ -62,7 +60,7 @@ def _key(facet: str, value: str) -> str:
 _COLOURS = {"supports": "green", "does not support": "gray", "disputed": "orange", "unsure": "gray"}
 
 
-def found_card(
+def result_card(
     item: Item,
     number: int,
     query: str,
@@ -71,8 +69,8 @@ def found_card(
     key: str,
     more: Callable[[Item], None],
 ) -> None:
-    """Draw one; `facets` are its values of each facet, `supported` the perspectives (from 0) that it supports, `more` is called
-    for more like it."""
+    """Draw the card of a search result. `facets` are its values of each facet, `supported` the perspectives (from 0) that it
+    supports; `more` is called to search for similar passages."""
     with st.container(border=True):
         title = escaped(item.passage.title) or "untitled"
         badges = [f":{_COLOURS.get(word, 'gray')}-badge[people: {word}]" for word in facets.get("verdict", ())]
@@ -85,7 +83,7 @@ def found_card(
         st.caption(f"{escaped(item.corpus)} · {how}{source}")
         st.markdown(highlighted(item.passage.text, matched_spans(item.passage.text, query)))
         st.button(
-            "More like this",
+            "Similar passages",
             key=f"like-{key}",
             icon=":material/hub:",
             type="tertiary",

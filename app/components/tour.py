@@ -1,7 +1,5 @@
-"""The first-run tour: its steps in their order, and which of them someone is at. Two minutes, on the real pages.
-
-The first-run tour on a page: the way in, in the sidebar, and its card below everything else, beside nothing it could cover.
-"""
+"""The first-run tour: two minutes on the real pages. It holds the steps in their order, the step that a person is at, the button
+in the sidebar that starts the tour, and the card below the page, where it covers nothing."""
 
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -22,13 +20,14 @@ from berdseye.data.workspace import Workspace
 
 Need = Literal["corpus", "data set", "pairs", "word", "run"]
 PARAMETER = "tour"
-"""What the address of a page keeps the step in, by its name, which stays what it is when steps are added."""
+"""The query parameter that keeps the step by its name, which stays valid when steps are added."""
 
 
 class Step(NamedTuple):
-    """A step: its name in the address, the page it leads to (a file of app/views), what to do there and why, in Markdown; what
-    there must be to show it, whether it takes a name, the page's choices that have something to show on the demo, and the right
-    it is about where that is not the page's own."""
+    """A step of the tour: its name in the address, its page (a file in app/views), its title, and what to do there and why, in
+    Markdown. `needs` is what the workspace must contain to show the step; `named` says whether the person needs a name;
+    `on_demo` holds the choices on the page that have something to show in the demo; `right` is the right that the step is
+    about, if it is not the page's own."""
 
     name: str
     page: str
@@ -45,18 +44,18 @@ STEPS = (
         "ask",
         "explore",
         "Ask a contentious question",
-        "Choose a question, or *your own question* as the **Data set**, and type one. Every corpus answers in a column of its "
-        "own; the table says at which rank each perspective first comes, and where it is **missing**. What is missing, a reader "
-        "of these passages never learns.",
+        "Choose a question, or choose *your own question* as the **Data set** and type one. Every corpus has its own column. The "
+        "table shows the rank at which each perspective first appears, and where it is **missing**. A reader of these passages "
+        "never learns of a missing perspective.",
         "corpus",
     ),
     Step(
         "correct",
         "explore",
         "Correct a label with one key",
-        "The buttons below a passage say which perspectives it supports; the detector behind some of them is often wrong. Where "
-        "**P1** is wrong, press `1`; `J` and `K` go to other passages, `U` takes it back. Your judgment counts before any other "
-        "label at once, and moves the measures above.",
+        "The buttons below a passage show which perspectives it supports, often by the label of a detector, which makes "
+        "mistakes. If **P1** is wrong, press `1`. `J` and `K` move between passages; `U` undoes. Your judgment overrides every "
+        "other label at once and updates the measures above.",
         "corpus",
         named=True,
     ),
@@ -64,18 +63,18 @@ STEPS = (
         "judge",
         "annotate",
         "Judge pairs, one at a time",
-        "Does the passage support the perspective? `1` yes, `2` no, `3` unsure; `U` takes back, `?` shows all keys. The "
-        "detector's opinion comes after yours, so it cannot sway you: agreement, training and honest measures rest on these "
-        "words.",
+        "Does the passage support the perspective? Press `1` for yes, `2` for no, `3` for unsure; `U` undoes, `?` shows all "
+        "keys. You see the detector's label only after you judge, so that it cannot sway you. Agreement, training and reliable "
+        "measures depend on these judgments.",
         "pairs",
         named=True,
     ),
     Step(
         "propose",
         "perspectives",
-        "Add a view that nobody wrote down",
-        "Is a perspective missing, unclear, or two in one? `1` proposes another and `4` rewords one; what is accepted becomes a "
-        "new version of the data set. Retrieval can only be measured against views that somebody wrote down.",
+        "Add a missing perspective",
+        "Is a perspective missing, unclear, or two in one? `1` proposes another and `4` rewords one. Accepted proposals become a "
+        "new version of the data set. Retrieval can only be measured against perspectives that the data set contains.",
         "data set",
         named=True,
     ),
@@ -83,17 +82,17 @@ STEPS = (
         "agree",
         "agreement",
         "See how far people agree",
-        "Statistics with their intervals, then detectors against people, then the pairs that **Two annotators** judge "
-        "differently. Read some: either the guidelines are unclear there, or the perspective is. **Exports** has judgments, "
-        "statistics and training data as files.",
+        "The page shows the statistics with their intervals, then detectors against people, then the pairs that **Two raters** "
+        "judge differently. Read some of these: either the guidelines or the perspective may be unclear. **Exports** offers "
+        "judgments, statistics and training data as files.",
         "word",
     ),
     Step(
         "compare",
         "runs",
-        "Compare systems on one board",
-        "A row is a pipeline over a corpus, with its interval. **Labels from** changes whose word counts: the detector's, "
-        "people's or the authors'. Systems that share one of the **Letters** were not found to differ: look there before you "
+        "Compare systems on one leaderboard",
+        "A row is a pipeline over a corpus, with its interval. **Labels from** sets the label source: the detector, people or "
+        "the data set's authors. Systems that share one of the **Letters** do not differ significantly: check this before you "
         "call one better. **Run a pipeline** adds a row.",
         "run",
     ),
@@ -101,8 +100,9 @@ STEPS = (
         "holes",
         "failures",
         "Find out why it failed",
-        "A hole on the map is a perspective that no passage of the **Run**'s top k supports. **Why** counts the reasons: too far "
-        "down, found by another pipeline alone, by none, or the detector and people differ. Choose a hole to read around it.",
+        "A hole on the map is a perspective that no passage of the **Run**'s top k supports. **Reasons** counts why: ranked too "
+        "low, found only by another pipeline, found by none, or the detector and people disagree. Choose a hole to read the "
+        "passages around it.",
         "run",
         on_demo={"run": "debate--pages--bm25"},
     ),
@@ -110,49 +110,52 @@ STEPS = (
         "exchange",
         "label_studio",
         "Judge in Label Studio as well",
-        "**Send** makes tasks of runs, and a batch becomes a project for each person. What is said there comes back by itself, "
-        "and counts once. That was all: *Tour*, in the sidebar, begins again.",
+        "**Push** creates tasks from runs, and a batch becomes one project per person. Judgments made there are pulled "
+        "automatically and count once. This is the last step; *Tour*, in the sidebar, starts again.",
         "run",
         right="exchange",
     ),
 )
 
 MISSING: dict[Need, str] = {
-    "corpus": "There is no corpus yet. `berdseye corpus add NAME FILE` takes your documents (README, *Bring your own*).",
-    "data set": "There is no data set yet. `berdseye dataset add NAME FILE` takes your questions (README, *Bring your "
+    "corpus": "This workspace has no corpus yet. `berdseye corpus add NAME FILE` adds your documents (README, *Bring your own*).",
+    "data set": "This workspace has no data set yet. `berdseye dataset add NAME FILE` adds your questions (README, *Bring your "
     "own*).",
-    "pairs": "There is nothing to judge yet: it takes a run, from the Runs page or `berdseye run`, or a batch.",
-    "word": "Nobody has judged anything here yet: do so on Annotate or Explore, and come back.",
-    "run": "There is no run yet: make one on the Runs page or with `berdseye run`.",
+    "pairs": "There is nothing to judge yet. Create a run on the Runs page or with `berdseye run`, or create a batch.",
+    "word": "Nobody has judged a pair yet. Judge some on Annotate or Explore, then come back.",
+    "run": "This workspace has no runs yet. Create one on the Runs page or with `berdseye run`.",
 }
-"""What to do where a workspace lacks what a step shows."""
+"""What to do if the workspace lacks what a step shows."""
 DEMO = (
-    "To see it all at work, `berdseye demo --workspace demo` makes a small workspace, and `berdseye app --workspace demo` shows "
-    "it."
+    "To see an example, create a small workspace with `berdseye demo --workspace demo` and open it with `berdseye app "
+    "--workspace demo`."
 )
-"""The other way, for all of these."""
+"""The alternative to each text of `MISSING`: the demo workspace."""
 
 
 def steps_of(role: Role | None) -> tuple[Step, ...]:
-    """The steps on pages that a role may use, about what it may do there."""
+    """Return the steps about pages and actions that the role may use."""
     return tuple(step for step in STEPS if may(role, step.right or right_of_page(step.page)))
 
 
 def step_at(steps: Sequence[Step], page: str, asked: str | None, kept: str | None) -> Step | None:
-    """Where someone is: the step that the address asks for; else, in a tour that has begun (`kept` is its last step), that or the
-    first step of the page they went to, if it has one. None outside the tour."""
+    """Return the step that a person is at, or None outside the tour.
+
+    It is the step named in the address (`asked`). Without one, once the tour has started (`kept` is its last step), it is the
+    last step if that belongs to this page or the page has no step, and otherwise the page's first step.
+    """
     if not steps or (asked is None and kept is None):
         return None
-    known = {step.name: step for step in steps}
-    if asked in known:
-        return known[asked]
+    by_name = {step.name: step for step in steps}
+    if asked in by_name:
+        return by_name[asked]
     here = [step for step in steps if step.page == page]
-    last = known.get(kept or "")
+    last = by_name.get(kept or "")
     return last if last in here or (last is not None and not here) else (here or steps)[0]
 
 
 def lacks(workspace: Workspace, judgments: Judgments, need: Need) -> bool:
-    """Whether there is nothing here for a step to show."""
+    """Whether the workspace lacks what a step needs."""
     if need == "corpus":
         return not workspace.corpora()
     if need == "data set":
@@ -167,8 +170,8 @@ _MOUNT = st.components.v2.component(
     "berdseye_tour", js=(files("app.components") / "tour_card.js").read_text(encoding="utf-8")
 )
 _STEP, _LEFT, _GOING, _JUDGED = "tour_step", "tour_left", "tour_going", "tour_judged"
-# The bar has one height for all steps, and takes room instead of lying over the page; the desk, which fits itself to the window,
-# is as much lower.
+# The bar has the same height for all steps and takes up space instead of covering the page. The desk, which fits itself to the
+# window, is lower by this height.
 _FITTING = """<style>
 :root { --tour-height: 6.75rem; }
 @media (max-width: 1200px) { :root { --tour-height: 8.5rem; } }
@@ -185,18 +188,18 @@ _FITTING = """<style>
 
 
 def tour(here: str, pages: Mapping[str, StreamlitPage]) -> None:
-    """Offer the tour on the page `here`, or show the step that the person is at; `pages` are by the names of their files."""
+    """Offer the tour on the page `here`, or show the current step. `pages` maps the names of the page files to the pages."""
     steps = steps_of(role())
     if not steps:
         return
     step = _step(here, steps, pages)
-    _way_in(here, steps[0], running=step is not None)
+    _start_button(here, steps[0], running=step is not None)
     if step is not None:
-        _card(step, steps, here, pages)
+        _draw_card(step, steps, here, pages)
 
 
 def _step(here: str, steps: Sequence[Step], pages: Mapping[str, StreamlitPage]) -> Step | None:
-    """The step to show; a button that was pressed leads to its page."""
+    """Return the step to show. If a button of the tour was pressed, switch to the page of its step."""
     state = st.session_state
     going = state.pop(_GOING, None)
     if going is not None:
@@ -216,7 +219,8 @@ def _step(here: str, steps: Sequence[Step], pages: Mapping[str, StreamlitPage]) 
 
 
 def _go(step: Step, here: str) -> None:
-    """Turn to a step: at once where it is of this page, whose choices then stay; else when the page is drawn again."""
+    """Go to a step. If it is on this page, it is shown at once and the page's choices stay; otherwise the page switches
+    when it is next drawn."""
     st.session_state.pop(_LEFT, None)
     st.session_state[_GOING] = step
     if step.page == here:
@@ -224,14 +228,14 @@ def _go(step: Step, here: str) -> None:
 
 
 def _leave() -> None:
-    """End the tour; it is not offered again to this session."""
+    """End the tour. The session does not offer it again."""
     st.session_state.pop(_STEP, None)
     st.session_state[_LEFT] = True
     st.query_params.pop(PARAMETER, None)
 
 
-def _way_in(here: str, first: Step, *, running: bool) -> None:
-    """The button in the sidebar: of one size, whether it offers itself to someone new or only stands there."""
+def _start_button(here: str, first: Step, *, running: bool) -> None:
+    """Draw the sidebar button that starts the tour, at the same size for new and for known people."""
     offered = not running and _new_here()
     st.sidebar.button(
         "Two-minute tour" if offered else "Tour",
@@ -241,12 +245,12 @@ def _way_in(here: str, first: Step, *, running: bool) -> None:
         key="tour-start",
         on_click=_go,
         args=(first, here),
-        help="New here? What to do on each page, and why.",
+        help="New here? The tour shows what to do on each page, and why.",
     )
 
 
 def _new_here() -> bool:
-    """Whether someone has given no name yet, or no word, and has not left the tour."""
+    """Whether the person has no name or no judgment yet, and has not left the tour."""
     if st.session_state.get(_LEFT):
         return False
     person = annotator()
@@ -259,8 +263,8 @@ def _new_here() -> bool:
     return False
 
 
-def _card(step: Step, steps: Sequence[Step], here: str, pages: Mapping[str, StreamlitPage]) -> None:
-    """The step and the ways on, back and out, at the same place for each."""
+def _draw_card(step: Step, steps: Sequence[Step], here: str, pages: Mapping[str, StreamlitPage]) -> None:
+    """Draw the step with its buttons Back, Next and Leave, at the same place for every step."""
     at = steps.index(step)
     place = f"{at + 1} of {len(steps)}"
     st.html(_FITTING)
@@ -276,18 +280,18 @@ def _card(step: Step, steps: Sequence[Step], here: str, pages: Mapping[str, Stre
                 on_click=_go,
                 args=(steps[at - 1], here),
             )
-            _onward(step, steps[at + 1 :], here, pages)
+            _next_button(step, steps[at + 1 :], here, pages)
             st.button("Leave", type="tertiary", shortcut=TOUR_LEAVE, key="tour-leave", on_click=_leave)
         with st.container(key="tour-text"):
             st.markdown(step_text(step))
         _MOUNT(data={"label": f"Tour, step {place}"}, key="tour-region")
 
 
-def _onward(step: Step, rest: Sequence[Step], here: str, pages: Mapping[str, StreamlitPage]) -> None:
-    """The next step, or the page that this one is about."""
-    aside = step.page != here
-    label = f"Go to {pages[step.page].title}" if aside else "Next" if rest else "Done"
-    going = step if aside else rest[0] if rest else None
+def _next_button(step: Step, rest: Sequence[Step], here: str, pages: Mapping[str, StreamlitPage]) -> None:
+    """Draw the button to the next step, or to the page of this one."""
+    elsewhere = step.page != here
+    label = f"Go to {pages[step.page].title}" if elsewhere else "Next" if rest else "Done"
+    going = step if elsewhere else rest[0] if rest else None
     st.button(
         label,
         type="primary",
@@ -299,7 +303,7 @@ def _onward(step: Step, rest: Sequence[Step], here: str, pages: Mapping[str, Str
 
 
 def step_text(step: Step) -> str:
-    """The text of a step, in Markdown; where the workspace has nothing to show it on, what to do about that."""
+    """Return the text of a step in Markdown. If the workspace lacks what the step shows, return what to do about it."""
     if lacks(workspace(), judgments(), step.needs):
         return f"{MISSING[step.needs]} {DEMO}"
     return f"{'Enter your name in the sidebar. ' if step.named and annotator() is None else ''}{step.text}"

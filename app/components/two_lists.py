@@ -1,4 +1,4 @@
-"""One question in two rankings: how passages move between them, and both lists to read side by side."""
+"""One question in two rankings: how passages move between them, and both rankings side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SHOWN_AT_ONCE = 20
 
 @dataclass(frozen=True)
 class ListOf:
-    """A side of the comparison: its letter, what it is of, and its labelled run with the row of the question in it."""
+    """A side of the comparison: its letter, data set, corpus and pipeline, and its labelled run with the question's row."""
 
     letter: str
     dataset: str
@@ -47,40 +47,39 @@ class ListOf:
 
 
 def two_lists(workspace: Workspace, first: ListOf, second: ListOf, k: int) -> None:
-    """Draw the question's perspectives with their ranks, the moves, and the first `k` of both lists."""
+    """Draw the question's perspectives with their ranks, the chart of the moves, and the first `k` passages of both
+    rankings."""
     question = first.question
     st.markdown(_addresses(first, second, k))
     st.table(_ranks(first, second, k))
-    held = [side.passages(workspace) for side in (first, second)]
+    passages_of_sides = [side.passages(workspace) for side in (first, second)]
     over_two = first.corpus != second.corpus
-    names = [names_of(passages, by_text=over_two) for passages in held]
-    moves = _with_titles(rank_moves(*names), held, names, (first, second))
+    names = [names_of(passages, by_text=over_two) for passages in passages_of_sides]
+    moves = _with_titles(rank_moves(*names), passages_of_sides, names, (first, second))
     shown = min(k, SHOWN_AT_ONCE)
     if over_two:
-        same = int(moves[["first", "second"]].notna().all(axis=1).sum())
-        st.caption(
-            f"Two corpora: a passage of one is found in the other by its text. {same} of the texts are in both lists."
-        )
+        in_both = int(moves[["first", "second"]].notna().all(axis=1).sum())
+        st.caption(f"The corpora differ, so passages are matched by their text. {in_both} texts are in both rankings.")
     if len(moves):
         chart = slope_chart(moves, shown)
-        said = " ".join(
+        legend = " ".join(
             f'<span style="color:{perspective_colour(place)}">●</span> P{place + 1}'
             for place in range(len(question.perspectives))
         )
-        st.html(f'<div style="font-size:0.85rem" aria-hidden="true">{said}</div>')
+        st.html(f'<div style="font-size:0.85rem" aria-hidden="true">{legend}</div>')
         st.altair_chart(chart, key="slope", alt=f"Ranks in {first.letter} and {second.letter}")
         st.caption(
-            "A line is a passage that both lists have: green where it rises, purple where it falls, dashed where one has it "
-            f"below {shown}. An open ring is a passage that only this list has. Dots are perspectives that it supports."
+            "A line is a passage in both rankings: green if it rises, purple if it falls, dashed if one ranking has it below "
+            f"{shown}. An open ring is a passage that only this ranking has. Dots are the perspectives that it supports."
         )
-        with st.expander(f"The {len(moves)} passages of both lists as a table"):
-            told = moves.drop(columns="passage").assign(
+        with st.expander(f"The {len(moves)} passages of both rankings as a table"):
+            moves_table = moves.drop(columns="passage").assign(
                 supports=[", ".join(f"P{place + 1}" for place in places) for places in moves["supports"]]
             )
-            told = told.rename(columns={"first": first.letter, "second": second.letter})
-            st.dataframe(told, hide_index=True, key="moves")
-            downloads(f"moves-{question.id}", told, chart)
-    _side_by_side((first, second), held, names, shown)
+            moves_table = moves_table.rename(columns={"first": first.letter, "second": second.letter})
+            st.dataframe(moves_table, hide_index=True, key="moves")
+            downloads(f"moves-{question.id}", moves_table, chart)
+    _side_by_side((first, second), passages_of_sides, names, shown)
 
 
 def _addresses(first: ListOf, second: ListOf, k: int) -> str:
@@ -92,17 +91,17 @@ def _addresses(first: ListOf, second: ListOf, k: int) -> str:
 
 
 def _ranks(first: ListOf, second: ListOf, k: int) -> pd.DataFrame:
-    """The perspectives of either side with the rank that covers each."""
+    """Return the perspectives of either side with the rank that covers each."""
     rows: dict[str, dict[str, str]] = {}
     for side in (first, second):
         ranks = side.labelled.first_ranks()[side.row]
         for place, perspective in enumerate(side.question.perspectives):
             rank = int(ranks[place])
-            told = "–" if rank <= 0 else f"**{rank}**" if rank <= k else str(rank)
-            rows.setdefault(perspective.text, {})[side.letter] = told
+            shown_rank = "–" if rank <= 0 else f"**{rank}**" if rank <= k else str(rank)
+            rows.setdefault(perspective.text, {})[side.letter] = shown_rank
     frame = pd.DataFrame(
         [
-            {"first": v.get(first.letter, "not asked"), "second": v.get(second.letter, "not asked")}
+            {"first": v.get(first.letter, "not in it"), "second": v.get(second.letter, "not in it")}
             for v in rows.values()
         ],
         index=[f"{perspective_mark(place)} {escaped(text)}" for place, text in enumerate(rows)],
@@ -112,37 +111,39 @@ def _ranks(first: ListOf, second: ListOf, k: int) -> pd.DataFrame:
 
 def _with_titles(
     moves: pd.DataFrame,
-    held: Sequence[Sequence[Passage]],
+    passages_of_sides: Sequence[Sequence[Passage]],
     names: Sequence[Sequence[object]],
     sides: tuple[ListOf, ListOf],
 ) -> pd.DataFrame:
     titles: dict[object, str] = {}
     supports: dict[object, tuple[int, ...]] = {}
-    for passages, known, side in zip(held, names, sides, strict=True):
+    for passages, names_of_side, side in zip(passages_of_sides, names, sides, strict=True):
         labels = side.labelled.labels[side.row]
-        for rank, (passage, name) in enumerate(zip(passages, known, strict=True)):
+        for rank, (passage, name) in enumerate(zip(passages, names_of_side, strict=True)):
             titles.setdefault(name, passage.title or " ".join(passage.text.split()[:8]))
             supports.setdefault(name, tuple(np.flatnonzero(labels[rank] == 1).tolist()))
-    found = moves.assign(title=[titles[name] for name in moves["passage"]])
-    found["supports"] = pd.Series([supports[name] for name in moves["passage"]], index=found.index, dtype=object)
-    return found
+    with_titles = moves.assign(title=[titles[name] for name in moves["passage"]])
+    with_titles["supports"] = pd.Series(
+        [supports[name] for name in moves["passage"]], index=with_titles.index, dtype=object
+    )
+    return with_titles
 
 
 def _side_by_side(
     sides: tuple[ListOf, ListOf],
-    held: Sequence[Sequence[Passage]],
+    passages_of_sides: Sequence[Sequence[Passage]],
     names: Sequence[Sequence[object]],
     shown: int,
 ) -> None:
-    for column, side, passages, known, others, other in zip(
-        st.columns(2), sides, held, names, reversed(names), reversed(sides), strict=True
+    for column, side, passages, names_of_side, others, other in zip(
+        st.columns(2), sides, passages_of_sides, names, reversed(names), reversed(sides), strict=True
     ):
         places = {name: rank for rank, name in enumerate(others, start=1)}
         with column:
             st.markdown(f"##### {side.letter}: {escaped(side.corpus)} · {escaped(side.pipeline)}")
             if not passages:
-                st.info("Nothing was found for this question.")
-            for rank, (passage, name) in enumerate(zip(passages[:shown], known, strict=False)):
+                st.info("The run retrieved no passage for this question.")
+            for rank, (passage, name) in enumerate(zip(passages[:shown], names_of_side, strict=False)):
                 where = places.get(name)
                 mark = (
                     f":orange-badge[only in {side.letter}]"
@@ -154,11 +155,11 @@ def _side_by_side(
 
 def _card(side: ListOf, rank: int, passage: Passage, mark: str) -> None:
     labels = side.labelled.labels[side.row, rank]
-    said = " ".join(perspective_mark(place) for place in np.flatnonzero(labels == 1).tolist())
-    unsaid = int(np.isnan(labels[: len(side.question.perspectives)]).sum())
+    marks = " ".join(perspective_mark(place) for place in np.flatnonzero(labels == 1).tolist())
+    unlabelled = int(np.isnan(labels[: len(side.question.perspectives)]).sum())
     with st.container(border=True):
         title = f"[{escaped(passage.title) or 'untitled'}]({passage_address(side.corpus, passage.id)})"
-        st.markdown(f"**{rank + 1}. {title}** {mark} {said}")
-        if unsaid:
-            st.caption(f"nobody said of {unsaid} of the perspectives")
+        st.markdown(f"**{rank + 1}. {title}** {mark} {marks}")
+        if unlabelled:
+            st.caption(f"no label for {unlabelled} of the perspectives")
         st.markdown(highlighted(passage.text, matched_spans(passage.text, side.question.text)))

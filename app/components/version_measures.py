@@ -1,4 +1,4 @@
-"""A run measured under two versions of its data set: a table, and what changed question by question."""
+"""A run measured on two versions of its data set: a table of the measures, and the changes question by question."""
 
 import pandas as pd
 import streamlit as st
@@ -13,11 +13,11 @@ from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measures
 from berdseye.evaluation.scores.versions import VersionComparison, compare_versions, question_rows, rows_of
 
 
-@st.cache_data(max_entries=20, show_spinner="Measuring under both versions…")
+@st.cache_data(max_entries=20, show_spinner="Measuring on both versions…")
 def compared(
     run: str, created: str, versions: tuple[str, str], hashes: tuple[str, ...], labels: str, measures: str, version: int
 ) -> VersionComparison:
-    """The comparison; `created`, `hashes` and `version` (of the judgments) are what it would change with."""
+    """Return the comparison. `created`, `hashes` and `version` (of the judgments) are part of the cache key."""
     del created, hashes, version
     return compare_versions(
         workspace(),
@@ -30,11 +30,11 @@ def compared(
 
 
 def version_measures(dataset: str, hashes: tuple[str, ...]) -> None:
-    """The widgets and the tables; `hashes` are those of the versions."""
+    """Draw the choices and the tables. `hashes` are the hashes of the versions."""
     runs = {r.name: r for r in list_runs(workspace()) if split_version(r.dataset)[0] == dataset}
     names = [version_name(dataset, n) for n in version_numbers(workspace(), dataset)]
     if len(names) < 2 or not runs:
-        st.caption("Measures under two versions need a second version and a run of this data set.")
+        st.caption("This comparison needs a second version of the data set and a run of it.")
         return
     left, middle, right = st.columns([3, 1, 1])
     run = left.selectbox("Run", list(runs), key="version-run", bind="query-params")
@@ -47,20 +47,22 @@ def version_measures(dataset: str, hashes: tuple[str, ...]) -> None:
         "Labels from",
         sources,
         key="version-labels",
-        help="derived: merged and reworded perspectives take their parts' labels.",
+        help="derived: merged and reworded perspectives take the labels of the perspectives they come from.",
     )
     measures = right.text_input("Measures", " ".join(DEFAULT_MEASURES), key="version-measures")
     if not run or not first or not second or first == second:
-        st.caption("Choose two versions.")
+        st.caption("Choose two different versions.")
         return
-    asked = " ".join(str(m) for m in parse_measures(measures or ""))
-    found = compared(run, runs[run].created, (first, second), hashes, labels or adopted, asked, judgments().version())
-    _table(found)
+    canonical_measures = " ".join(str(m) for m in parse_measures(measures or ""))
+    comparison = compared(
+        run, runs[run].created, (first, second), hashes, labels or adopted, canonical_measures, judgments().version()
+    )
+    _table(comparison)
 
 
-def _table(found: VersionComparison) -> None:
-    old, new = found.versions
-    rows = pd.DataFrame(rows_of(found))
+def _table(comparison: VersionComparison) -> None:
+    old, new = comparison.versions
+    rows = pd.DataFrame(rows_of(comparison))
     st.dataframe(
         pd.DataFrame(
             {
@@ -80,12 +82,12 @@ def _table(found: VersionComparison) -> None:
         key="version-table",
     )
     st.caption(
-        f"The difference is paired over questions, with a bootstrap interval; labels from {escaped(found.first[0].labels)}. "
-        "A pair without a label counts as not supporting, so that fewer judged pairs lower a measure by themselves."
+        f"The difference is paired over questions, with a bootstrap interval. Labels from {escaped(comparison.first[0].labels)}. "
+        "A pair without a label counts as not supporting, so fewer judged pairs alone lower a measure."
     )
-    if found.shown_perspectives:
-        st.warning("This pipeline ranked with the perspectives of the run's own version in sight.")
-    changed = pd.DataFrame(question_rows(found))
+    if comparison.shown_perspectives:
+        st.warning("This pipeline used the perspectives of the run's own version for ranking.")
+    changed = pd.DataFrame(question_rows(comparison))
     if not changed.empty:
         for column in ("removed", "added"):
             changed[column] = changed[column].map("\n".join)

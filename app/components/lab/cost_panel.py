@@ -1,4 +1,4 @@
-"""What a thousand pairs cost: seconds on this machine, and tokens and money where a model is asked for money."""
+"""The Cost panel of the detector lab: seconds per 1,000 pairs on this machine, and tokens and dollars for paid models."""
 
 import pandas as pd
 import streamlit as st
@@ -20,30 +20,30 @@ _SECONDS = "5"
 
 
 def cost_panel(detector: Detector) -> None:
-    """A table of all detectors, measuring the chosen one, and what is under way."""
+    """Draw the table of all detectors, the button that measures the chosen one, and running measurements."""
     table = pd.DataFrame(
         [row for name in dict.fromkeys([detector.name, *detector_names(workspace())]) if (row := _row(name))]
     )
     st.dataframe(readable(table), hide_index=True, key="cost")
     downloads("cost", table)
     st.caption(
-        "Seconds on this machine, by the last measurement of each on pairs of 100 words, loading not counted. Tokens and money "
-        "are those of the measurement, or else what the model was asked from this workspace so far, for whatever purpose."
+        "Seconds on this machine, from each detector's last measurement on pairs of 100 words, without loading. Tokens and "
+        "dollars come from that measurement, otherwise from all calls of the model from this workspace so far."
     )
     running = any(job.runs for job in _jobs())
-    asks = detector.name.startswith(("api(", "mean(", "stacked("))
+    paid_model = detector.name.startswith(("api(", "mean(", "stacked("))
     cap = float(workspace().settings["language_models"]["cap"])
-    if asks:
+    if paid_model:
         st.warning(
-            "Measuring asks the model new pairs for about five seconds, which may cost money"
-            + (f"; the cap of ${cap:.2f} on this workspace holds." if cap else "; no cap is set."),
+            "A measurement sends new pairs to the model for about five seconds, which may cost money. "
+            + (f"The workspace's cap of ${cap:.2f} applies." if cap else "No cap is set."),
             icon=":material/payments:",
         )
     if st.button(
         f"Measure {escaped(detector.name)}",
         icon=":material/speed:",
         disabled=running,
-        help="About five seconds in a process of its own, after loading.",
+        help="Takes about five seconds after loading, in a separate process.",
     ):
         start_job(workspace(), (*_COMMAND, "--detector", detector.name, "--seconds", _SECONDS), person=started_by())
         st.rerun()
@@ -52,11 +52,11 @@ def cost_panel(detector: Detector) -> None:
 
 def _row(name: str) -> dict[str, object] | None:
     try:
-        found = parse_detector(name, workspace())
+        detector = parse_detector(name, workspace())
     except BerdseyeError:
-        return None  # its weights are missing, which the Detectors page says
-    measured, spent = kept(workspace(), found.name, found.version), paid(workspace(), found.name)
-    row: dict[str, object] = {"detector": found.name}
+        return None  # its weights are missing, which the Detectors page reports
+    measured, usage = kept(workspace(), detector.name, detector.version), paid(workspace(), detector.name)
+    row: dict[str, object] = {"detector": detector.name}
     if measured is None:
         row |= {"seconds per 1,000 pairs": None, "seconds to load": None, "memory (MiB)": None}
         row |= {"measured": "not yet", "cores": None}
@@ -69,16 +69,18 @@ def _row(name: str) -> dict[str, object] | None:
             "cores": measured.throughput.cores,
         }
     if measured is not None and measured.throughput.tokens_per_1000 == measured.throughput.tokens_per_1000:
-        told = measured.throughput
-        return row | _money(told.tokens_per_1000, told.dollars_per_1000, unpriced=told.unpriced, source="measured")
-    if spent is not None:
-        source = f"of {spent.calls:,} calls so far (${spent.dollars:.2f})"
-        return row | _money(spent.tokens_per_1000, spent.dollars_per_1000, unpriced=spent.unpriced, source=source)
-    asked = found.name.startswith("api(")
+        throughput = measured.throughput
+        return row | _money(
+            throughput.tokens_per_1000, throughput.dollars_per_1000, unpriced=throughput.unpriced, source="measured"
+        )
+    if usage is not None:
+        source = f"of {usage.calls:,} calls so far (${usage.dollars:.2f})"
+        return row | _money(usage.tokens_per_1000, usage.dollars_per_1000, unpriced=usage.unpriced, source=source)
+    is_api = detector.name.startswith("api(")
     return row | {
-        "tokens per 1,000": None if asked else 0,
-        "dollars per 1,000": None if asked else 0,
-        "money by": "asked nothing yet" if asked else "runs on this machine",
+        "tokens per 1,000": None if is_api else 0,
+        "dollars per 1,000": None if is_api else 0,
+        "money by": "no calls yet" if is_api else "runs on this machine",
     }
 
 
@@ -96,12 +98,12 @@ def _jobs() -> list[Job]:
 
 @st.fragment(run_every=2)
 def _under_way() -> None:
-    """Measurements that run or failed, drawn anew every two seconds."""
-    held = [job for job in _jobs() if job.state != "done"]
+    """Draw the measurements that run or failed, refreshed every two seconds."""
+    unfinished = [job for job in _jobs() if job.state != "done"]
     before = st.session_state.get("measuring")
-    st.session_state["measuring"] = [job.id for job in held if job.runs]
+    st.session_state["measuring"] = [job.id for job in unfinished if job.runs]
     if before and set(before) - set(st.session_state["measuring"]):
         st.rerun()  # one is done: the table has a new figure
-    for job in held:
+    for job in unfinished:
         with st.container(border=True, key=f"measuring-{job.id}"):
             job_box(job, " ".join(job.arguments[2:4]), doing="is being measured")

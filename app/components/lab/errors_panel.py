@@ -1,4 +1,4 @@
-"""Where the detector errs: confusion by corpus and stance, and the mistakes it is surest of."""
+"""The Confusion and Mistakes panels of the detector lab: confusion by corpus and stance, and the most confident mistakes."""
 
 import streamlit as st
 
@@ -14,43 +14,43 @@ from berdseye.evaluation.detection.pairs import COLUMNS
 from berdseye.evaluation.detection.readable import readable
 
 _SHOWN = 200
-_TOLD = ["mistake", "probability", "question", "perspective", "stance", "corpus", "title"]
+_COLUMNS = ["mistake", "probability", "question", "perspective", "stance", "corpus", "title"]
 
 
-def confusion_panel(found: Measured) -> None:
-    """Counts of all pairs, and figures by the value of a column."""
-    judged, said = found.judged, said_at(found.probabilities, found.detector.threshold)
-    known = groupings(judged)
+def confusion_panel(measurement: Measured) -> None:
+    """Draw the confusion table of all pairs, and the figures by the value of a column."""
+    judged, verdicts = measurement.judged, said_at(measurement.probabilities, measurement.detector.threshold)
+    columns = groupings(judged)
     left, right = st.columns([1, 2])
-    whole = confusion_table(judged, said)
+    counts = confusion_table(judged, verdicts)
     with left:
-        chart = counts_as_colours(whole)
+        chart = counts_as_colours(counts)
         st.altair_chart(chart, key="confusion")
-        downloads(f"confusion-{found.detector.name}", whole.reset_index(), chart)
-        st.caption(f"At the threshold in use, {found.detector.threshold:.4f}.")
+        downloads(f"confusion-{measurement.detector.name}", counts.reset_index(), chart)
+        st.caption(f"At the threshold in use, {measurement.detector.threshold:.4f}.")
     with right:
-        if not known:
-            st.info("The pairs do not say of which corpus, data set or stance they are.")
+        if not columns:
+            st.info("These pairs name no corpus, data set or stance.")
             return
-        first = "corpus" if "corpus" in known else known[0]
-        column = one_of("By", known, key="by", default=first)
-        table = confusion_by(judged, said, column)
+        first = "corpus" if "corpus" in columns else columns[0]
+        column = one_of("By", columns, key="by", default=first)
+        table = confusion_by(judged, verdicts, column)
         by_value = figures_chart(table)
         st.altair_chart(by_value, key="figures-by")
-        downloads(f"confusion-by-{column}-{found.detector.name}", table, by_value)
+        downloads(f"confusion-by-{column}-{measurement.detector.name}", table, by_value)
     st.dataframe(readable(table.rename(columns={"value": column})), hide_index=True, key="confusion-by")
-    st.caption("95% intervals of a bootstrap over questions, in brackets; none where there is one question.")
+    st.caption("95% intervals of a bootstrap over questions in brackets; a single question has none.")
 
 
-def mistakes_panel(found: Measured) -> None:
-    """The mistakes as a table; the chosen one to read."""
-    table = confident_mistakes(found.judged, found.probabilities, found.detector.threshold)
+def mistakes_panel(measurement: Measured) -> None:
+    """Draw the mistakes as a table, and the chosen one to read."""
+    table = confident_mistakes(measurement.judged, measurement.probabilities, measurement.detector.threshold)
     if table.empty:
-        st.info("The detector makes no mistake on these pairs.")
+        st.info("The detector makes no mistakes on these pairs.")
         return
     columns = st.columns([3, 2], vertical_alignment="bottom")
     kind = columns[0].pills(
-        "Only", [m for m in MISTAKES if m in set(table["mistake"])], key="mistake", bind="query-params"
+        "Mistake", [m for m in MISTAKES if m in set(table["mistake"])], key="mistake", bind="query-params"
     )
     stances = columns[1].pills(
         "Stance", sorted(s for s in table["stance"].unique() if s), key="stance", bind="query-params"
@@ -58,7 +58,7 @@ def mistakes_panel(found: Measured) -> None:
     kept = table[(table["mistake"] == kind) | (kind is None)]
     kept = kept[kept["stance"] == stances] if stances else kept
     event = st.dataframe(
-        kept[_TOLD].head(_SHOWN).style.format({"probability": "{:.3f}"}),
+        kept[_COLUMNS].head(_SHOWN).style.format({"probability": "{:.3f}"}),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
@@ -71,12 +71,14 @@ def mistakes_panel(found: Measured) -> None:
         },
     )
     st.caption(
-        f"{len(kept):,} of {len(found.judged.truth):,} pairs, the surest first"
-        + (f"; the first {_SHOWN} are shown, the file holds all." if len(kept) > _SHOWN else ".")
+        f"{len(kept):,} of {len(measurement.judged.truth):,} pairs, most confident first"
+        + (f"; the table shows the first {_SHOWN}, the file has all." if len(kept) > _SHOWN else ".")
     )
-    downloads(f"mistakes-{found.detector.name}", kept[["mistake", "probability", "margin", *COLUMNS]])
+    downloads(f"mistakes-{measurement.detector.name}", kept[["mistake", "probability", "margin", *COLUMNS]])
     if not event.selection.rows:
         st.caption("Choose a row to read the pair.")
         return
     row = kept.iloc[event.selection.rows[0]]
-    pair_reader({str(k): v for k, v in row.to_dict().items()}, f"{found.detector.name}: P = {row['probability']:.3f}")
+    pair_reader(
+        {str(k): v for k, v in row.to_dict().items()}, f"{measurement.detector.name}: P = {row['probability']:.3f}"
+    )

@@ -1,4 +1,4 @@
-"""Two detectors on the same judged pairs."""
+"""The Two detectors panel of the detector lab: compares two detectors on one set of judged pairs."""
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,8 @@ _SHOWN = 200
 
 
 def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
-    """`whole` are all judged pairs; compared is on those that both were asked about and neither learned from."""
+    """Draw the comparison. `whole` holds all judged pairs; the comparison uses those that both detectors have labelled
+    and neither was trained on."""
     other = chosen_detector("other", "Compared with", place=1)
     if other.name == first.detector.name:
         st.info("Choose another detector to compare with.")
@@ -28,11 +29,11 @@ def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
     second = measured(whole, other, "other")
     shared, a, b = _aligned(first, second)
     if not len(shared.truth):
-        st.info("There is no pair that both were asked about. Ask them, with the buttons above.")
+        st.info("No pair has labels from both detectors. Label some with the buttons above.")
         return
     sides = tuple((m.detector.name, m.detector.version, m.detector.threshold) for m in (first, second))
-    found = _compared((shared.hash, *sides), shared, a, b)
-    _verdict(found, a, b)
+    comparison = _compared((shared.hash, *sides), shared, a, b)
+    _verdict(comparison, a, b)
     row = st.container(horizontal=True)
     frame = pd.DataFrame({"a": a.probabilities, "b": b.probabilities, "supports": shared.truth})
     with row.container(width="content"):
@@ -45,7 +46,7 @@ def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
 
 
 def _aligned(first: Measured, second: Measured) -> tuple[JudgedPairs, Side, Side]:
-    """The pairs that both have, in the order of the first."""
+    """Return the pairs that both measurements have, in the order of the first."""
     places = pd.Index(second.judged.table["pair"]).drop_duplicates()
     firsts = ~first.judged.table["pair"].duplicated().to_numpy()
     kept = firsts & first.judged.table["pair"].isin(places).to_numpy()
@@ -69,10 +70,10 @@ def _compared(key: tuple[object, ...], _judged: JudgedPairs, _a: Side, _b: Side)
     return two_detectors(_judged, _a, _b)
 
 
-def _verdict(found: TwoDetectors, a: Side, b: Side) -> None:
+def _verdict(comparison: TwoDetectors, a: Side, b: Side) -> None:
     columns = st.columns(4)
-    estimate(columns[0], "Agreement (Cohen's kappa)", found.kappa)
-    for column, difference in zip(columns[1:], found.differences, strict=True):
+    estimate(columns[0], "Agreement (Cohen's kappa)", comparison.kappa)
+    for column, difference in zip(columns[1:], comparison.differences, strict=True):
         column.metric(
             f"{_FIGURES[difference.figure]}: {difference.present:.3f} and {difference.new:.3f}",
             f"{difference.difference:+.3f}",
@@ -80,25 +81,25 @@ def _verdict(found: TwoDetectors, a: Side, b: Side) -> None:
             delta_color="off",
             delta_arrow="off",
         )
-    p = "there are none" if np.isnan(found.mcnemar_p) else f"p = {found.mcnemar_p:.3g}"
+    p = "no such pairs" if np.isnan(comparison.mcnemar_p) else f"p = {comparison.mcnemar_p:.3g}"
     st.markdown(
         escaped(
-            f"{a.name} alone is right of {found.only_a:,} pairs, {b.name} alone of {found.only_b:,}; both of "
-            f"{found.both_right:,}, neither of {found.neither:,} ({found.kappa.n:,} pairs)."
+            f"Only {a.name} is right on {comparison.only_a:,} pairs, only {b.name} on {comparison.only_b:,}, both on "
+            f"{comparison.both_right:,} and neither on {comparison.neither:,} ({comparison.kappa.n:,} pairs)."
         )
     )
     st.caption(
-        f"McNemar's test of those that one alone has right ({'exact' if found.exact else 'with continuity correction'}): {p}; "
-        "it takes pairs for independent, which those of one question are not. Differences are the second minus the first; their "
-        "95% intervals draw whole questions: trust these."
+        f"McNemar's test on the pairs that only one has right ({'exact' if comparison.exact else 'with continuity correction'}): "
+        f"{p}. It assumes independent pairs, but pairs of one question are not. Differences are the second minus the first, with "
+        "95% intervals that resample whole questions; rely on these."
     )
 
 
 def _where(judged: JudgedPairs, a: Side, b: Side) -> None:
-    known = groupings(judged)
-    if not known:
+    columns = groupings(judged)
+    if not columns:
         return
-    column = one_of("Where they differ, by", known, key="differ-by", default=known[-1])
+    column = one_of("Differences by", columns, key="differ-by", default=columns[-1])
     table = where_they_differ(judged, a, b, column)
     shown = table.rename(
         columns={"only_a": f"{a.name} right", "only_b": f"{b.name} right", "share": "share that differs"}
@@ -109,7 +110,7 @@ def _where(judged: JudgedPairs, a: Side, b: Side) -> None:
 def _examples(judged: JudgedPairs, a: Side, b: Side) -> None:
     table = examples(judged, a, b)
     if table.empty:
-        st.info("They say the same of every pair.")
+        st.info("Both detectors agree on every pair.")
         return
     shown = table[["right", "probability_a", "probability_b", "question", "perspective", "stance", "corpus"]].head(
         _SHOWN
@@ -124,8 +125,8 @@ def _examples(judged: JudgedPairs, a: Side, b: Side) -> None:
     )
     downloads(f"differing-{a.name}-{b.name}", table[["right", "probability_a", "probability_b", *COLUMNS]])
     if not event.selection.rows:
-        st.caption("Choose a row to read the pair; the widest gaps come first.")
+        st.caption("Choose a row to read the pair. The largest gaps come first.")
         return
     row = table.iloc[event.selection.rows[0]]
-    told = f"{a.name}: P = {row['probability_a']:.3f}, {b.name}: P = {row['probability_b']:.3f}"
-    pair_reader({str(k): v for k, v in row.to_dict().items()}, told)
+    labels = f"{a.name}: P = {row['probability_a']:.3f}, {b.name}: P = {row['probability_b']:.3f}"
+    pair_reader({str(k): v for k, v in row.to_dict().items()}, labels)
