@@ -1,1 +1,1 @@
-"""What people touch: the Streamlit app and the command line."""
+"""The user interfaces: the Streamlit app and the command line."""

@@ -1,4 +1,4 @@
-"""Building the demo workspace, step by step; a step that stands already is not taken again."""
+"""Builds the demo workspace step by step. Steps that are already complete are skipped."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,7 @@ Step = tuple[str, Callable[[], object]]
 
 
 def build_demo(folder: Path, say: Callable[[str, int, int], None]) -> Workspace:
-    """Make (or complete) the demo workspace; `say` is told each step's name, its number and how many there are."""
+    """Create or complete the demo workspace. `say` is called with each step's name, its number and the number of steps."""
     workspace = Workspace.create(folder)
     steps = _missing_steps(workspace)
     for number, (name, take) in enumerate(steps, start=1):
@@ -44,7 +44,7 @@ def _missing_steps(workspace: Workspace) -> list[Step]:
     if "gold" not in LabelStore(workspace).sources():
         steps.append(("gold labels", partial(add_demo_gold, workspace)))
     judgments = Judgments.open(workspace.judgments_url)
-    # Taken whenever the demo is not complete: it adds what is missing, and some may be when it was cut off.
+    # Always run: this step adds only what is missing, and an interrupted build may lack some judgments.
     steps.append(("judgments of two demo annotators", partial(add_demo_judgments, judgments)))
     for dataset in DATASETS:
         for corpus in CORPORA:

@@ -1,4 +1,4 @@
-"""The app for whoever works on this machine: `berdseye app` serves this file in local mode."""
+"""The app in local mode, for people who work on this machine. `berdseye app` serves this file."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Pipelines with all that they may ask for: the workspace's texts and the detectors."""
+"""Pipelines with their context: the workspace and the detectors."""
 
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label_function
@@ -8,5 +8,5 @@ from berdseye.retrieval.protocol import PipelineContext
 
 
 def pipeline_of(workspace: Workspace, text: str) -> Pipeline:
-    """The pipeline of a name, as `parse_pipeline` reads it."""
+    """Parse the text of a pipeline (see `parse_pipeline`) in the context of the workspace and its detectors."""
     return parse_pipeline(text, PipelineContext(workspace, label_function(workspace)))

@@ -1,4 +1,4 @@
-"""The app for a team: `berdseye app` serves this file in team mode. The secrets of the sign-in stay in memory."""
+"""The app in team mode. `berdseye app` serves this file. The secrets of the sign-in stay in memory."""
 
 import os
 import secrets
@@ -14,7 +14,8 @@ from berdseye.data.workspace import Workspace
 
 
 def refused(error: Exception) -> bool:
-    """A button that is no longer allowed says so; anything else is shown as Streamlit does."""
+    """Show an error of Berdseye, such as a missing right, and return True. Return False for others, which Streamlit
+    shows."""
     if isinstance(error, BerdseyeError):
         st.error(escaped(str(error)), icon=":material/error:")
     return isinstance(error, BerdseyeError)

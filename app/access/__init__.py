@@ -1,1 +1,1 @@
-"""Who uses the app: sign-in, roles, and the session of a page."""
+"""Access to the app: sign-in, roles, and the session of a page."""

@@ -1,7 +1,7 @@
-"""Who a command acts for, and whether their role may: asked before each command runs.
+"""The person a command acts for, and the check of their role before each command runs.
 
-The command line takes people at their word (`--as`, or BERDSEYE_PERSON): it keeps mistakes out and puts names into the log,
-but it is no lock. Whoever can read and write a workspace's files and database needs no command for it.
+The command line trusts the name that it receives (`--as` or BERDSEYE_PERSON). It prevents mistakes and records names in the log,
+but it is no access control: a person who can read and write the workspace's files and database needs no command for that.
 """
 
 import getpass
@@ -21,54 +21,55 @@ from berdseye.data.people import PeopleSettings, folded_email
 from berdseye.data.workspace import Workspace
 
 VARIABLE = "BERDSEYE_PERSON"
-_SAID: ContextVar[str] = ContextVar("acting person of the command", default="")
+_ACTING: ContextVar[str] = ContextVar("acting person of the command", default="")
 
 
 def act_as(person: str) -> None:
-    """Take note of `--as`; an empty text leaves it to the environment."""
-    _SAID.set(person.strip())
+    """Set the acting person from `--as`. An empty text leaves the choice to the environment."""
+    _ACTING.set(person.strip())
 
 
 def acting(people: PeopleSettings) -> str:
-    """Who the command acts for: `--as`, else BERDSEYE_PERSON, else in local mode the user of this machine.
+    """Return the person the command acts for: `--as`, otherwise BERDSEYE_PERSON, otherwise in local mode the user of this
+    machine.
 
-    Raises `BadInputError` in team mode where nobody is named, or not by an e-mail address.
+    Raises `BadInputError` in team mode if no person is named, or not by an e-mail address.
     """
-    said = _SAID.get() or os.environ.get(VARIABLE, "").strip()
+    person = _ACTING.get() or os.environ.get(VARIABLE, "").strip()
     if people.team:
-        if "@" not in said:
+        if "@" not in person:
             raise BadInputError(
-                "People of this workspace are known by their e-mail address.",
-                hint=f"Say `berdseye --as you@example.org ...`, or set {VARIABLE}.",
+                "This workspace is in team mode and identifies people by their e-mail address.",
+                hint=f"Use `berdseye --as you@example.org ...` or set {VARIABLE}.",
             )
-        return folded_email(said)
-    return said or _user()
+        return folded_email(person)
+    return person or _user()
 
 
 def acting_name(workspace: Workspace) -> str:
-    """What is written beside what a command makes: who it acts for, in team mode by the name they judge under."""
+    """Return the name recorded with what a command creates: the acting person, in team mode by the name they judge under."""
     person = acting(workspace.people)
     if not workspace.people.team:
         return person
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import people
 
-    known = {p.email: p.annotator.name for p in people(Judgments.open(workspace.judgments_url))}
-    return known.get(person, person)
+    names = {p.email: p.annotator.name for p in people(Judgments.open(workspace.judgments_url))}
+    return names.get(person, person)
 
 
 def guard(group: typer.Typer, before: tuple[str, ...] = ()) -> None:
-    """Let every command of a group ask first whether it may."""
+    """Make every command of a group check the acting person's role before it runs."""
     for command in group.registered_commands:
         if command.callback is not None:
             name = command.name or command.callback.__name__.replace("_", "-")
-            command.callback = _asking((*before, name), command.callback)
+            command.callback = _checked((*before, name), command.callback)
     for inner in group.registered_groups:
         if inner.typer_instance is not None:
             guard(inner.typer_instance, (*before, str(inner.name)))
 
 
-def _asking(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[..., Any]:
     right = right_of_command(words)
 
     @wraps(callback)
@@ -76,14 +77,14 @@ def _asking(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[..
         if right is not None and (people := _people(kwargs.get("workspace"))) is not None and people.team:
             person = acting(people)
             check(people.role_of(person), right, person)
-        with harmless_output():  # help, which is coloured, is printed elsewhere
+        with harmless_output():  # only the command's output; coloured help is printed elsewhere
             return callback(*args, **kwargs)
 
     return asking
 
 
 def _people(folder: Path | None) -> PeopleSettings | None:
-    """Who may come into the workspace of a command; None where there is none, which the command itself tells."""
+    """Return the access settings of a command's workspace, or None without a workspace, which the command itself reports."""
     try:
         return Workspace.open(folder or Workspace.default_folder()).people
     except UnavailableError:
@@ -93,5 +94,5 @@ def _people(folder: Path | None) -> PeopleSettings | None:
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a process without a user of a name, as in a container
+    except (KeyError, OSError):  # a process whose user has no name, for example in a container
         return ""

@@ -1,4 +1,5 @@
-"""Who is shown how to sign in to Label Studio, and in which words: for the page and the command line alike."""
+"""The sign-in of people to Label Studio, for the page and the command line: who may see a password, and the text that
+explains how to sign in."""
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.accounts import Account, give_account
@@ -17,45 +18,44 @@ AS_ADMIN = (
 def account_for(
     workspace: Workspace, judgments: Judgments, person: Annotator, *, reset: bool = False
 ) -> tuple[Account, bool]:  # fmt: skip
-    """A person's account, made where it is missing, and whether whoever asks may see its password.
+    """Return a person's account, created if it is missing, and whether the acting person may see its password.
 
-    In team mode that is the person alone; to reset the password of another takes an admin. Raises `RefusedError`.
+    In team mode only the account's person may see it, and only an admin may reset the password of another person. Raises
+    `RefusedError`.
     """
     settings = workspace.people
-    seen = True
+    may_see = True
     if settings.team:
         who = acting(settings)
         addresses = {one.annotator.id: one.email for one in people(judgments)}
-        seen = addresses.get(person.id) == who
-        if not seen:
+        may_see = addresses.get(person.id) == who
+        if not may_see:
             check(settings.role_of(who), "administer", who)
-    return give_account(judgments, connect(workspace), person, reset=reset), seen
+    return give_account(judgments, connect(workspace), person, reset=reset), may_see
 
 
-def sign_in_lines(account: Account, *, seen: bool = True) -> list[str]:
-    """How the person signs in, in lines."""
+def lines(account: Account, *, seen: bool = True) -> list[str]:
+    """Return the lines that explain how the person signs in."""
     if account.ours and account.password:
-        shown = account.password if seen else f"(shown to {account.person} alone, on the page Label Studio)"
+        shown = account.password if seen else f"(only {account.person} sees it, on the Label Studio page)"
         return [f"address   {account.url}", f"e-mail    {account.email}", f"password  {shown}"]
     if account.ours:
         return [
             f"{account.person} has the account {account.email} at {account.url}, with a password that Berdseye did not set.",
             f'To set a new one: berdseye label-studio account "{account.person}" --reset',
         ]
-    sign_in_lines = [
-        f"Berdseye did not start the Label Studio server at {account.url}, and cannot set passwords there."
-    ]
+    lines = [f"Berdseye did not start the Label Studio server at {account.url} and cannot set passwords there."]
     if account.password_form:
-        sign_in_lines.append(
-            f"{account.person} has the account {account.email}. An admin of that server sets its password at:"
+        lines.append(
+            f"{account.person} has the account {account.email}. An admin of that server can set its password at:"
         )
-        sign_in_lines.append(account.password_form)
+        lines.append(account.password_form)
     elif account.invitation:
-        address = f" with the address {account.email}" if account.email else ", with an address of their own"
-        sign_in_lines.append(f"{account.person} has no account there, and signs up{address} at:")
-        sign_in_lines.append(account.invitation)
+        address = f" with the address {account.email}" if account.email else " with their own address"
+        lines.append(f"{account.person} has no account there and can sign up{address} at:")
+        lines.append(account.invitation)
         if not account.email:
-            sign_in_lines.append(f'Then let Berdseye know the address: berdseye people link "{account.person}" ADDRESS')
+            lines.append(f'Then register the address with Berdseye: berdseye people link "{account.person}" ADDRESS')
     else:
-        sign_in_lines.append(f"{account.person} has no account there. Ask an admin of that server for an invitation.")
-    return sign_in_lines
+        lines.append(f"{account.person} has no account there. Ask an admin of that server for an invitation.")
+    return lines

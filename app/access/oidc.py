@@ -1,7 +1,7 @@
-"""Signing in at an OpenID Connect provider: what Streamlit has to know of it, and what its token says.
+"""Sign-in at an OpenID Connect provider: the settings for Streamlit and the identity in the provider's token.
 
-Streamlit does the exchange with the provider, checks signature, issuer, audience and nonce, and keeps the claims in a signed
-cookie for 30 days. Here they are judged anew at each drawing: how old they are, and whether that address may come in.
+Streamlit handles the exchange with the provider, checks signature, issuer, audience and nonce, and keeps the claims in a signed
+cookie for 30 days. This module checks the claims again each time a page is drawn: their age, and whether the address has access.
 """
 
 import os
@@ -22,15 +22,16 @@ _CLOCKS_DIFFER = 300.0
 
 
 class SignInError(BerdseyeError):
-    """A sign-in that cannot be taken: it is too old, its address is not verified, or it may not come in."""
+    """A rejected sign-in: it is too old, its address is not verified, or the address has no access."""
 
 
 def auth_secrets(people: PeopleSettings, cookie_secret: str, port: int) -> dict[str, str]:
-    """The section `auth` that Streamlit wants; raises `UnavailableError` where the environment lacks the client's secret."""
+    """Return Streamlit's `auth` settings. Raises `UnavailableError` if the environment lacks the client secret."""
     secret = os.environ.get(CLIENT_SECRET, "")
     if not secret:
         raise UnavailableError(
-            "Team mode needs the secret of the client at the provider.", hint=f"Set {CLIENT_SECRET} in the environment."
+            "Team mode needs the client secret of the OpenID Connect provider.",
+            hint=f"Set {CLIENT_SECRET} in the environment.",
         )
     return {
         "redirect_uri": f"{people.address or f'http://localhost:{port}'}/oauth2callback",
@@ -42,41 +43,42 @@ def auth_secrets(people: PeopleSettings, cookie_secret: str, port: int) -> dict[
 
 
 def identity(claims: Mapping[str, Any], people: PeopleSettings, *, now: float | None = None) -> Identity:
-    """Who the claims of an ID token say someone is; raises `SignInError` for those that are too old or name nobody."""
+    """Return the identity in the claims of an ID token. Raises `SignInError` if the claims are too old, incomplete or
+    without access."""
     issued, time_now = claims.get("iat"), time.time() if now is None else now
     if (
         not isinstance(issued, int | float)
         or not issued - _CLOCKS_DIFFER <= time_now < issued + people.session_hours * 3600
     ):
-        raise SignInError("Your sign-in has ended.", hint="Sign in again; all you judged is kept.")
+        raise SignInError("Your sign-in has expired.", hint="Sign in again. All your judgments are stored.")
     issuer, sub = str(claims.get("iss") or ""), str(claims.get("sub") or "")
     if issuer.rstrip("/") != people.issuer or not sub:
-        raise SignInError("This sign-in is not of the provider that the settings name.", hint="Sign in again.")
+        raise SignInError("This sign-in is not from the provider in the workspace's settings.", hint="Sign in again.")
     email = str(claims.get("email") or "").strip()
     if not email:
-        raise SignInError("The provider does not tell your e-mail address.", hint="Let it share the address.")
-    if claims.get("email_verified") not in (True, "true"):  # some providers write it as a text
+        raise SignInError("The provider did not send your e-mail address.", hint="Allow it to share the address.")
+    if claims.get("email_verified") not in (True, "true"):  # some providers send it as text
         raise SignInError(
             f"The provider has not verified your address {email}.", hint="Verify it there, then sign in again."
         )
     if people.role_of(email) is None:
         raise SignInError(
-            f"{email} is not among the people of this workspace.",
-            hint="Ask an admin to add you, or sign in as someone else.",
+            f"{email} has no access to this workspace.",
+            hint="Ask an admin to add you, or sign in with another address.",
         )
     name = str(claims.get("name") or claims.get("preferred_username") or "")
     return Identity(issuer, sub, name, email)
 
 
 def provider_trouble(people: PeopleSettings) -> str:
-    """Why nobody can sign in now; empty where the provider answers as it should."""
+    """Return why nobody can sign in now, or an empty text if the provider answers correctly."""
     try:
         answer = httpx.get(f"{people.issuer}{_METADATA}", timeout=5.0, follow_redirects=True)
         answer.raise_for_status()
         if str(answer.json()["issuer"]).rstrip("/") == people.issuer:
             return ""
-        return "It calls itself by another name; the issuer in [people] must be that."
+        return "It reports another issuer than `issuer` in [people]; the two must be equal."
     except httpx.HTTPStatusError as error:
-        return f"It answers {error.response.status_code}."
+        return f"It answers with HTTP status {error.response.status_code}."
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return "It does not answer."

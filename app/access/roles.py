@@ -1,7 +1,7 @@
-"""What each role may: the one table that pages, buttons and commands ask.
+"""The rights of each role, in one table that pages, buttons and commands use.
 
-Pages and their buttons refuse on the server, whatever a browser sends. The command line asks the same table, but takes the
-person's word for who they are: whoever has the files and the database of a workspace has all of it.
+Pages and their buttons check rights on the server, whatever a browser sends. The command line uses this table, too, but trusts
+the name that a person gives: a person with access to a workspace's files and database has access to everything in it.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ MAY: dict[Role, frozenset[Right]] = {
     "researcher": _RESEARCHER,
     "admin": frozenset(RIGHTS),
 }
-"""What a role may."""
+"""The rights of each role."""
 
 PAGES: dict[str, Right] = {
     "explore": "explore",
@@ -44,13 +44,15 @@ PAGES: dict[str, Right] = {
     "label_studio": "judge",
     "jobs": "research",
 }
-"""What a page needs, by the name of its file in app/views."""
+"""The right that each page requires, by the name of its file in app/views."""
 
 COMMANDS: dict[str, Right | None] = {
     "init": None,
     "demo": None,
     "app": None,
     "label-studio": None,
+    "label-studio push": "exchange",
+    "label-studio pull": "exchange",
     "label-studio send": "exchange",
     "label-studio receive": "exchange",
     "label-studio assign": "administer",
@@ -62,6 +64,7 @@ COMMANDS: dict[str, Right | None] = {
     "verify": None,
     "search": "explore",
     "detect": "explore",
+    "expansion": "explore",
     "perspectives": "explore",
     "perspective": "propose",
     "perspective accept": "adjudicate",
@@ -79,6 +82,7 @@ COMMANDS: dict[str, Right | None] = {
     "failures": "research",
     "generated": "research",
     "index": "research",
+    "llm": "research",
     "run": "research",
     "runs": "research",
     "sides": "research",
@@ -98,43 +102,44 @@ COMMANDS: dict[str, Right | None] = {
     "people": "administer",
     "people roles": None,
 }
-"""What a command needs, by its first words, the longest that fit; None: no person has to be known, as where a workspace is
-made or served."""
+"""The right that each command requires, by its first words; the longest match applies. None: the command needs no known person,
+because it creates or serves a workspace."""
 
 
 class RefusedError(BerdseyeError):
-    """Someone may not do what they tried to do."""
+    """Raised when a person's role does not allow an action."""
 
 
 def may(role: Role | None, right: Right | None) -> bool:
-    """Whether a role may; a role of None is someone without any."""
+    """Whether a role has a right. The role None is a person without a role."""
     return right is None or (role is not None and right in MAY[role])
 
 
 def check(role: Role | None, right: Right | None, who: str) -> None:
-    """Raises `RefusedError` where the role may not."""
+    """Raise `RefusedError` if the role lacks the right. `who` names the person in the message."""
     if may(role, right):
         return
     least = next(name for name in ROLES if may(name, right))
-    known = f"is {article(role)}" if role else "has no role"
+    present = f"is {article(role)}" if role else "has no role"
     raise RefusedError(
-        f"This takes {article(least)}, and {who} {known}.", hint="An admin gives roles, in [people.roles]."
+        f"This requires the role of {article(least)}, but {who} {present}.",
+        hint="An admin can assign roles under [people.roles] in berdseye.toml.",
     )
 
 
 def right_of_page(name: str) -> Right:
-    """What a page needs; one that the table does not know is for admins."""
+    """Return the right that a page requires. Pages missing from the table require an admin."""
     return PAGES.get(name, "administer")
 
 
 def right_of_command(words: Sequence[str]) -> Right | None:
-    """What a command needs; one that the table does not know is for admins."""
+    """Return the right that a command requires. Commands missing from the table require an admin."""
     for length in range(len(words), 0, -1):
-        if (known := " ".join(words[:length])) in COMMANDS:
-            return COMMANDS[known]
+        if (name := " ".join(words[:length])) in COMMANDS:
+            return COMMANDS[name]
     return "administer"
 
 
 def article(role: Role) -> str:
-    """The role with its article."""
+    """Return the role with its indefinite article."""
     return f"{'an' if role[0] in 'aeiou' else 'a'} {role}"

@@ -1,7 +1,5 @@
-"""What all pages share: the workspace, the judgments, who is signed in and what they may.
-
-The page before anyone is in: why someone is not, and the button to sign in.
-"""
+"""The session of a page: the workspace, the judgments, the signed-in person and their role, and the sign-in page for people who
+are not signed in."""
 
 import time
 from collections.abc import Iterator
@@ -24,26 +22,26 @@ from berdseye.data.workspace import Workspace
 
 
 def door(people: PeopleSettings, trouble: BerdseyeError | None = None) -> None:
-    """Draw it; `trouble` is why the token that someone came with is not taken."""
+    """Draw the sign-in page. `trouble` is the reason why the person's token was rejected."""
     st.title("Berdseye", anchor=False)
     if "is_logged_in" not in st.user.to_dict():
-        st.error("This workspace is a team's: `berdseye app` serves it.", icon=":material/error:")
+        st.error("This workspace is in team mode. Start it with `berdseye app`.", icon=":material/error:")
         return
     if trouble is None:
         st.markdown("Sign in to judge passages with your team.")
     else:
         st.warning(escaped(str(trouble)), icon=":material/lock:")
     with st.container(horizontal=True):
-        asked = st.button("Sign in", type="primary", icon=":material/login:", key="sign_in")
+        pressed = st.button("Sign in", type="primary", icon=":material/login:", key="sign_in")
         if trouble is not None:
             st.button("Sign out", icon=":material/logout:", key="sign_out", on_click=st.logout)
-    if not asked:
+    if not pressed:
         return
-    # Asked first, since Streamlit would lead to a page that says nothing.
-    if told := provider_trouble(people):
+    # Check the provider first, because otherwise Streamlit would lead to an empty page.
+    if problem := provider_trouble(people):
         st.error(
-            f"Nobody can sign in now: {escaped(people.issuer)} is not there as it should be. {told} Try again in a while; "
-            "what was judged is kept.",
+            f"Nobody can sign in now, because {escaped(people.issuer)} does not answer correctly. {problem} Try again later. All "
+            "judgments are stored.",
             icon=":material/cloud_off:",
         )
     else:
@@ -54,42 +52,43 @@ _NAME_AT, _CAME_IN = "name_at", "came_in"
 
 
 def workspace() -> Workspace:
-    """The workspace this app was started on; in team mode for whom the page that asks is meant, and for nobody else."""
+    """Return the workspace of this app. In team mode, raise `RefusedError` if the person may not use the page that asks."""
     _permit_page()
     return _workspace()
 
 
 def judgments() -> Judgments:
-    """Its judgments, for whom the page is meant; one engine is shared by all sessions."""
+    """Return the judgments of the workspace, with the access check of `workspace`. All sessions share one engine."""
     _permit_page()
-    return _of_pages()
+    return _judgments()
 
 
 @st.cache_resource
 def _workspace() -> Workspace:
     opened = Workspace.open(Workspace.default_folder())
     if opened.people.team:
-        check_settings()  # also where someone runs main.py without `berdseye app`
+        check_settings()  # also checked if main.py runs without `berdseye app`
     return opened
 
 
 @st.cache_resource
-def _of_pages() -> Judgments:
-    held = Judgments.open(_workspace().judgments_url)
+def _judgments() -> Judgments:
+    log = Judgments.open(_workspace().judgments_url)
     if _workspace().people.team:
-        # Buttons hold on to what was drawn before: so each transaction asks, whoever began it.
-        event.listen(held.engine, "begin", lambda _connection: _permit_page(), insert=True)
-    return held
+        # Buttons keep objects from earlier drawings, so every transaction checks access, no matter what started it.
+        event.listen(log.engine, "begin", lambda _connection: _permit_page(), insert=True)
+    return log
 
 
 @st.cache_resource
-def _of_the_door() -> Judgments:
-    """The judgments for whoever comes in, who is nobody here yet."""
+def _sign_in_judgments() -> Judgments:
+    """Return the judgments for the sign-in itself, when the person is not yet known to the session."""
     return Judgments.open(_workspace().judgments_url)
 
 
 def people() -> PeopleSettings:
-    """Who may come in: the mode and the provider as when the app was started, the roles as they are written now."""
+    """Return the access settings: the mode and the provider from the start of the app, the roles from the current
+    settings file."""
     started = _workspace().people
     if not started.team:
         return started
@@ -99,7 +98,7 @@ def people() -> PeopleSettings:
 
 @contextmanager
 def errors_in_place() -> Iterator[None]:
-    """Show an error a person can mend where it happened, instead of a traceback."""
+    """Show an error that the person can fix at its place on the page, instead of a traceback."""
     try:
         yield
     except BerdseyeError as error:
@@ -107,10 +106,10 @@ def errors_in_place() -> Iterator[None]:
 
 
 def enter(page: str) -> None:
-    """Let a page run for the signed-in person: raises `RefusedError` where their role may not.
+    """Let a page run for the signed-in person. Raises `RefusedError` if their role does not allow it.
 
-    What the page's buttons and fragments do later, without this, asks again whenever they turn to the workspace or begin a
-    transaction on the judgments: roles are taken away, and sign-ins end, while pages stand open.
+    The page's buttons and fragments run later without this call. They are checked whenever they use the workspace or begin a
+    transaction on the judgments, because roles change and sign-ins expire while pages are open.
     """
     st.session_state["right"] = right_of_page(page)
     _permit_page()
@@ -124,37 +123,39 @@ def _permit_page() -> None:
 
 
 def role() -> Role | None:
-    """The role of the signed-in person; in local mode, where a name is all there is, everyone is an admin."""
+    """Return the role of the signed-in person. In local mode, which knows only names, everyone is an admin."""
     settings = people()
     return settings.role_of(identity(st.user.to_dict(), settings).email) if settings.team else "admin"
 
 
 def annotator() -> Annotator | None:
-    """The signed-in person, if any."""
+    """Return the signed-in person, or None."""
     return st.session_state.get("annotator")
 
 
 def acting_person() -> str:
-    """What is written beside what a person makes or starts here: their name; empty where nobody gave one."""
+    """Return the name recorded with what the person creates or starts here, or an empty text without a name."""
     person = annotator()
     return "" if person is None else person.name
 
 
 def started_by() -> str:
-    """As whom a command that is started here acts: in team mode by address, as the command line wants it."""
+    """Return the person that a command started here acts for: in team mode their e-mail address, as the command line
+    requires."""
     settings = people()
     return identity(st.user.to_dict(), settings).email if settings.team else acting_person()
 
 
 def let_in() -> bool:
-    """In team mode, make the person of the token the session's annotator; False: the door was drawn instead."""
+    """In team mode, make the person of the token the session's annotator. Return False if the sign-in page was drawn
+    instead."""
     settings, claims = people(), st.user.to_dict()
     trouble: BerdseyeError | None = None
     if claims.get("is_logged_in"):
         try:
             who = identity(claims, settings)
             if st.session_state.get("identity") != who or annotator() is None:
-                st.session_state["annotator"] = person_of(_of_the_door(), who)
+                st.session_state["annotator"] = person_of(_sign_in_judgments(), who)
                 st.session_state["identity"] = who
             return True
         except BerdseyeError as error:
@@ -165,7 +166,7 @@ def let_in() -> bool:
 
 
 def who_is_in() -> None:
-    """The signed-in person of a team in the sidebar, with their role and the way out."""
+    """Draw the signed-in person of a team in the sidebar, with their role and the sign-out button."""
     person = annotator()
     assert person is not None
     with st.sidebar.container(horizontal=True, vertical_alignment="center"):
@@ -174,56 +175,58 @@ def who_is_in() -> None:
 
 
 def sign_in_box() -> None:
-    """Name entry in the sidebar. A known name goes on with that person's judgments, and is told so."""
-    person = annotator() or _who_came_in()
-    said_at = st.session_state.get(_NAME_AT)
+    """Draw the name entry in the sidebar. A name that exists continues with that person's judgments, and a message says
+    so."""
+    person = annotator() or _returning_person()
+    entered_at = st.session_state.get(_NAME_AT)
     if person is not None:
         with st.sidebar.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/person: **{escaped(person.name)}**")
-            if said_at is not None:
-                keep_name(_workspace(), person.name, said_at)
+            if entered_at is not None:
+                keep_name(_workspace(), person.name, entered_at)
             if st.button("Change", type="tertiary", key="sign_out"):
                 st.session_state.pop("annotator")
                 st.session_state[_NAME_AT] = time.time()
                 st.rerun()
         return
-    if said_at is not None:
+    if entered_at is not None:
         with st.sidebar:
-            keep_name(_workspace(), "", said_at)
-    known = [a.name for a in judgments().annotators() if not a.demo]
+            keep_name(_workspace(), "", entered_at)
+    names = [a.name for a in judgments().annotators() if not a.demo]
     name = st.sidebar.selectbox(
         "Your name",
-        known,
+        names,
         index=None,
         placeholder="Type your name, press Enter",
         accept_new_options=True,
         key="name_entry",
-        help="Judgments are kept under this name. A name known here goes on where it left off.",
+        help="Your judgments are stored under this name. If the name exists, you continue with its judgments.",
     )
     if name:
         with errors_in_place():
-            _sign_in(name, returning=name.strip().casefold() in {k.casefold() for k in known})
+            _sign_in(name, returning=name.strip().casefold() in {k.casefold() for k in names})
 
 
-def _who_came_in() -> Annotator | None:
-    """Whose name the browser has kept, as a session begins: what it sent then says nothing of what was done since."""
+def _returning_person() -> Annotator | None:
+    """Return the person whose name the browser has kept, once at the start of a session: later the stored name may be
+    outdated."""
     if _CAME_IN in st.session_state:
         return None
     st.session_state[_CAME_IN] = True
     name = kept_name(_workspace())
-    found = next((a for a in judgments().annotators() if a.name == name and not a.demo), None) if name else None
-    if found is not None:
-        st.session_state["annotator"] = found
-    return found
+    person = next((a for a in judgments().annotators() if a.name == name and not a.demo), None) if name else None
+    if person is not None:
+        st.session_state["annotator"] = person
+    return person
 
 
 def _sign_in(name: str, *, returning: bool) -> None:
     person = judgments().sign_in(name)
     if person.demo:
-        st.sidebar.warning("This name belongs to a made-up annotator of the demo. Choose another.")
+        st.sidebar.warning("This name belongs to a simulated annotator of the demo. Choose another.")
         return
     st.session_state["annotator"] = person
     st.session_state[_NAME_AT] = time.time()
     if returning:
-        st.toast(f"Welcome back, {escaped(person.name)}: your earlier judgments are here.")
+        st.toast(f"Welcome back, {escaped(person.name)}. Your earlier judgments are here.")
     st.rerun()

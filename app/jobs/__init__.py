@@ -1,1 +1,1 @@
-"""Long work that runs beside the app as commands of its own."""
+"""Jobs: long work that runs in the background as separate commands."""

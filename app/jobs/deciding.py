@@ -1,4 +1,4 @@
-"""Batches that settle which of two runs is better are put in order anew while people judge, off the page that they judge on."""
+"""Updates the order of batches that decide which of two runs is better, in the background while people judge."""
 
 from threading import Lock, Thread
 
@@ -8,22 +8,23 @@ from berdseye.data.errors import BerdseyeError
 from berdseye.data.workspace import Workspace
 
 EVERY = 10
-"""Words after which the order is made anew; `study decision` tells what a longer wait costs."""
+"""The number of judgments after which the order is updated. `study decision` reports the cost of a longer wait."""
 _lock = Lock()
-_given: dict[tuple[str, int], int] = {}
+_judgments_since: dict[tuple[str, int], int] = {}
 _renewing: set[tuple[str, int]] = set()
 
 
 def word_given(workspace: Workspace, judgments: Judgments, batch: Batch | None) -> Thread | None:
-    """Count a word on a batch, and begin to renew its order when it is time; gives the thread that does."""
+    """Count a judgment on a batch. When an update of its order is due, start it and return its thread, otherwise return
+    None."""
     if batch is None or batch.order != "decision":
         return None
     place = (workspace.judgments_url, batch.id)
     with _lock:
-        _given[place] = _given.get(place, 0) + 1
-        if _given[place] < EVERY or place in _renewing:
+        _judgments_since[place] = _judgments_since.get(place, 0) + 1
+        if _judgments_since[place] < EVERY or place in _renewing:
             return None
-        _given[place] = 0
+        _judgments_since[place] = 0
         _renewing.add(place)
     thread = Thread(target=_renew, args=(workspace, judgments, batch, place), daemon=True)
     thread.start()
@@ -36,7 +37,7 @@ def _renew(workspace: Workspace, judgments: Judgments, batch: Batch, place: tupl
     try:
         renew_order(judgments, batch, deciding_batch(workspace, judgments, batch))
     except BerdseyeError:
-        pass  # a run is gone: the order stays as it was, and `batch show` says why
+        pass  # a run is gone: the order stays unchanged, and `batch show` reports the reason
     finally:
         with _lock:
             _renewing.discard(place)

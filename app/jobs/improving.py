@@ -1,4 +1,5 @@
-"""From judgments to a better detector in one step: a training set, a training, a comparison, and the decision to use it."""
+"""From judgments to a better detector in one step: training on a training set, a comparison, and the decision to adopt
+it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,8 @@ _REPORT = "improvement.json"
 
 @dataclass(frozen=True)
 class Improved:
-    """What came of it: the set, the detector, how it compares with the one in use before, and whether it is used now."""
+    """The result: the training set, the new detector, its comparison with the detector in use before, and whether it was
+    adopted."""
 
     made: TrainingSetVersion
     trained: Trained
@@ -28,7 +30,7 @@ class Improved:
     adopted: bool
 
     def as_row(self) -> dict[str, Any]:
-        """What `berdseye detector improve --json` prints, and what the detector's folder keeps."""
+        """Return the row that `berdseye detector improve --json` prints and the detector's folder stores."""
         return {
             "training_set": self.made.id,
             "training_set_hash": self.made.hash,
@@ -40,24 +42,27 @@ class Improved:
 
 
 def set_to_train_on(made: TrainingSetVersion) -> TrainingSet:
-    """A version as trainings take it; the detector's card names its id and its hash."""
+    """Return a version in the form that trainings take. The detector's card names its id and its hash."""
     return training_set(made.pairs(), made.id, made.hash)
 
 
 def improve(
     workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, mode: Adopt, *, made_by: str, progress: Progress
 ) -> Improved:
-    """Train on a set, compare with the detector in use on the questions held out, and adopt the new one or not.
+    """Train on a training set, compare the result with the detector in use on the held-out questions, and adopt it according to
+    `mode`.
 
-    A detector of this name that was trained on the same set is not trained again. The comparison stays in its folder.
+    A detector of this name that was already trained on this set is not trained again. The comparison is stored in its folder.
     """
     before = adopted_detector(workspace)
     trained = _trained(workspace, made, plan, progress)
     present, new = parse_detector(before, workspace), parse_detector(trained.detector, workspace)
     held_out = [pair for pair in made.pairs() if pair.split == "test"]
-    found = set_side_by_side(present, new, held_out, learned=learned(workspace, before).questions, progress=progress)
-    adopted = new.name != present.name and worth_adopting(found, mode)
-    result = Improved(made, trained, found, adopted)
+    comparison = set_side_by_side(
+        present, new, held_out, learned=learned(workspace, before).questions, progress=progress
+    )
+    adopted = new.name != present.name and worth_adopting(comparison, mode)
+    result = Improved(made, trained, comparison, adopted)
     write_json(trained.folder / _REPORT, result.as_row())
     if adopted:
         adopt(workspace, new.name, made_by=made_by)
@@ -65,15 +70,15 @@ def improve(
 
 
 def read_improvement(trained: Trained) -> dict[str, Any] | None:
-    """How a detector compared with the one in use when it was made; None where it was not compared."""
+    """Return the stored comparison of a detector with the one then in use, or None if there is none."""
     path = trained.folder / _REPORT
     return dict(read_json(path)) if path.exists() else None
 
 
 def _trained(workspace: Workspace, made: TrainingSetVersion, plan: TrainingPlan, progress: Progress) -> Trained:
-    same = (
-        held
-        for held in list_trained(workspace)
-        if (held.name, held.card.get("kind"), held.card.get("data_hash")) == (plan.name, plan.kind, made.hash)
+    existing = (
+        trained
+        for trained in list_trained(workspace)
+        if (trained.name, trained.card.get("kind"), trained.card.get("data_hash")) == (plan.name, plan.kind, made.hash)
     )
-    return next(same, None) or train_detector(workspace, plan, set_to_train_on(made), progress=progress)
+    return next(existing, None) or train_detector(workspace, plan, set_to_train_on(made), progress=progress)

@@ -1,7 +1,7 @@
-"""What a command tells about itself when the app started it as a job: how far it is, and how it ended.
+"""The reports of a command that the app started as a job: its progress and its end.
 
-Such a command finds the folder of its job in BERDSEYE_JOB, and writes two small files there. A command that was killed leaves
-no end, which tells it from one that failed.
+Such a command finds its job's folder in BERDSEYE_JOB and writes two small files there. A command that was killed leaves no end,
+which distinguishes it from one that failed.
 """
 
 import json
@@ -16,14 +16,14 @@ VARIABLE = "BERDSEYE_JOB"
 _PROGRESS = "progress.json"
 _END = "end.json"
 _EVERY = 0.5
-_told_at = 0.0
+_reported_at = 0.0
 _since = ("", "", 0.0)
 _folder: Path | None = None
 
 
 class Reached(NamedTuple):
-    """How far a job is: what it works on, how many of what are done, and of how many, where that is known; the seconds since
-    1970 when it said so, and when it began with this."""
+    """The progress of a job: the `work` it does, the `unit` it counts, the number `done`, the `total` if it is known, the time
+    `at` of this report and the time `since` which it does this work, in seconds since 1970."""
 
     work: str
     unit: str
@@ -34,12 +34,13 @@ class Reached(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1; None where there is no total."""
+        """The share done, between 0 and 1; None without a total."""
         return min(1.0, self.done / self.total) if self.total else None
 
 
 class End(NamedTuple):
-    """How a job ended: its exit status (None: it was stopped), when (seconds since 1970), and who stopped it."""
+    """The end of a job: its exit status (None: it was stopped), the time (seconds since 1970), and the person who stopped
+    it."""
 
     status: int | None
     at: float
@@ -48,10 +49,10 @@ class End(NamedTuple):
 
 @contextmanager
 def reporting() -> Iterator[None]:
-    """Let this process report as the job that BERDSEYE_JOB names, if any; what it starts itself does not."""
+    """Let this process report as the job that BERDSEYE_JOB names, if any. Processes that it starts do not report."""
     global _folder
-    named = os.environ.pop(VARIABLE, "")
-    _folder = Path(named) if named else None
+    job_folder = os.environ.pop(VARIABLE, "")
+    _folder = Path(job_folder) if job_folder else None
     status = 1
     try:
         yield
@@ -66,43 +67,43 @@ def reporting() -> Iterator[None]:
 
 
 def report(work: str, unit: str, done: int, total: int | None) -> None:
-    """Say how far this process is, where it is a job: twice a second at most, and whenever something is complete."""
-    global _told_at, _since
+    """Report the progress of this process if it is a job: at most twice a second, and always when the total is reached."""
+    global _reported_at, _since
     if _folder is None:
         return
     if _since[:2] != (work, unit):
         _since = (work, unit, time.time())
-    elif time.monotonic() - _told_at < _EVERY and done != total:
+    elif time.monotonic() - _reported_at < _EVERY and done != total:
         return
-    _told_at = time.monotonic()
+    _reported_at = time.monotonic()
     _write(_folder / _PROGRESS, Reached(work, unit, done, total, time.time(), _since[2])._asdict())
 
 
 def reached(folder: Path) -> Reached | None:
-    """What the job of a folder said last; None where it has not said anything."""
-    held = _read(folder / _PROGRESS)
-    return None if held is None else Reached(**held)
+    """Return the last progress report of the job in a folder, or None without one."""
+    stored = _read(folder / _PROGRESS)
+    return None if stored is None else Reached(**stored)
 
 
 def ended(folder: Path) -> End | None:
-    """How the job of a folder ended; None where it runs, or was killed."""
-    held = _read(folder / _END)
-    return None if held is None else End(**held)
+    """Return the end of the job in a folder, or None if it is running or was killed."""
+    stored = _read(folder / _END)
+    return None if stored is None else End(**stored)
 
 
 def write_end(folder: Path, end: End) -> None:
-    """Write down how a job ended."""
+    """Record the end of a job."""
     _write(folder / _END, end._asdict())
 
 
 def clear(folder: Path) -> None:
-    """Forget what was reported, before a job begins again."""
+    """Delete the reports before a job is resumed."""
     for name in (_PROGRESS, _END):
         (folder / name).unlink(missing_ok=True)
 
 
 def _write(path: Path, value: dict[str, Any]) -> None:
-    # Not synced: a report lost with the machine is no loss, and work must not wait for it nor fail with it.
+    # Not synced: a report lost in a crash does not matter, and work must neither wait for a report nor fail because of it.
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     with suppress(OSError):
         temporary.write_text(json.dumps(value), encoding="utf-8")

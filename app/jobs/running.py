@@ -1,6 +1,6 @@
-"""Long work that the app started: each is a `berdseye` command of its own, which goes on when the app does not.
+"""Jobs: long work that the app started, each as a separate `berdseye` command, which continues when the app ends.
 
-All are kept in one place of the workspace, whoever started them and from whichever page, until someone dismisses them.
+The workspace keeps all jobs in one folder, no matter which person and page started them, until a person dismisses them.
 """
 
 import json
@@ -36,9 +36,9 @@ _TAIL_BYTES = 4_000
 
 @dataclass(frozen=True)
 class Job:
-    """A command that was begun, by the folder that it is known by.
+    """A command that was started, identified by its folder.
 
-    `person` is whom it acts for, empty where nobody gave a name; `makes` is a file that stands when what it makes is whole.
+    `person` is the person it acts for, empty if nobody gave a name. `makes` is the file that exists once its result is complete.
     """
 
     folder: Path
@@ -50,22 +50,22 @@ class Job:
 
     @property
     def id(self) -> str:
-        """Its number, as it stands in addresses."""
+        """The number of the job, as addresses contain it."""
         return self.folder.name
 
     @property
     def runs(self) -> bool:
-        """Whether its process is there: a number that another command got since is not it."""
+        """Whether the process of the job exists. A process number reused by another command does not count."""
         return self.end is None and runs_command(self.pid, " ".join((_WORD, *self.arguments)))
 
     @property
     def end(self) -> End | None:
-        """How it ended; None while it runs, and where it was killed."""
+        """The end of the job, or None while it runs and if it was killed."""
         return ended(self.folder)
 
     @property
     def state(self) -> State:
-        """What became of it; 'cut off' where its process is gone without a word, as after a power cut."""
+        """The state of the job. 'cut off': its process ended without a report, for example in a power cut."""
         if self.runs:
             return "runs"
         end = self.end
@@ -75,17 +75,17 @@ class Job:
 
     @property
     def reached(self) -> Reached | None:
-        """How far it is."""
+        """The last progress report, or None."""
         return reached(self.folder)
 
     @property
     def log(self) -> Path:
-        """All it wrote."""
+        """The file with the whole output of the job."""
         return self.folder / _LOG
 
     @property
-    def said(self) -> str:
-        """The end of what it wrote."""
+    def output_tail(self) -> str:
+        """The end of the output of the job."""
         try:
             with self.log.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
@@ -95,18 +95,18 @@ class Job:
 
 
 def start_job(workspace: Workspace, arguments: tuple[str, ...], *, person: str = "", makes: Path | None = None) -> Job:
-    """Run `berdseye ARGUMENTS --workspace ...` in the background, and keep track of it until it is dismissed.
+    """Run `berdseye ARGUMENTS --workspace ...` in the background and keep track of it until it is dismissed.
 
-    `person` is whom it acts for; empty: nobody gave a name. `makes` is the file that ends what it makes, below the
-    workspace: the folder around it goes with the job where that file never came.
+    `person` is the person it acts for, empty if nobody gave a name. `makes` is a file in the workspace that exists once the
+    result is complete: without it, dismissing the job deletes the folder of the file.
     """
     folder = _new_folder(workspace)
     return _begin(workspace, folder, arguments, person, makes)
 
 
 def resume_job(workspace: Workspace, job: Job, *, person: str = "") -> Job:
-    """Begin one that has ended anew, which goes on from what is stored. Raises `BadInputError` where it runs."""
-    running = BadInputError("This job runs already.", hint="Wait until it has ended, or stop it.")
+    """Start a job again that has ended. It continues from what it has stored. Raises `BadInputError` if it is running."""
+    running = BadInputError("This job is already running.", hint="Wait until it ends, or stop it.")
     with locked(job.folder / ".lock", busy=running):
         if read_job(workspace, job.id).runs:
             raise running
@@ -114,36 +114,36 @@ def resume_job(workspace: Workspace, job: Job, *, person: str = "") -> Job:
 
 
 def list_jobs(workspace: Workspace) -> list[Job]:
-    """All that were started and not dismissed, the newest first."""
-    held = []
+    """Return all jobs that were started and not dismissed, newest first."""
+    jobs = []
     for path in workspace.jobs_folder.glob(f"[!.]*/{_PROCESS}"):
         with suppress(UnknownNameError):  # another session has just dismissed it
-            held.append(read_job(workspace, path.parent.name))
-    return sorted(held, key=lambda job: int(job.id), reverse=True)
+            jobs.append(read_job(workspace, path.parent.name))
+    return sorted(jobs, key=lambda job: int(job.id), reverse=True)
 
 
 def read_job(workspace: Workspace, number: str) -> Job:
-    """The job of a number; raises `UnknownNameError`."""
+    """Return the job of a number. Raises `UnknownNameError`."""
     folder = workspace.jobs_folder / number
     try:
         if not number.isdigit():
             raise FileNotFoundError
-        held: dict[str, Any] = json.loads((folder / _PROCESS).read_text(encoding="utf-8"))
-    except OSError:  # also for a number that is too long to be a file's name
-        standing = [path.parent.name for path in workspace.jobs_folder.glob(f"[!.]*/{_PROCESS}")]
-        raise UnknownNameError("job", number, standing) from None
+        stored: dict[str, Any] = json.loads((folder / _PROCESS).read_text(encoding="utf-8"))
+    except OSError:  # also raised for a number too long for a file name
+        existing = [path.parent.name for path in workspace.jobs_folder.glob(f"[!.]*/{_PROCESS}")]
+        raise UnknownNameError("job", number, existing) from None
     return Job(
         folder,
-        tuple(held["arguments"]),
-        int(held["pid"]),
-        str(held["person"]),
-        datetime.fromisoformat(held["began"]),
-        workspace.folder / held["makes"] if held["makes"] else None,
+        tuple(stored["arguments"]),
+        int(stored["pid"]),
+        str(stored["person"]),
+        datetime.fromisoformat(stored["began"]),
+        workspace.folder / stored["makes"] if stored["makes"] else None,
     )
 
 
 def stop_job(job: Job, *, person: str = "") -> None:
-    """End it; what it finished is kept. `person` is who did."""
+    """Stop the job, which keeps what it has finished. `person` is the person who stops it."""
     if job.runs:
         end_group(job.pid, grace=_GRACE_SECONDS, word=_WORD)
         if job.end is None:
@@ -151,20 +151,22 @@ def stop_job(job: Job, *, person: str = "") -> None:
 
 
 def dismiss_job(workspace: Workspace, job: Job) -> None:
-    """Forget one that has ended, and delete what it left half made, unless another job goes on with it.
+    """Remove a job that has ended, and delete its incomplete result unless another job continues it.
 
-    Raises `BadInputError` where it runs.
+    Raises `BadInputError` if it is running.
     """
     if job.runs:
-        raise BadInputError("This job runs.", hint="Stop it first.")
-    half = job.makes if job.makes is not None and not job.makes.exists() else None
-    if half is not None and not any(other.makes == half for other in list_jobs(workspace) if other.id != job.id):
-        shutil.rmtree(half.parent, ignore_errors=True)
+        raise BadInputError("This job is running.", hint="Stop it first.")
+    incomplete = job.makes if job.makes is not None and not job.makes.exists() else None
+    if incomplete is not None and not any(
+        other.makes == incomplete for other in list_jobs(workspace) if other.id != job.id
+    ):
+        shutil.rmtree(incomplete.parent, ignore_errors=True)
     shutil.rmtree(job.folder, ignore_errors=True)
 
 
-def first_told(job: Job) -> bool:
-    """Whether nobody was told yet that this job has ended; from now on somebody was."""
+def first_notice(job: Job) -> bool:
+    """Whether this is the first notice that the job has ended. A later call returns False."""
     try:
         (job.folder / _TOLD).touch(exist_ok=False)
     except (FileExistsError, FileNotFoundError):
@@ -200,10 +202,10 @@ def _begin(workspace: Workspace, folder: Path, arguments: tuple[str, ...], perso
 
 
 def _new_folder(workspace: Workspace) -> Path:
-    held = [int(path.name) for path in workspace.jobs_folder.glob("[0-9]*")]
-    for number in count(max(held, default=0) + 1):
+    numbers = [int(path.name) for path in workspace.jobs_folder.glob("[0-9]*")]
+    for number in count(max(numbers, default=0) + 1):
         folder = workspace.jobs_folder / f"{number:04d}"
         with suppress(FileExistsError):
             folder.mkdir(parents=True)
             return folder
-    raise AssertionError("Numbers do not end.")
+    raise AssertionError("The loop always finds a free number.")

@@ -1,4 +1,4 @@
-"""Training sets as the command line and the pages make and write them."""
+"""Creates and writes training sets for the command line and the pages."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -25,7 +25,8 @@ Named = TypeVar("Named", bound=str)
 def made_set(
     workspace: Workspace, name: str, rule: str, unsure: str, annotator: str, leaks: str, *, demo: bool, made_by: str
 ) -> TrainingSetVersion:
-    """The next version of a set by rules given as texts; raises `UnknownNameError` with the nearest right ones."""
+    """Create the next version of a training set by rules given as texts. Raises `UnknownNameError` with the nearest valid
+    names."""
     return create(
         workspace,
         Judgments.open(workspace.judgments_url),
@@ -37,7 +38,7 @@ def made_set(
 
 
 def write_set(made: TrainingSetVersion, path: Path, form: str) -> list[Path]:
-    """Write a version in one of the formats; returns the files."""
+    """Write a version in one of the formats and return the files."""
     writers = {
         "jsonl": write_jsonl,
         "chat": _write_chats,
@@ -48,7 +49,7 @@ def write_set(made: TrainingSetVersion, path: Path, form: str) -> list[Path]:
 
 
 def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:
-    """A file of chats a split."""
+    """Write one file of chats per split."""
     empty_folder(folder)
     pairs = made.pairs()
     written = []
@@ -60,7 +61,7 @@ def _write_chats(made: TrainingSetVersion, folder: Path) -> list[Path]:
 
 
 def one_of(kind: str, given: str, known: tuple[Named, ...]) -> Named:
-    """The known name that a text is; raises `UnknownNameError` with the nearest."""
+    """Return the known name equal to a text. Raises `UnknownNameError` with the nearest names."""
     for name in known:
         if name == given:
             return name

@@ -1,4 +1,4 @@
-"""Trainings that the app started, by the name of the detector they make."""
+"""Trainings that the app started as jobs, by the name of the detector they create."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,8 +14,8 @@ Command = Literal["train", "improve"]
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A training that has begun and has no card yet, or is being compared. One that was stopped goes on when it is begun
-    again."""
+    """A training that was started and has no card yet, or whose detector is being compared. A stopped training continues when it
+    is started again."""
 
     name: str
     job: Job
@@ -27,24 +27,26 @@ class TrainingJob:
 def start(
     workspace: Workspace, name: str, options: tuple[str, ...], command: Command = "train", *, person: str = ""
 ) -> None:
-    """Train in the background from the workspace's judgments; `options` are those of `berdseye detector COMMAND`."""
+    """Train in the background from the workspace's judgments. `options` are the options of `berdseye detector COMMAND`."""
     folder = new_folder(workspace, name)
-    if any(held.name == name and held.job.runs for held in jobs(workspace)):
-        raise BadInputError(f"'{name}' is being trained.", hint="Choose another name, or wait.")
+    if any(training.name == name and training.job.runs for training in jobs(workspace)):
+        raise BadInputError(
+            f"A detector named '{name}' is being trained.", hint="Choose another name, or wait until it ends."
+        )
     start_job(workspace, (*_words(command, name), *options), person=person, makes=folder / CARD)
 
 
 def jobs(workspace: Workspace) -> list[TrainingJob]:
-    """Trainings without a card, the last of each name, and those that are still compared with the detector in use, by
-    name."""
-    held: dict[str, TrainingJob] = {}
+    """Return the trainings without a card (the last of each name) and those still being compared with the detector in use,
+    sorted by name."""
+    by_name: dict[str, TrainingJob] = {}
     for job in list_jobs(workspace):
         match job.arguments:
             case ("detector", "train" | "improve" as command, "--name", name, *options):
                 folder = workspace.detectors_folder / name
-                if name not in held and (job.runs or not (folder / CARD).exists()):
-                    held[name] = TrainingJob(name, job, command, tuple(options), tuple(read_curve(folder)))
-    return [held[name] for name in sorted(held)]
+                if name not in by_name and (job.runs or not (folder / CARD).exists()):
+                    by_name[name] = TrainingJob(name, job, command, tuple(options), tuple(read_curve(folder)))
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _words(command: Command, name: str) -> tuple[str, ...]:

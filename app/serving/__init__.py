@@ -1,1 +1,1 @@
-"""Serving the app: ports, the gate in front of Streamlit's routes, and Label Studio beside it."""
+"""Serving the app: ports, the access checks in front of Streamlit's routes, and the Label Studio server."""

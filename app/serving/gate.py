@@ -1,7 +1,7 @@
-"""What the server checks before any page runs: its own host names, the origin of a web page, and in team mode the person.
+"""The server's checks before any page runs: host names, the origin of the request, and in team mode the person.
 
-Pages check rights themselves. The checks here are for what no page sees: WebSockets that another site opens, files that are
-kept for download, uploads, and the other routes of Streamlit. `ROUTES` lists every one of them that is not public.
+Pages check rights themselves. These checks cover what no page sees: WebSockets opened by other sites, files held for download,
+uploads, and the other routes of Streamlit. `ROUTES` lists every one of these routes that is not public.
 """
 
 import hashlib
@@ -35,8 +35,8 @@ from berdseye.data.workspace import Workspace
 
 LOOPBACK = ("localhost", "127.0.0.1")
 PUBLIC = ("_stcore/health", "_stcore/host-config", "_stcore/stream")
-"""Routes below `_stcore` that a team's app answers to anyone: without them nobody could reach the sign-in. The stream runs
-pages, and these ask who is there."""
+"""Routes below `_stcore` that the app answers to anyone in team mode, because the sign-in needs them. The stream runs pages, and
+pages check the person."""
 MEDIA = "media/"
 ROUTES: dict[str, Right | None] = {
     "component/": "explore",
@@ -46,27 +46,27 @@ ROUTES: dict[str, Right | None] = {
     "_stcore/metrics": "administer",
     "_stcore/": None,
 }
-"""What the other routes need in team mode, by how they begin, the first that fits; None: nobody may. Only the detector lab
-takes files, so uploads need its right. The agent protocol is among those for nobody: it knows no sign-in. A file below
-`MEDIA` is for whoever asked for it (`Made`)."""
+"""The right that the other routes require in team mode, by prefix; the first match applies. None: nobody may use the route. Only
+the detector lab accepts files, so uploads require its right. The agent protocol is closed to everyone because it has no
+sign-in. A file below `MEDIA` is only for the person who requested it (`Made`)."""
 _UNSAFE = {
-    "server.enableAgentApi": "the agent protocol knows no sign-in",
-    "server.trustedUserHeaders": "whoever sends such a header would be believed before the sign-in",
+    "server.enableAgentApi": "the agent protocol has no sign-in",
+    "server.trustedUserHeaders": "the app would trust such a header from anyone, without a sign-in",
 }
 
 
 def check_settings() -> None:
-    """Raise `BadInputError` for a setting of Streamlit that would let people past the sign-in of a team."""
+    """Raise `BadInputError` for a Streamlit setting that would let people bypass the sign-in of a team."""
     for name, reason in _UNSAFE.items():
         if st.get_option(name):
             raise BadInputError(
-                f"Streamlit's setting {name} is on, and team mode does not start with it: {reason}.",
+                f"Team mode does not start while Streamlit's setting {name} is on: {reason}.",
                 hint="Remove it from Streamlit's config.toml and from the environment.",
             )
 
 
 def middleware(workspace: Workspace) -> list[Middleware]:
-    """What `st.App` puts before the app: for everyone the check of host and origin, for a team also that of the person."""
+    """Return the middleware for `st.App`: the checks of host and origin, and in team mode the check of the person."""
     people = workspace.people
     own = urlsplit(people.address).hostname
     checks = [
@@ -78,9 +78,10 @@ def middleware(workspace: Workspace) -> list[Middleware]:
 
 
 class BrowserRules:
-    """Lets browsers fetch pictures, scripts and data for the pages from this server alone, and show them in no other site.
+    """Restricts browsers to pictures, scripts and data from this server, and forbids other sites to embed the pages.
 
-    What a page draws of untrusted text asks for nothing elsewhere; this holds where a fault, here or in Streamlit, would.
+    Untrusted text on a page requests nothing from elsewhere anyway; these rules also hold if a bug, here or in Streamlit, would
+    allow it.
     """
 
     POLICY = (
@@ -92,7 +93,7 @@ class BrowserRules:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and add the rules to its answer."""
+        """Pass the request on and add the rules to its response."""
 
         async def with_rules(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -106,39 +107,39 @@ class BrowserRules:
 
 
 class OwnOrigin:
-    """Refuses requests and WebSockets that a web page of another origin begins.
+    """Refuses requests and WebSockets that a web page of another origin starts.
 
-    Streamlit itself takes a WebSocket from any port of this machine, and looks up the machine's public address at another
-    company's server before it refuses one.
+    Streamlit itself accepts a WebSocket from any port of this machine, and asks another company's server for the machine's
+    public address before it refuses one.
     """
 
     def __init__(self, app: ASGIApp, address: str) -> None:
         self._app, self._address = app, address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 403, or pass the request on."""
+        """Answer with status 403 or pass the request on."""
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
             origin = headers.get("origin")
             if origin is not None and not self._ours(origin, headers.get("host", "")):
-                await PlainTextResponse("Only pages of this app may ask here.", 403)(scope, receive, send)
+                await PlainTextResponse("Only pages of this app may send requests here.", 403)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _ours(self, origin: str, host: str) -> bool:
+    def _is_own(self, origin: str, host: str) -> bool:
         return origin in (f"http://{host}", f"https://{host}") or bool(self._address and origin == self._address)
 
 
 class Members:
-    """Asks who is there, and whether they may, for what no page guards: `ROUTES`, and the files that were made for someone."""
+    """Checks the person and their right for everything that no page guards: `ROUTES`, and the files made for one person."""
 
     def __init__(self, app: ASGIApp, workspace: Workspace) -> None:
         self._app, self._workspace = app, workspace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 403, or pass the request on."""
+        """Answer with status 403 or pass the request on."""
         if scope["type"] in ("http", "websocket") and not self._may(HTTPConnection(scope), _inner(scope["path"])):
-            await PlainTextResponse("Sign in as somebody who may.", 403)(scope, receive, send)
+            await PlainTextResponse("Sign in as a person with access.", 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -153,7 +154,7 @@ class Members:
 
     def _may_take(self, request: HTTPConnection, file_id: str) -> bool:
         file = Runtime.instance().media_file_mgr.read_file(file_id)
-        if file is None or file.kind == MediaFileKind.MEDIA:  # the icon of the app is the only one that pages show
+        if file is None or file.kind == MediaFileKind.MEDIA:  # pages show only one such file, the app's icon
             return True
         people = people_now(self._workspace)
         email = email_of_request(request, people)
@@ -161,16 +162,17 @@ class Members:
 
 
 class Made:
-    """Whom each file that can be downloaded was made for: by the SHA-256 of its content, the latest 10,000 of them."""
+    """The people who requested each downloadable file, by the SHA-256 of its content. It keeps the latest 10,000
+    files."""
 
     _MOST = 10_000
 
     def __init__(self) -> None:
         self._emails: OrderedDict[bytes, set[str]] = OrderedDict()
-        self._lock = threading.Lock()  # pages are drawn and files are made in threads of their own
+        self._lock = threading.Lock()  # pages are drawn and files are made in separate threads
 
     def note(self, email: str, content: bytes) -> None:
-        """Remember that this person asked for it."""
+        """Record that this person requested the file."""
         key = hashlib.sha256(content).digest()
         with self._lock:
             self._emails.setdefault(key, set()).add(email)
@@ -179,17 +181,17 @@ class Made:
                 self._emails.popitem(last=False)
 
     def is_for(self, email: str, content: bytes) -> bool:
-        """Whether this person asked for it."""
+        """Whether this person requested the file."""
         with self._lock:
             return email in self._emails.get(hashlib.sha256(content).digest(), ())
 
 
 MADE = Made()
-"""What this process made."""
+"""The downloadable files that this process made."""
 
 
 def email_of_request(request: HTTPConnection, people: PeopleSettings) -> str:
-    """The address of the person whose sign-in the request's cookie holds; empty for nobody who may come in now."""
+    """Return the e-mail address from the sign-in cookie of a request, or an empty text if it gives no access now."""
     secret = get_cookie_secret()
 
     def one(name: str) -> bytes | None:
@@ -204,17 +206,17 @@ def email_of_request(request: HTTPConnection, people: PeopleSettings) -> str:
 
 
 def people_now(workspace: Workspace) -> PeopleSettings:
-    """The people settings as they are written now."""
+    """Return the access settings from the current settings file."""
     return _people(workspace.folder, (workspace.folder / "berdseye.toml").stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=1)
 def _people(folder: Path, written: int) -> PeopleSettings:
-    del written  # what is kept is for the settings as they were written then
+    del written  # part of the cache key: the time at which the settings file was written
     return Workspace.open(folder).people
 
 
 def _inner(path: str) -> str:
-    """A path without the folder that the whole app is served under, and without the slash before it."""
+    """Return a path without the app's base path and without the leading slash."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return path.removeprefix(f"/{base}" if base else "").lstrip("/")

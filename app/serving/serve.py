@@ -1,7 +1,5 @@
-"""`berdseye app`: Label Studio and the Streamlit app on loopback, both ended on Ctrl-C.
-
-The ports of this machine that Berdseye serves on.
-"""
+"""The servers of `berdseye app`: Streamlit and Label Studio on loopback, both ended by Ctrl-C, their ports, and the exchange of
+judgments between them."""
 
 import os
 import signal
@@ -24,7 +22,7 @@ APP_PORT, LABEL_STUDIO_PORT = 8501, 8080
 
 
 def free_port(port: int) -> int:
-    """`port`, or the next one that is free; a change is said."""
+    """Return `port`, or the next free port with a note. Raises `BerdseyeError` if all 50 ports from `port` are in use."""
     for candidate in range(port, port + 50):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -33,9 +31,9 @@ def free_port(port: int) -> int:
             except OSError:
                 continue
         if candidate != port:
-            note(f"Port {port} is in use; {candidate} is taken instead.")
+            note(f"Port {port} is in use; using {candidate} instead.")
         return candidate
-    raise BerdseyeError(f"The ports {port} to {port + 49} are all in use.", hint="Name another with --port.")
+    raise BerdseyeError(f"The ports {port} to {port + 49} are all in use.", hint="Choose another port with --port.")
 
 
 _RECEIVE_EVERY = 30.0
@@ -44,12 +42,13 @@ _APP = Path(__file__).parents[1]
 
 
 def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int:
-    """Run until Ctrl-C (or until the app ends); returns the app's exit status. `None` leaves Label Studio out."""
+    """Serve until Ctrl-C or until the app ends, and return the app's exit status. Without a `label_studio_port`, Label
+    Studio does not start."""
     port = free_port(port)
     if workspace.people.team:
-        auth_secrets(workspace.people, "", port)  # whoever starts a team's app learns here what it lacks
+        auth_secrets(workspace.people, "", port)  # reports missing secrets to the person who starts the app
     ending = threading.Event()
-    _end_on_signals(ending)  # before anything starts, so that nothing started outlives a Ctrl-C
+    _end_on_signals(ending)  # first, so that nothing started later survives a Ctrl-C
     app = _start_app(workspace, port)
     server: Server | None = None
     try:
@@ -57,9 +56,11 @@ def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int
             server = _start_label_studio(workspace, label_studio_port)
         note(f"Berdseye       http://{HOST}:{port}")
         if server is not None:
-            note(f"Label Studio   {server.url}   (starting; how a person signs in: berdseye label-studio account NAME)")
+            note(
+                f"Label Studio   {server.url}   (starting; to see how a person signs in: berdseye label-studio account NAME)"
+            )
             threading.Thread(target=_exchange, args=(workspace, server, ending), daemon=True).start()
-        note("Ctrl-C ends both." if server is not None else "Ctrl-C ends it.")
+        note("Press Ctrl-C to end both." if server is not None else "Press Ctrl-C to end it.")
         while not ending.wait(0.2):
             if app.poll() is not None:
                 return int(app.returncode)
@@ -78,12 +79,12 @@ def serve(workspace: Workspace, port: int, label_studio_port: int | None) -> int
 
 def _start_label_studio(workspace: Workspace, port: int) -> Server | None:
     folder = workspace.label_studio_folder
-    if (known := running(folder)) is not None:
-        return known
+    if (server := running(folder)) is not None:
+        return server
     try:
         return start(folder, free_port(port))
     except BerdseyeError as error:
-        note(f"Label Studio does not start: {error} The app runs without it; judgments wait here.")
+        note(f"Label Studio does not start: {error} The app runs without it; judgments wait in Berdseye.")
         return None
 
 
@@ -92,7 +93,7 @@ def _start_app(workspace: Workspace, port: int) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     quiet = ["--logger.hideWelcomeMessage", "true", "--server.headless", "true", "--server.address", HOST]
     environment = {**os.environ, "BERDSEYE_WORKSPACE": str(workspace.folder)}
-    # A session of its own, so that Ctrl-C reaches it through us alone and in order.
+    # In a session of its own, so that Ctrl-C reaches it only through this process and in order.
     return subprocess.Popen([*command, *quiet], cwd=_APP, env=environment, start_new_session=True)
 
 
@@ -100,15 +101,15 @@ def _end_on_signals(ending: threading.Event) -> None:
     def end(_number: int, _frame: FrameType | None) -> None:
         ending.set()
 
-    # SIGHUP: the terminal was closed. Windows has none.
+    # SIGHUP: the terminal was closed. Windows has no such signal.
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), end)
 
 
 def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> None:
-    """Send what waits as soon as Label Studio answers, and look for annotations made there now and then."""
-    # Imported while Label Studio starts: the app should not wait for these.
+    """Push waiting judgments once Label Studio answers, and pull the annotations made there every 30 seconds."""
+    # Imported while Label Studio starts, so that the app does not wait for them.
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import pull_workspace, push_workspace
     from berdseye.annotation.label_studio.exchange_state import waiting
@@ -123,7 +124,7 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
             if not server.answers():
                 continue
             if not ready:
-                note("Label Studio answers.")
+                note("Label Studio is ready.")
                 ready = True
             if time.monotonic() - received > _RECEIVE_EVERY:
                 for warning in pull_workspace(workspace, judgments).warnings:
@@ -131,12 +132,12 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
                         note(f"Label Studio: {warning}")
                         warned.add(warning)
                 received = time.monotonic()
-            # What waits for a project that is gone, or of another server, waits on: that is looked at less often.
+            # Judgments for a deleted project, or for one on another server, stay waiting; they are retried less often.
             now = waiting(judgments)
             if now and (now != stuck or time.monotonic() - tried > _RECEIVE_EVERY):
                 push_workspace(workspace, judgments, adopted_predictions(workspace))
                 stuck, tried = waiting(judgments), time.monotonic()
-        except Exception as error:  # whatever goes wrong here must not end the exchange for good
-            if str(error) != complaint:  # the same trouble is told once
+        except Exception as error:  # no error may end the exchange for good
+            if str(error) != complaint:  # report a repeated error only once
                 complaint = str(error)
-                note(f"Label Studio: {complaint or repr(error)} What should go there waits; it is tried again.")
+                note(f"Label Studio: {complaint or repr(error)} Judgments wait in Berdseye; the push is retried.")

@@ -75,7 +75,7 @@ def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace)
     until = time.monotonic() + WITHIN
     while (held := trainings.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
         time.sleep(0.2)
-    assert held == [], held[0].job.said
+    assert held == [], held[0].job.output_tail
     (trained,) = list_trained(demo)
     assert trained.detector == "embedded(mine)"
     with pytest.raises(BadInputError, match="already"):
@@ -95,7 +95,7 @@ def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: W
     until = time.monotonic() + WITHIN
     while (held := trainings.jobs(demo)) and held[0].job.runs and time.monotonic() < until:
         time.sleep(0.2)
-    assert held == [], held[0].job.said
+    assert held == [], held[0].job.output_tail
     (trained,) = list_trained(demo)
     assert (trained.detector, trained.card["data"]) == ("embedded(judged-1)", "judged-1")
     at = drawn("detectors", chosen="embedded(judged-1)")
@@ -110,7 +110,7 @@ def test_a_training_that_is_stopped_says_why_goes_on_and_is_forgotten(demo: Work
     until = time.monotonic() + WITHIN
     while (job := trainings.jobs(demo)[0].job).runs and time.monotonic() < until:
         time.sleep(0.2)
-    assert "cannot start from 'random'" in job.said
+    assert "cannot start from 'random'" in job.output_tail
     at = drawn("detectors")
     assert "**mine** has failed" in texts(at)
     assert "cannot start from 'random'" in at.code[0].value

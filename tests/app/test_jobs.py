@@ -18,7 +18,16 @@ from berdseye.annotation.people import Identity
 from berdseye.app.components.job_box import left
 from berdseye.app.jobs import trainings
 from berdseye.app.jobs.reports import VARIABLE, End, Reached, ended, reached, report, reporting, write_end
-from berdseye.app.jobs.running import Job, dismiss_job, first_told, list_jobs, read_job, resume_job, start_job, stop_job
+from berdseye.app.jobs.running import (
+    Job,
+    dismiss_job,
+    first_notice,
+    list_jobs,
+    read_job,
+    resume_job,
+    start_job,
+    stop_job,
+)
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
@@ -36,7 +45,7 @@ def after(job: Job) -> Job:
     """The job once its process is gone."""
     until = time.monotonic() + WITHIN
     while job.runs:
-        assert time.monotonic() < until, job.said
+        assert time.monotonic() < until, job.output_tail
         time.sleep(0.05)
     return job
 
@@ -67,7 +76,7 @@ def test_a_job_that_was_killed_goes_on_from_what_it_finished(demo: Workspace) ->
     assert (found.state, found.person, found.end) == ("cut off", "Ada", None)
     resumed = after(resume_job(demo, found, person="Ada"))
     assert (resumed.id, resumed.state) == (job.id, "done")
-    assert "stands already" in resumed.said
+    assert "stands already" in resumed.output_tail
     runs = {run.name: run.created for run in list_runs(demo)}
     assert len(runs) == 2
     assert runs.items() >= before.items(), "what was finished is not done again"
@@ -92,7 +101,7 @@ def test_one_that_is_stopped_says_by_whom_and_is_not_begun_twice(demo: Workspace
 def test_one_that_fails_keeps_its_exit_status(demo: Workspace) -> None:
     job = after(start_job(demo, ("run", "--dataset", "debate", "--corpus", "web", "--pipeline", "bm26")))
     assert (job.state, job.end and job.end.status) == ("failed", 2)
-    assert "bm25" in job.said
+    assert "bm25" in job.output_tail
 
 
 # What is kept ---------------------------------------------------------------------------------------------------------
@@ -136,7 +145,7 @@ def test_what_is_whole_stays(workspace: Workspace) -> None:
 
 def test_the_end_is_told_once(workspace: Workspace) -> None:
     job = invented(workspace, 1, "run", end=End(0, 1.0))
-    assert [first_told(job), first_told(job)] == [True, False]
+    assert [first_notice(job), first_notice(job)] == [True, False]
 
 
 def test_a_stopped_training_is_taken_up_and_not_listed_twice(workspace: Workspace) -> None:
@@ -212,7 +221,7 @@ def test_work_is_started_from_the_page_and_counted_on_every_page(demo: Workspace
     assert job.arguments[:3] == ("run", "--dataset", "debate")
     main = AppTest.from_file(str(APP / "main.py"), default_timeout=60).run()
     assert not main.exception
-    assert after(job).state == "done", job.said
+    assert after(job).state == "done", job.output_tail
     assert "is done" in texts(drawn("jobs"))
 
 
@@ -327,14 +336,14 @@ def test_what_a_thousand_pairs_cost_is_measured_from_the_lab_in_a_process_of_its
     next(b for b in at.button if b.label == "Measure random").click()
     again(at)
     (job,) = list_jobs(at_hand)
-    assert after(job).state == "done", job.said
+    assert after(job).state == "done", job.output_tail
     again(at)
     measured = kept(at_hand, "random", parse_detector("random").version)
     assert measured is not None
     assert row()["measured"] == measured.at[:10]
     assert measured.seconds_per_1000 > 0
     assert float(row()["seconds per 1,000 pairs"]) == pytest.approx(measured.seconds_per_1000, abs=6e-4)
-    assert "random" in job.said, "its log is the table of the command"
+    assert "random" in job.output_tail, "its log is the table of the command"
 
 
 # Time -----------------------------------------------------------------------------------------------------------------
