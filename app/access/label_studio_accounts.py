@@ -34,7 +34,7 @@ def account_for(
     return give_account(judgments, connect(workspace), person, reset=reset), may_see
 
 
-def lines(account: Account, *, seen: bool = True) -> list[str]:
+def sign_in_lines(account: Account, *, seen: bool = True) -> list[str]:
     """Return the lines that explain how the person signs in."""
     if account.ours and account.password:
         shown = account.password if seen else f"(only {account.person} sees it, on the Label Studio page)"

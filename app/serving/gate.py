@@ -121,7 +121,7 @@ class OwnOrigin:
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
             origin = headers.get("origin")
-            if origin is not None and not self._ours(origin, headers.get("host", "")):
+            if origin is not None and not self._is_own(origin, headers.get("host", "")):
                 await PlainTextResponse("Only pages of this app may send requests here.", 403)(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -66,7 +66,7 @@ def of_runs(draw: Callable[[Made, str, int], None]) -> None:
 
 def leaning(kept: Made, source: str, k: int) -> None:
     """Draw which sides the top k of each system supports."""
-    cells, beside = leaning_figures(kept, source, k, judgments().version())
+    cells, beside = leaning_figures(kept, source, k)
     if not cells["n"].any():
         st.info(
             "No question has a supporting and an opposing perspective with labels. Choose another data set or label source, or "
@@ -98,7 +98,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
 
 def stances(kept: Made, source: str, k: int) -> None:
     """Draw the stances of the perspectives that the passages of the top k support."""
-    cells, beside = stance_figures(kept, source, k, judgments().version())
+    cells, beside = stance_figures(kept, source, k)
     if not cells["n"].any():
         st.info("No passage supports a perspective. Choose another label source or a larger k.")
         return

@@ -109,9 +109,7 @@ def results(question: Question, corpora: Sequence[str], pipelines: Sequence[str]
     """Draw everything that a correction changes, as a fragment that is redrawn alone."""
     with errors_in_place():
         hits_by_list = {
-            (corpus, pipeline): hits(
-                corpus, open_corpus(workspace(), corpus).manifest.hash, pipeline, query_of(question), k
-            )
+            (corpus, pipeline): hits(corpus, pipeline, query_of(question), k)
             for pipeline in pipelines
             for corpus in corpora
         }
