@@ -111,9 +111,7 @@ def assign(judgments: Judgments, batch: Batch, to: Annotator, author: Annotator 
                 f"There are judgments of {listed} in the project of {to.name}."
                 if authors
                 else f"Batch '{batch.name}' holds no judgment from Label Studio that could be assigned to {to.name}.",
-                hint="Say whose are meant: --from NAME."
-                if authors
-                else "Receive first: berdseye label-studio receive.",
+                hint="Say whose are meant: --from NAME." if authors else "Receive first: berdseye label-studio pull.",
             )
         local = read_local(connection, list(rows))
         appended: list[dict[str, Any]] = []

@@ -166,7 +166,7 @@ _CURES = {
     Step.OURS_STANDS: "both changed: both are kept, and what is here is the later",
     Step.THEIRS_STANDS: "both changed: both are kept, and what is there is the later",
 }
-_TASK_GONE = "its task is gone: `berdseye judgments doctor --mend` makes it again"
+_TASK_GONE = "its task is gone: `berdseye judgments doctor --fix` makes it again"
 _NEW_PERSON = "the next receiving brings it, with its author"
 
 

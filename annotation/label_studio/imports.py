@@ -243,7 +243,7 @@ def import_project(judgments: Judgments, connection: Connection, number: int, ru
             ours = database.execute(exchanged).one_or_none() is not None
         if ours:
             raise BadInputError(
-                f"Project '{project.title}' is Berdseye's own.", hint="Receive from it: berdseye label-studio receive."
+                f"Project '{project.title}' is Berdseye's own.", hint="Receive from it: berdseye label-studio pull."
             )
         items = raw_tasks(connection, number)
         people = People(judgments, connection)

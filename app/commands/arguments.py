@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from berdseye.app.commands.former_names import with_present_command, with_present_options, words_of
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import possible_path
 
@@ -24,6 +25,7 @@ class _Checked:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; raises `BadInputError` for one that cannot be meant."""
+        args = with_present_options(words_of(ctx), args)
         words = list(args)
         left: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         for parameter in self.params:
@@ -48,7 +50,11 @@ class CheckedCommand(_Checked, TyperCommand):
 
 
 class CheckedGroup(_Checked, TyperGroup):
-    """A group that checks its own arguments, those before the command's name."""
+    """A group that checks its own arguments, those before the command's name, and knows former names of its commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Find the command that `args` begin with."""
+        return super().resolve_command(ctx, with_present_command(words_of(ctx), args))
 
 
 def check_arguments(group: typer.Typer) -> None:

@@ -96,9 +96,6 @@ def create(
         int,
         typer.Option(min=1, max=_LONGEST_RESERVATION, help="Minutes that a pair stays reserved for someone who left."),
     ] = RESERVATION_MINUTES,
-    hold: Annotated[
-        int | None, typer.Option("--hold", min=1, max=_LONGEST_RESERVATION, hidden=True, help="The former name of it.")
-    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -119,10 +116,6 @@ def create(
             f"--order {order} has no effect with --decide, which sets the order.",
             hint="Leave out --order, or use --order decision.",
         )
-    if hold is not None:
-        not_with("--hold", True, "reservation_minutes", why="its former name")
-        note("--hold is now called --reservation-minutes; the next version does not know --hold any more.")
-        reservation_minutes = hold
     request = BatchRequest(
         name,
         runs=tuple(run or ()),

@@ -90,13 +90,13 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
 @judgments.command("doctor")
 def doctor(
-    mend: Annotated[bool, typer.Option("--mend", help="Mend what can be; no event is changed or deleted.")] = False,
+    mend: Annotated[bool, typer.Option("--fix", help="Mend what can be; no event is changed or deleted.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Look for faults in the judgments database and, where it answers, in Label Studio. Exit status 1: some are left.
 
-    Example: `berdseye judgments doctor --mend`
+    Example: `berdseye judgments doctor --fix`
     """
     from berdseye.annotation.doctor.examine import mend as mended
     from berdseye.annotation.doctor.finding import Finding

@@ -1,4 +1,4 @@
-"""`label-studio`, `label-studio send | receive | assign | account | projects | check | import`: its server, batches, people."""
+"""`label-studio`, `label-studio push | pull | assign | account | projects | check | import`: its server, batches, people."""
 
 import time
 from pathlib import Path
@@ -36,8 +36,8 @@ DatasetOption = Annotated[str, typer.Option(help="The data set that new pairs ar
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
     label_studio.callback(invoke_without_command=True)(serve)
-    label_studio.command("send")(send)
-    label_studio.command("receive")(receive)
+    label_studio.command("push")(push)
+    label_studio.command("pull")(pull)
     label_studio.command("assign")(assign)
     label_studio.command("account")(account)
     label_studio.command("projects")(projects)
@@ -75,7 +75,7 @@ def serve(
         server.stop()
 
 
-def send(
+def push(
     batch: BatchArgument,
     together: Annotated[bool, typer.Option(help="One project for all, where people are named too.")] = False,
     workspace: WorkspaceOption = None,
@@ -83,7 +83,7 @@ def send(
 ) -> None:
     """Make a batch projects of Label Studio, one for each of its people; sending again completes them.
 
-    Example: `berdseye label-studio send first`
+    Example: `berdseye label-studio push first`
     """
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.judgments.log import Judgments
@@ -99,7 +99,7 @@ def send(
     _tell(sent, json)
 
 
-def receive(
+def pull(
     batch: Annotated[
         str | None, typer.Argument(help="Only this batch; else all, and the workspace's own project.")
     ] = None,
@@ -112,7 +112,7 @@ def receive(
 ) -> None:
     """Bring here what was annotated in Label Studio; an annotation deleted there is a withdrawal here.
 
-    Example: `berdseye label-studio receive first --full`
+    Example: `berdseye label-studio pull first --full`
     """
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.judgments.log import Judgments

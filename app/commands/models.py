@@ -1,4 +1,4 @@
-"""`encoders`, `generated`, `sides` and `disputed`: which models there are, what language models cost, and what they judge."""
+"""`encoders` and `llm generated | sides | disputed`: which models there are, what language models cost, and what they judge."""
 
 from typing import Annotated, Any
 
@@ -8,6 +8,7 @@ from berdseye.app.commands.console import print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
 
 DEFAULT_MODEL = "llm"
+llm = typer.Typer(no_args_is_help=True, help="What language models have written here, and what they judge.")
 ModelOption = Annotated[
     str, typer.Option(help="A language model: api(NAME), local(NAME), or llm, the one that is set.")
 ]
@@ -16,9 +17,9 @@ ModelOption = Annotated[
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
     cli.command()(encoders)
-    cli.command()(generated)
-    cli.command()(sides)
-    cli.command()(disputed)
+    for command in (generated, sides, disputed):
+        llm.command()(command)
+    cli.add_typer(llm, name="llm")
 
 
 def encoders(json: JsonOption = False) -> None:
@@ -57,7 +58,7 @@ def generated(
 ) -> None:
     """Tell how much language models have written for this workspace, and what it cost.
 
-    Example: `berdseye generated --json`
+    Example: `berdseye llm generated --json`
     """
     from berdseye.data.language_models.cache import CompletionCache
 
@@ -85,7 +86,8 @@ def sides(
 ) -> None:
     """Say which of two perspectives is the supporting one, by a language model.
 
-    Example: `berdseye sides "Should cars be banned?" "Streets would be safer." "People need them." --model "api(gpt-4o-mini)"`
+    Example: `berdseye llm sides "Should cars be banned?" "Streets would be safer." "People need them." --model
+    "api(gpt-4o-mini)"`
     """
     from berdseye.data.language_models.cache import CompletionCache
     from berdseye.data.language_models.model_registry import open_language_model
@@ -111,7 +113,7 @@ def disputed(
 ) -> None:
     """Say whether an answer makes clear that its question is disputed, by a language model.
 
-    Example: `berdseye disputed "Should cars be banned?" "Opinions differ widely." --model "api(gpt-4o-mini)"`
+    Example: `berdseye llm disputed "Should cars be banned?" "Opinions differ widely." --model "api(gpt-4o-mini)"`
     """
     from berdseye.data.language_models.cache import CompletionCache
     from berdseye.data.language_models.model_registry import open_language_model

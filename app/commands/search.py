@@ -66,7 +66,7 @@ def register(cli: typer.Typer) -> None:
     """Add the commands."""
     register_detect(cli)
     cli.command()(search)
-    cli.command()(perspectives)
+    cli.command()(expansion)
     cli.command()(run)
 
 
@@ -111,14 +111,14 @@ def search(
         print(f"{row['rank']}. {row['title']}  [{row['passage']}, {row['score']:.3f}]\n   {row['text']}\n")
 
 
-def perspectives(
+def expansion(
     question: Annotated[str, typer.Argument(help="The question.")],
     perspective: Annotated[list[str], typer.Argument(help="Its perspectives, in the order they are to be asked in.")],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Keep perspectives for a question, for pipelines that begin with `expand(typed)`.
+    """Keep perspectives for a question, for pipelines that begin with `expand(manual)`.
 
-    Example: `berdseye perspectives "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
+    Example: `berdseye expansion "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
     """
     from berdseye.retrieval.expansion.manual import TypedPerspectives
 

@@ -134,7 +134,13 @@ def train_form() -> None:
         )
     if improve or train:
         version = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
-        options = ("--set", version.id, "--kind", kind, *(("--base", base.strip()) if base and kind != "head" else ()))
+        options = (
+            "--training-set",
+            version.id,
+            "--kind",
+            kind,
+            *(("--base", base.strip()) if base and kind != "head" else ()),
+        )
         name_to_use = (name or "").strip() or (version.id if kind == "head" else f"{version.id}-{kind}")
         if improve:
             start(workspace(), name_to_use, (*options, "--adopt", mode or "if-better"), "improve", person=started_by())

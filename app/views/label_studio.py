@@ -21,8 +21,8 @@ from berdseye.data.runs.stored import list_runs
 EXCHANGES = {
     ("judgments", "push"),
     ("judgments", "pull"),
-    ("label-studio", "send"),
-    ("label-studio", "receive"),
+    ("label-studio", "push"),
+    ("label-studio", "pull"),
     ("label-studio", "assign"),
 }
 
@@ -64,7 +64,7 @@ def draw_batches(batches: list[Batch]) -> None:
     chosen = left.selectbox("Batch", names, index=None, placeholder="Choose a batch", key="batch-sent")
     together = middle.checkbox("One project for all annotators", key="batch-together")
     if right.button("Push batch", icon=":material/upload:", disabled=chosen is None):
-        begin("label-studio", "send", str(chosen), *(("--together",) if together else ()))
+        begin("label-studio", "push", str(chosen), *(("--together",) if together else ()))
     rows = sent_projects(judgments())
     if not rows:
         return
@@ -149,7 +149,7 @@ def draw_exchange() -> None:
         icon=":material/refresh:",
         help="Reads every task, not only changed ones, and reports the tasks that were deleted in Label Studio.",
     ):
-        begin("label-studio", "receive", "--full")
+        begin("label-studio", "pull", "--full")
     under_way("exchange", lambda job: job.arguments[:2] in EXCHANGES, with_done=True)
     drift_table(lambda: drifts(workspace(), judgments()))
 

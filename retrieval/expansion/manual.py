@@ -19,13 +19,13 @@ from berdseye.retrieval.expansion.protocol import Failed, each_found, question_k
 
 @dataclass(frozen=True)
 class TypedPerspectives:
-    """`expand(typed)`. Stored as JSONL that `expand(PATH)` reads too; any number of processes may write at once."""
+    """`expand(manual)`. Stored as JSONL that `expand(PATH)` reads too; any number of processes may write at once."""
 
     workspace: Workspace
 
     @property
     def name(self) -> str:
-        return "typed"
+        return "manual"
 
     @property
     def version(self) -> str:

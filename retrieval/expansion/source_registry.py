@@ -14,8 +14,10 @@ from berdseye.retrieval.expansion.language_model import QUESTION, ModelSource
 from berdseye.retrieval.expansion.manual import TypedPerspectives
 from berdseye.retrieval.expansion.protocol import ExpansionSource
 
-SOURCES = ("file", "typed", DEFAULT_MODEL, *MODELS)
-_HINT = "Write it like expand(llm), expand(typed), expand(api(NAME)) or expand(PATH)."
+MANUAL = "manual"
+_FORMER_MANUAL = "typed"  # runs of earlier versions bear it in their names
+SOURCES = ("file", MANUAL, DEFAULT_MODEL, *MODELS)
+_HINT = "Write it like expand(llm), expand(manual), expand(api(NAME)) or expand(PATH)."
 
 
 def parse_source(value: Any, workspace: Workspace | None) -> ExpansionSource:
@@ -32,11 +34,11 @@ def parse_source(value: Any, workspace: Workspace | None) -> ExpansionSource:
         return parse_source(value.args[0], workspace)
     if value.name == "file" and len(value.args) == 1 and not value.kwargs:
         return _file(str(value.args[0]), workspace)
-    if value.name == "typed" and not value.args and not value.kwargs:
+    if value.name in (MANUAL, _FORMER_MANUAL) and not value.args and not value.kwargs:
         return TypedPerspectives(_needed(workspace))
     if value.name in (DEFAULT_MODEL, *MODELS):
         return _model(value, _needed(workspace))
-    if value.name in ("expand", *SOURCES):
+    if value.name in ("expand", _FORMER_MANUAL, *SOURCES):
         raise BadInputError(f"'{value}' has the wrong arguments.", hint=_HINT)
     if value == Call(value.name) and ("/" in value.name or "." in value.name):
         return _file(value.name, workspace)

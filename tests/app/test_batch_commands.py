@@ -226,7 +226,7 @@ def test_what_cannot_be_sent_out_is_said(arguments: tuple[str, ...], said: str) 
         (("--answers", "a.jsonl", "--task", "prefer", "--detector", "random"), "--detector has no effect with"),
         (
             ("--run", RUN, "--hold", "5", "--reservation-minutes", "6"),
-            "--reservation-minutes has no effect with --hold",
+            "--hold is the former name of --reservation-minutes",
         ),
         (("--run", RUN, "--detector", ""), "--detector is empty"),
     ],

@@ -59,6 +59,6 @@ def test_the_doctor_finds_mends_and_says_so(workspace: Workspace, monkeypatch: p
     told = json.loads(result.stdout)
     assert [one["check"] for one in told["left"]] == ["reservations"]
     assert "not running" in told["label_studio"]
-    told = json.loads(output("judgments", "doctor", "--mend", "--json", *place))
+    told = json.loads(output("judgments", "doctor", "--fix", "--json", *place))
     assert (len(told["mended"]), told["left"]) == (1, [])
     assert json.loads(output("judgments", "doctor", "--json", *place))["mended"] == []

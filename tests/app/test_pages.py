@@ -144,7 +144,7 @@ def test_batches_stand_beside_their_projects(at_hand: Workspace) -> None:
     again(at)
     (job,) = list_jobs(at_hand)
     stop_job(job)
-    assert job.arguments == ("label-studio", "send", "first")
+    assert job.arguments == ("label-studio", "push", "first")
 
 
 @pytest.mark.usefixtures("demo")

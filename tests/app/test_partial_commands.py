@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> list[str]:
 
 def test_run_files_make_table_five_as_json(files: list[str], workspace: Workspace) -> None:
     printed = json.loads(
-        output("study", "dmerit", *files, "--part", "systems", "--form", "json", "-w", workspace.folder)
+        output("study", "dmerit", *files, "--part", "systems", "--format", "json", "-w", workspace.folder)
     )
     rows = {(r["system"], r["measure"]): r["value"] for r in printed["dmerit-table-5"] if r["set"] == "here"}
     # R-precision, R = 2: good 2 of 2; middling a alone and c alone; poor none.
@@ -66,7 +66,9 @@ def test_trust_prints_pairs_and_refuses_unknown_runs(
     own = tmp_path / "own"
     shutil.copytree(demo_workspace.folder, own)
     where = ["--dataset", "policy", "--corpus", "web", "-w", str(own)]
-    printed = json.loads(output("study", "trust", *where, "--measure", "MRecall@5", "--draws", "100", "--form", "json"))
+    printed = json.loads(
+        output("study", "trust", *where, "--measure", "MRecall@5", "--draws", "100", "--format", "json")
+    )
     assert {r["better"] for r in printed["trust-separability"]} | {r["worse"] for r in printed["trust-separability"]} == {
         "bm25", "dense(static)",
     }  # fmt: skip

@@ -73,8 +73,8 @@ def test_tables_are_printed_and_kept(nowhere: Path, workspace: Workspace) -> Non
     del nowhere
     asked = ("study", "pir", "task.json", "--pipeline", "bm25", "-w", workspace.folder)
     assert "p-Recall@5 (PIR, table 2)" in output(*asked)
-    assert output(*asked, "--form", "csv").startswith("pipeline,task,value,low,high,n,labels,published")
-    assert "\\begin{table}" in output(*asked, "--part", "bias", "--form", "latex")
+    assert output(*asked, "--format", "csv").startswith("pipeline,task,value,low,high,n,labels,published")
+    assert "\\begin{table}" in output(*asked, "--part", "bias", "--format", "latex")
     assert output("study", "list", "-w", workspace.folder).count("pir-") == 2
 
 

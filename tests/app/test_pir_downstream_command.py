@@ -43,7 +43,7 @@ def test_table_5_from_the_demo_files(
     accepted.write_text("".join(json.dumps({"question": q, "answers": [a]}) + "\n" for q, a in rows))
     command = ("study", "pir-downstream", "--ambigqa", tasks / "ambigqa.json", "--answers", accepted, "--perspectrum",
                tasks / "perspectrum.json", *MODEL, "--essays", "8", "--pipeline", "bm25", "-w", workspace.folder)  # fmt: skip
-    held = json.loads(output(*command, "--form", "json"))["pir_downstream"]
+    held = json.loads(output(*command, "--format", "json"))["pir_downstream"]
     shown = {(row["retriever"], row["task"], row["measure"]): row for row in held}
     # Every essay takes the side that was asked for; 2 of 8 questions have the answer 18.
     for retriever in ("none", "gold", "bm25"):

@@ -64,7 +64,7 @@ _GOOD_OF: dict[str, dict[str, str]] = {
     "runs export": {"name": RUN, "file": "new.run"},
     "runs import": {"file": "some.run"},
     "runs labels": {"file": "new.qrels"},
-    "sides": {"first": "Cars are loud.", "second": "Cars are needed."},
+    "llm sides": {"first": "Cars are loud.", "second": "Cars are needed."},
     "study pir": {"files": "task.json"},
     "training-set export": {"path": "new.jsonl"},
     "verify": {"file": "bundle.zip"},

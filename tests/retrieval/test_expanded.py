@@ -74,9 +74,9 @@ def test_a_projection_of_what_is_expanded(around: PipelineContext) -> None:
 def test_typed_perspectives_and_those_that_are_missing(around: PipelineContext) -> None:
     assert around.workspace is not None
     with pytest.raises(BadInputError, match="1 of 1 questions have no perspectives here"):
-        ranked("expand(typed) >> bm25", ["Are zoos good?"], 2, around)
+        ranked("expand(manual) >> bm25", ["Are zoos good?"], 2, around)
     TypedPerspectives(around.workspace).put("Are zoos good?", ["Homework and children."])
-    assert ranked("expand(typed) >> bm25", ["Are  zoos good?"], 1, around) == [[5]]
+    assert ranked("expand(manual) >> bm25", ["Are  zoos good?"], 1, around) == [[5]]
 
 
 def test_what_it_is_made_with_is_told(around: PipelineContext) -> None:

@@ -57,12 +57,12 @@ CANONICAL = [
     "bm25%20 >> crossencoder(x) >> mmr(0.5) >> cover(embedded)",
     "bm25 >> cover(embedded)",
     "bm25 >> cover(similarity(static),weight=0.5)",
-    "bm25 >> cover(embedded,weight=0,perspectives=typed)",
+    "bm25 >> cover(embedded,weight=0,perspectives=manual)",
     "bm25 >> cover(embedded,perspectives=file(said.jsonl))",
-    "expand(typed) >> bm25",
+    "expand(manual) >> bm25",
     "expand(file(said.jsonl)) >> dense(static)",
     "expand(api(gpt-4o-mini)) >> hybrid(bm25,dense(static),alpha=0.1)",
-    "expand(file(said.jsonl)) >> dense(static) >> pap+%20 >> crossencoder(x) >> cover(embedded,perspectives=typed)",
+    "expand(file(said.jsonl)) >> dense(static) >> pap+%20 >> crossencoder(x) >> cover(embedded,perspectives=manual)",
     'expand(file("said again.jsonl")) >> bm25%50 >> mmr(0.5)',
 ]
 
@@ -158,7 +158,7 @@ def test_every_number_survives(k1: float, b: float, variant: str, tokenizer: str
         ("hybrid(bm25,dense,norm=max)", "Unknown norm of hybrid 'max'. Did you mean minmax?"),
         ("bm25 >> mmr(0.5,embeder=x)", "Unknown parameter of mmr 'embeder'. Did you mean embedder?"),
         ("dense >> pap(perspective=openai)", "Unknown language model 'openai'"),
-        ("expand(typd) >> bm25", "Unknown source of perspectives 'typd'. Did you mean typed?"),
+        ("expand(manul) >> bm25", "Unknown source of perspectives 'manul'. Did you mean manual?"),
     ],
 )
 def test_wrong_names_are_answered_with_the_nearest(text: str, said: str, around: PipelineContext) -> None:
@@ -202,12 +202,12 @@ def test_wrong_names_are_answered_with_the_nearest(text: str, said: str, around:
         ("bm25 >> crossencoder", "names no model"),
         ("bm25 >> cover", "names no detector"),
         ("bm25 >> cover(embedded,weight=1.5)", "weight must be from 0 to 1"),
-        ("expand(typed)", "stands once, before a retriever"),
-        ("expand(typed) >> expand(typed) >> bm25", "stands once, before a retriever"),
-        ("bm25 >> expand(typed)", "stands once, before a retriever"),
+        ("expand(manual)", "stands once, before a retriever"),
+        ("expand(manual) >> expand(manual) >> bm25", "stands once, before a retriever"),
+        ("bm25 >> expand(manual)", "stands once, before a retriever"),
         ("expand() >> bm25", "needs one source of perspectives"),
-        ("expand(typed,typed) >> bm25", "needs one source of perspectives"),
-        ("expand(typed)%5 >> bm25", "cannot end so"),
+        ("expand(manual,manual) >> bm25", "needs one source of perspectives"),
+        ("expand(manual)%5 >> bm25", "cannot end so"),
         ("expand(nowhere.jsonl) >> bm25", "There is no such file"),
         ("bm25%10", "needs a stage after it"),
         ("bm25@5", "'bm25@5' cannot end so"),
@@ -228,9 +228,9 @@ def test_wrong_arguments_are_refused(text: str, said: str, around: PipelineConte
 
 def test_what_needs_a_workspace_says_so() -> None:
     for text in (
-        "expand(typed) >> bm25",
+        "expand(manual) >> bm25",
         "dense >> pap(perspective=llm)",
-        "bm25 >> cover(embedded,perspectives=typed)",
+        "bm25 >> cover(embedded,perspectives=manual)",
     ):
         with pytest.raises(BadInputError, match="workspace"):
             parse_pipeline(text)

@@ -66,7 +66,9 @@ def train(
     rank: Annotated[int, typer.Option(help="Of LoRA's matrices.")] = 16,
     patience: Annotated[int, typer.Option(help="Evaluations without a better F1 before it stops.")] = 4,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of order, dropout and search.")] = 0,
-    set_: Annotated[str | None, typer.Option("--set", help="A training set there is, in place of a file.")] = None,
+    set_: Annotated[
+        str | None, typer.Option("--training-set", help="A training set there is, in place of a file.")
+    ] = None,
     demo: Annotated[bool, typer.Option(help="Without a file: let the made-up annotators of the demo vote.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
@@ -88,7 +90,7 @@ def train(
         if given not in known:
             raise UnknownNameError(what, given, known)
     not_with("FILE", file is not None, "set_", "demo", why="which has labels of its own")
-    not_with("--set", set_ is not None, "demo", why="whose votes are counted")
+    not_with("--training-set", set_ is not None, "demo", why="whose votes are counted")
     only_with("--search grid or optuna", search != "none", "trials")
     not_with(f"--search {search}", search != "none", *SEARCHED, why="which chooses it")
     tuned = kind in ("crossencoder", "lora")
@@ -164,7 +166,7 @@ def improve(
     ] = None,
     name: Annotated[str | None, typer.Option(help="What it is to be called; else as its training set.")] = None,
     set_: Annotated[
-        str | None, typer.Option("--set", help="A training set there is, in place of the present judgments.")
+        str | None, typer.Option("--training-set", help="A training set there is, in place of the present judgments.")
     ] = None,
     rule: RuleOption = "adjudicated",
     unsure: UnsureOption = "ignored",
@@ -188,7 +190,16 @@ def improve(
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
     from berdseye.evaluation.detection.improvement import ADOPTS
 
-    not_with("--set", set_ is not None, "rule", "unsure", "annotator", "leaks", "demo", why="which was made by rules")
+    not_with(
+        "--training-set",
+        set_ is not None,
+        "rule",
+        "unsure",
+        "annotator",
+        "leaks",
+        "demo",
+        why="which was made by rules",
+    )
     held = opened(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))

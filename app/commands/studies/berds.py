@@ -49,7 +49,7 @@ def diversity(
     k: KOption = 5,
     weight: Annotated[str, typer.Option(help="Lambda of MMR, or tuned.")] = "0.95",
     expansion: Annotated[
-        str | None, typer.Option(help="Where perspectives for expansion come from: llm, typed, file(PATH).")
+        str | None, typer.Option(help="Where perspectives for expansion come from: llm, manual, file(PATH).")
     ] = None,
 ) -> "StudyResult":
     """Table 4: base retrievers, reranked for diversity, and with expanded questions.

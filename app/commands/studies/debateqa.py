@@ -44,7 +44,11 @@ def debateqa(
     answers: AnswersOption = None,
     measures: MeasuresOption = "PD(gpt2) DA(llm)",
     by: Annotated[
-        str, typer.Option(help="A setting of the sets to lay out by: style (table 3), strategy (4), trusted_only (5).")
+        str,
+        typer.Option(
+            "--stratify-by",
+            help="The setting of the answer sets that splits the table: style (table 3), strategy (4) or trusted_only (5).",
+        ),
     ] = "",
     prompts: PromptsOption = None,
     limit: LimitOption = None,
@@ -52,7 +56,7 @@ def debateqa(
     workspace: WorkspaceOption = None,
     form: FormOption = Form.TEXT,
 ) -> None:
-    """DebateQA's table 2 (or 3, 4, 5 with --by), the paired tests between systems, and figures 2 and 3.
+    """DebateQA's table 2 (or 3, 4, 5 with --stratify-by), the paired tests between systems, and figures 2 and 3.
 
     P.D. asks how well an answer lets a local model foresee the partial answers (lower is better), D.A. whether it names the
     dispute. Every value is kept as soon as it is known: the same command goes on after a stop.

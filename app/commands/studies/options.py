@@ -36,7 +36,7 @@ class Form(StrEnum):
 
 
 _ASKED_FOR: ContextVar[list[StudyResult] | None] = ContextVar("results asked for by a caller", default=None)
-FormOption = Annotated[Form, typer.Option("--form", help="How the tables are printed.", show_choices=True)]
+FormOption = Annotated[Form, typer.Option("--format", help="How the tables are printed.", show_choices=True)]
 
 
 def register(group: typer.Typer) -> None:
@@ -93,7 +93,7 @@ def show(
 ) -> None:
     """Print the tables of a stored result again.
 
-    Example: `berdseye study show berds-base-1f2e3d4c --form latex`
+    Example: `berdseye study show berds-base-1f2e3d4c --format latex`
     """
     from berdseye.evaluation.studies.result import load_result
 
@@ -139,12 +139,16 @@ ModelOption = Annotated[
 
 def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
     """The runs of a data set over a corpus, of all pipelines or those named; raises `UnknownNameError` with the nearest."""
+    from berdseye.app.pipelines import pipeline_of
     from berdseye.data.errors import UnknownNameError
     from berdseye.data.runs.stored import list_runs, load_run
-    from berdseye.retrieval.pipeline_registry import parse_pipeline
 
     known = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
-    wanted = dict.fromkeys(str(parse_pipeline(p)) for p in pipelines) if pipelines else list(known)
+    wanted = (
+        dict.fromkeys(p if p in known else str(pipeline_of(workspace, p)) for p in pipelines)
+        if pipelines
+        else list(known)
+    )
     for name in wanted:
         if name not in known:
             raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", name, known)

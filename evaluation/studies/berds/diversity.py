@@ -16,7 +16,7 @@ def diversity(
     gatherer: Gatherer, selection: Selection, *, k: int = 5, weight: str = "0.95", expansion: str | None = None
 ) -> StudyResult:
     """Each pipeline as it is, with MMR of `weight` (`tuned` takes the weight tuned for its corpus), and behind an expansion
-    (`typed`, `llm`, `file(PATH)`, ...; None leaves it out)."""
+    (`manual`, `llm`, `file(PATH)`, ...; None leaves it out)."""
     selection = selection.retrievers
     variants = {p: [("default", p), ("reranking", f"{p} >> mmr({weight})")] for p in selection.pipelines}
     if expansion is not None:

@@ -35,14 +35,14 @@ def test_a_batch_is_sent_received_and_listed(
     name = f"batch-{uuid4().hex[:6]}"
     batch = create_batch(judgments, BatchPlan(name, people=(people[0].name,)), [Item(pair(0)), Item(pair(1))])
     with pytest.raises(BadInputError, match="was not sent"):
-        run(workspace, "label-studio", "receive", name)
-    sent = json.loads(run(workspace, "label-studio", "send", name, "--json"))
+        run(workspace, "label-studio", "pull", name)
+    sent = json.loads(run(workspace, "label-studio", "push", name, "--json"))
     assert [(one["project"], one["tasks_created"]) for one in sent] == [(f"Batch {name}: {people[0].name}"[:50], 2)]
     (purpose,) = batch_purposes(judgments, batch.id)
     number = int(purpose.project.partition("@")[0])
     assert described(connection, sent[0]["project"], "Berdseye") is not None
     annotate(connection, all_tasks(connection, number)[0], user_of(connection, people[0]), Word("supports", ""))
-    received = run(workspace, "label-studio", "receive", name)
+    received = run(workspace, "label-studio", "pull", name)
     assert "received 1 new" in received
     (listed,) = json.loads(run(workspace, "label-studio", "projects", "--json"))
     assert (listed["batch"], listed["person"], listed["tasks"], listed["waiting"]) == (name, people[0].name, 2, 0)

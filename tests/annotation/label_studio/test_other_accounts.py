@@ -180,7 +180,7 @@ def test_the_commands_warn_and_assign(
 ) -> None:
     judge_all(connection, sent, admin_of(connection))
     judgments.sign_in("Lea")
-    told = _run(workspace, "label-studio", "receive", batch.name)
+    told = _run(workspace, "label-studio", "pull", batch.name)
     assert f"Warning: 3 judgments in the project of {people[0].name} were made as {ADMIN}." in told
     done = json.loads(
         _run(workspace, "label-studio", "assign", batch.name, "--to", people[0].name, "--from", ADMIN, "--json")

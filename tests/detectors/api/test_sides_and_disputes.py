@@ -66,9 +66,9 @@ def test_a_prompt_of_ones_own_may_ask_for_one_or_nought(
 def test_the_commands_print_what_was_judged(serve: Serving, workspace: Workspace) -> None:
     serve(poison_first)
     of = ("--model", "api(small)", "--workspace", str(workspace.folder), "--json")
-    said = json.loads(output("sides", "Should cars be banned?", CON, PRO, *of))
+    said = json.loads(output("llm", "sides", "Should cars be banned?", CON, PRO, *of))
     assert (said["supporting"], said["opposing"], said["model"]) == (PRO, CON, "api(small)")
     serve(lambda _: completion("Yes"))
-    said = json.loads(output("disputed", "Should cars be banned?", "People disagree.", *of))
+    said = json.loads(output("llm", "disputed", "Should cars be banned?", "People disagree.", *of))
     assert (said["disputed"], said["probability"]) == (True, 1.0)
-    assert json.loads(output("generated", *of[2:]))["calls"] == 2
+    assert json.loads(output("llm", "generated", *of[2:]))["calls"] == 2

@@ -182,7 +182,7 @@ def test_the_command_takes_files_and_stored_sets(workspace: Workspace, tmp_path:
     path.write_text('{"generation": "a b", "id": 0}\n{"generation": "", "id": 1}\n')
     asked = ["study", "debateqa", "--dataset", "debate", "--workspace", str(workspace.folder), "--no-paper"]
     shown = output(
-        *asked, "--answers", "whole", "--answers", path, "--measures", f'PD("{model}") BLEU', "--form", "json"
+        *asked, "--answers", "whole", "--answers", path, "--measures", f'PD("{model}") BLEU', "--format", "json"
     )
     systems = json.loads(shown)["debateqa-systems"]
     assert [c["n"] for c in systems if c["figure"] == "BLEU"] == [6, 2]

@@ -51,7 +51,8 @@ def test_a_file_of_the_workspace_comes_first(workspace: Workspace, file: Path) -
 
 
 def test_typed_and_models(workspace: Workspace) -> None:
-    assert read("expand(typed)", workspace).name == "typed"
+    assert read("expand(manual)", workspace).name == "manual"
+    assert read("expand(typed)", workspace).name == "manual", "as in the names of runs of earlier versions"
     assert read("expand(api(gpt-4o-mini))", workspace).name == "api(gpt-4o-mini)"
     assert read("expand(local(org/name))", workspace).name == "local(org/name)"
     assert parse_source(parse("api(a)")[0], workspace).name == "api(a)"
@@ -70,12 +71,12 @@ def test_typed_and_models(workspace: Workspace) -> None:
         ("a/b", BadInputError, "a/b: There is no such file"),
         ("file", BadInputError, "wrong arguments"),
         ("file(a,b)", BadInputError, "wrong arguments"),
-        ("typed(x)", BadInputError, "wrong arguments"),
+        ("manual(x)", BadInputError, "wrong arguments"),
         ("api(a,temperature=1)", UnknownNameError, "Unknown parameter of api 'temperature'"),
         ("api(a,prompt=none.txt)", BadInputError, "none.txt: There is no such file"),
         ("3", BadInputError, "no source of perspectives"),
         ("api(a)%3", BadInputError, "no source of perspectives"),
-        ("llm,typed", BadInputError, "wrong arguments"),
+        ("llm,manual", BadInputError, "wrong arguments"),
         ("llm(prompt=a)", UnavailableError, "No language model is set"),
     ],
 )
@@ -85,7 +86,7 @@ def test_what_is_wrong_is_told(workspace: Workspace, written: str, kind: type[Ex
     assert said in str(error.value)
 
 
-@pytest.mark.parametrize("written", ["typed", "llm", "api(a)"])
+@pytest.mark.parametrize("written", ["manual", "llm", "api(a)"])
 def test_some_sources_need_a_workspace(written: str) -> None:
     with pytest.raises(BadInputError, match="kept in a workspace"):
         read(f"expand({written})", None)

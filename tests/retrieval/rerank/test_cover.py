@@ -114,16 +114,16 @@ def test_what_is_missing_is_told(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match=r"'cars' has no perspectives to cover.*cover\(embedded,perspectives=llm\)"):
         reranked("bm25 >> cover(embedded)", Query("cars"), PipelineContext(None, says))
     with pytest.raises(BadInputError, match="kept in a workspace"):
-        parse_pipeline("bm25 >> cover(embedded,perspectives=typed)", PipelineContext(None, says))
+        parse_pipeline("bm25 >> cover(embedded,perspectives=manual)", PipelineContext(None, says))
     with pytest.raises(BadInputError, match="questions have no perspectives here"):
-        reranked("bm25 >> cover(embedded,perspectives=typed)", Query("cars"), PipelineContext(workspace, says))
+        reranked("bm25 >> cover(embedded,perspectives=manual)", Query("cars"), PipelineContext(workspace, says))
 
 
 def test_perspectives_of_a_source_take_the_place_of_the_question_s(workspace: Workspace, tmp_path: Path) -> None:
     """The gold ones would put a passage of the other side second."""
     around = PipelineContext(workspace, says)
     TypedPerspectives(workspace).put("cars", [SAYS["no"]])
-    assert reranked("bm25(b=0) >> cover(embedded,perspectives=typed)", query_of(QUESTION), around)[0] == [2, 0, 1, 3]
+    assert reranked("bm25(b=0) >> cover(embedded,perspectives=manual)", query_of(QUESTION), around)[0] == [2, 0, 1, 3]
     (tmp_path / "p.jsonl").write_text('{"question": "cars", "perspectives": ["Yes, they are.", "No, they are not."]}\n')
     from_file = f"bm25(b=0) >> cover(embedded,perspectives={tmp_path / 'p.jsonl'})"
     assert reranked(from_file, Query("cars"), around)[0] == [0, 2, 1, 3]

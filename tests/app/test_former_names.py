@@ -1,0 +1,58 @@
+"""Every former name of a command or option still works, is in no help, and names the present one on standard error."""
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from berdseye.app.cli import cli
+from berdseye.app.commands.former_names import COMMANDS, OPTIONS
+from berdseye.app.components.command_form import leaf_commands
+from berdseye.data.errors import BadInputError
+from berdseye.data.workspace import Workspace
+from berdseye.retrieval.expansion.manual import TypedPerspectives
+
+LEAVES = {" ".join(words): command for words, command in leaf_commands(typer.main.get_command(cli)).items()}
+FORMER_OPTIONS = [(command, former, OPTIONS[command][former]) for command in OPTIONS for former in OPTIONS[command]]
+
+
+@pytest.mark.parametrize(("former", "present"), COMMANDS.items())
+def test_a_former_command_is_the_present_one(former: str, present: str) -> None:
+    assert former not in LEAVES
+    assert present in LEAVES
+    result = CliRunner().invoke(cli, [*former.split(), "--help"])
+    assert result.exit_code == 0
+    assert result.stdout == CliRunner().invoke(cli, [*present.split(), "--help"]).stdout
+    assert result.stderr.splitlines() == [
+        f"`berdseye {former}` is now called `berdseye {present}`; "
+        f"the next version of Berdseye will not accept `berdseye {former}`."
+    ]
+
+
+@pytest.mark.parametrize(("command", "former", "present"), FORMER_OPTIONS)
+def test_a_former_option_is_the_present_one(command: str, former: str, present: str) -> None:
+    of = [leaf for words, leaf in LEAVES.items() if f"{words} ".startswith(f"{command} ")]
+    assert of
+    options = [{option for parameter in leaf.params for option in parameter.opts} for leaf in of]
+    assert any(present in one for one in options)
+    assert not any(former in one for one in options)
+
+
+def test_a_former_option_has_its_effect(workspace: Workspace) -> None:
+    asked = ["judgments", "doctor", "--mend", "-w", str(workspace.folder)]
+    result = CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert result.stderr.startswith("--mend is now called --fix;")
+    same = CliRunner().invoke(cli, ["study", "list", "--form=text", "-w", str(workspace.folder)])
+    assert "--form is now called --format" in same.stderr
+
+
+def test_an_option_under_both_names_is_refused() -> None:
+    result = CliRunner().invoke(cli, ["detector", "train", "--set", "a", "--training-set=b"])
+    assert isinstance(result.exception, BadInputError)
+    assert "--set is the former name of --training-set" in str(result.exception)
+
+
+def test_what_follows_two_dashes_is_no_option(workspace: Workspace) -> None:
+    asked = ["perspectives", "-w", str(workspace.folder), "--", "Why?", "--form", "--set"]
+    result = CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert TypedPerspectives(workspace).get("Why?") == ("--form", "--set")
