@@ -1,4 +1,4 @@
-"""The commands of `berdseye`, a file a subject; each registers itself with the application.
+"""The commands of `berdseye`, one module per subject; each module registers its commands with the application.
 
-What a command needs of the backend is imported when it runs, so that every other command starts at once.
+A command imports the backend modules it needs when it runs, so that every other command starts fast.
 """

@@ -1,4 +1,4 @@
-"""`agreement`: every statistic of agreement of a table, or of the workspace's judgments."""
+"""`berdseye agreement`: every agreement statistic of a table of labels, or of the workspace's judgments."""
 
 import sys
 import zipfile
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Unsure(StrEnum):
-    """What 'unsure' counts as."""
+    """How 'unsure' verdicts count."""
 
     LEFT_OUT = "left out"
     THIRD = "a third label"
@@ -31,21 +31,21 @@ class Unsure(StrEnum):
 
 
 class Skipped(StrEnum):
-    """What a skipped pair counts as."""
+    """How skipped pairs count."""
 
     LEFT_OUT = "left out"
     UNSURE = "unsure"
 
 
 class Duplicates(StrEnum):
-    """What a second label of one person on one item is."""
+    """How a second label by one rater for one item is handled."""
 
     REFUSE = "refuse"
     LAST = "last"
 
 
 class Every(StrEnum):
-    """The periods of agreement over time."""
+    """The periods in which agreement over time is reported."""
 
     DAY = "day"
     WEEK = "week"
@@ -53,7 +53,7 @@ class Every(StrEnum):
 
 
 class Reference(StrEnum):
-    """What detectors and people are scored against."""
+    """What detectors and annotators are scored against."""
 
     ANOTHER = "another person"
     MAJORITY = "majority"
@@ -61,7 +61,7 @@ class Reference(StrEnum):
 
 
 class AgreementTable(StrEnum):
-    """The tables there are."""
+    """The tables of the report."""
 
     TOGETHER = "together"
     PAIRS = "pairs"
@@ -82,43 +82,54 @@ def register(cli: typer.Typer) -> None:
 
 def command(
     file: Annotated[
-        Path | None, typer.Argument(help="CSV with columns item, annotator, label; else the workspace.")
+        Path | None,
+        typer.Argument(
+            help="A CSV file with the columns item, annotator and label. Default: the workspace's judgments."
+        ),
     ] = None,
     detector: Annotated[
-        str | None, typer.Option(help="Without a file: the detector to set beside people; else the adopted one.")
+        str | None,
+        typer.Option(help="Without FILE: the detector to compare with the annotators. Default: the adopted one."),
     ] = None,
-    unsure: Annotated[Unsure, typer.Option(help="What 'unsure' counts as.")] = Unsure.LEFT_OUT,
-    skipped: Annotated[Skipped, typer.Option(help="What a skipped pair counts as.")] = Skipped.LEFT_OUT,
+    unsure: Annotated[Unsure, typer.Option(help="How 'unsure' verdicts count.")] = Unsure.LEFT_OUT,
+    skipped: Annotated[Skipped, typer.Option(help="How skipped pairs count.")] = Skipped.LEFT_OUT,
     duplicates: Annotated[
-        Duplicates, typer.Option(help="A second label of one person on one item: an error, or the later one counts.")
+        Duplicates,
+        typer.Option(help="A second label by one rater for one item: refuse it as an error, or count the last one."),
     ] = Duplicates.REFUSE,
-    every: Annotated[Every, typer.Option(help="The periods of agreement over time.")] = Every.WEEK,
+    every: Annotated[Every, typer.Option(help="The periods in which agreement over time is reported.")] = Every.WEEK,
     reference: Annotated[
-        Reference, typer.Option(help="What detectors and people are scored against.")
+        Reference, typer.Option(help="What detectors and annotators are scored against.")
     ] = Reference.ANOTHER,
-    positive: Annotated[str | None, typer.Option(help="The label of positive agreement; else 'supports'.")] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The label whose positive agreement is reported. Default: 'supports'.")
+    ] = None,
     over_questions: Annotated[
-        bool, typer.Option("--over-questions", help="Draw whole questions, not pairs, for every bootstrap.")
+        bool, typer.Option("--over-questions", help="Resample whole questions, not pairs, in every bootstrap.")
     ] = False,
-    no_demo: Annotated[bool, typer.Option("--no-demo", help="Without the made-up annotators of the demo.")] = False,
-    part: Annotated[AgreementTable | None, typer.Option(help="One table alone.", show_choices=True)] = None,
+    no_demo: Annotated[bool, typer.Option("--no-demo", help="Exclude the simulated annotators of the demo.")] = False,
+    part: Annotated[AgreementTable | None, typer.Option(help="Print only this table.", show_choices=True)] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            file_okay=False, writable=True, help="A folder for every table as CSV, Parquet and LaTeX, and report.html."
+            file_okay=False,
+            writable=True,
+            help="A folder to write every table to as CSV, Parquet and LaTeX, with report.html.",
         ),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Agreement of people, and of a detector with them: coefficients with 95% intervals, each two raters, slices, stances, time.
+    """Report the agreement of annotators, and of a detector with them.
 
-    Items are aligned by their id. An empty label is a label that was not given. A file may have the columns at, guidelines,
-    question_id, dataset, corpus and stance too, and of an experiment arm (blind, shown) and decision (the detector's label); a
-    rater whose name begins with 'detector ' is a detector. With --csv or --latex the table of everyone together is printed, or
-    the one of --part.
+    The report has coefficients with 95% intervals for all raters and for each two raters, by slice, by stance and over time.
+
+    Items are aligned by their id. An empty label counts as missing. A file may also have the columns at, guidelines,
+    question_id, dataset, corpus and stance, and, for an experiment, arm (blind, shown) and decision (the detector's label). A
+    rater whose name begins with 'detector ' is a detector. --csv and --latex print the table of all raters together, or the
+    table named by --part.
 
     Example: `berdseye agreement labels.csv --json`
     """
@@ -126,20 +137,20 @@ def command(
     from berdseye.evaluation.agreement.report import Choices, report
 
     if csv + latex + json > 1:
-        raise BadInputError("One of --csv, --latex and --json at a time.", hint="Choose one.")
-    not_with("FILE", file is not None, "detector", "no_demo", why="which has people and detectors of its own")
+        raise BadInputError("--csv, --latex and --json exclude one another.", hint="Give one of them.")
+    not_with("FILE", file is not None, "detector", "no_demo", why="which has its own annotators and detectors")
     rule = Rule(unsure.value, skipped.value)
     choices = Choices(rule, duplicates.value, every.value, reference.value, positive, over_questions)
     if out is not None:
-        make_folder(out)  # one that cannot be made is reported before the work
+        make_folder(out)  # report a folder that cannot be created before the work starts
     labels, gold = (_read(file), {}) if file is not None else _stored(workspace, detector, demo=not no_demo)
-    found = report(labels, choices, gold)
-    note(found.said)
+    result = report(labels, choices, gold)
+    note(result.said)
     if out is not None:
         from berdseye.evaluation.agreement.exports import write_report
 
-        note(f"{len(write_report(found, out))} files in {out}")
-    _print(found, part, csv=csv, latex=latex, json=json)
+        note(f"{len(write_report(result, out))} files in {out}")
+    _print(result, part, csv=csv, latex=latex, json=json)
 
 
 def _read(file: Path) -> "pd.DataFrame":
@@ -147,11 +158,17 @@ def _read(file: Path) -> "pd.DataFrame":
 
     try:
         labels = pd.read_csv(regular_file(file), dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:  # some endings are decompressed
-        said = str(error).strip().rstrip(".")
-        raise BadInputError(f"Cannot be read as CSV: {said}.", where=file, hint="Save it as UTF-8 CSV.") from error
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        zlib.error,
+        zipfile.BadZipFile,
+    ) as error:  # pandas decompresses some file endings
+        cause = str(error).strip().rstrip(".")
+        raise BadInputError(f"Cannot be read as CSV: {cause}.", where=file, hint="Save it as UTF-8 CSV.") from error
     if "label" in labels.columns and (empty := int((labels["label"] == "").sum())):
-        note(f"{empty} rows have no label and are left out")
+        note(f"{empty} rows without a label are omitted")
         labels = labels[labels["label"] != ""]
     return labels
 
@@ -162,33 +179,33 @@ def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tup
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
 
-    held = opened(workspace)
-    chosen = parse_detector(detector or adopted_detector(held), held)
-    judgments = Judgments.open(held.judgments_url)
-    return agreement_labels(held, judgments, chosen, demo=demo), adjudicated(judgments)
+    ws = opened(workspace)
+    chosen = parse_detector(detector or adopted_detector(ws), ws)
+    judgments = Judgments.open(ws.judgments_url)
+    return agreement_labels(ws, judgments, chosen, demo=demo), adjudicated(judgments)
 
 
-def _print(found: "AgreementReport", part: AgreementTable | None, *, csv: bool, latex: bool, json: bool) -> None:
+def _print(result: "AgreementReport", part: AgreementTable | None, *, csv: bool, latex: bool, json: bool) -> None:
     from berdseye.data.files.tables import to_csv
     from berdseye.evaluation.agreement.exports import TITLES, shown, to_latex
 
-    one = found.parts[part or AgreementTable.TOGETHER]
+    table = result.parts[part or AgreementTable.TOGETHER]
     if csv:
-        sys.stdout.write(to_csv(one).decode("utf-8"))
+        sys.stdout.write(to_csv(table).decode("utf-8"))
     elif latex:
-        print(to_latex(one, TITLES[part or AgreementTable.TOGETHER]))
+        print(to_latex(table, TITLES[part or AgreementTable.TOGETHER]))
     elif json and part is not None:
-        print_json(one.to_dict("records"))
+        print_json(table.to_dict("records"))
     elif json:
-        brief = found.agreement
+        summary = result.agreement
         figures = {
-            name: getattr(brief, name) for name in ("fleiss_kappa", "krippendorff_alpha", "n_items", "n_complete")
+            name: getattr(summary, name) for name in ("fleiss_kappa", "krippendorff_alpha", "n_items", "n_complete")
         }
         print_json(
-            {"pairs": [p._asdict() for p in brief.pairs], **figures, "said": found.said}
-            | {name: table.to_dict("records") for name, table in found.parts.items() if name != "pairs"}
+            {"pairs": [p._asdict() for p in summary.pairs], **figures, "said": result.said}
+            | {name: part_table.to_dict("records") for name, part_table in result.parts.items() if name != "pairs"}
         )
     else:
-        for name, table in found.parts.items():
-            if len(table) and part in (None, name) and (part or name != "matrix"):
-                print(f"{TITLES[name]}\n{shown(table).to_string(index=False)}\n")
+        for name, part_table in result.parts.items():
+            if len(part_table) and part in (None, name) and (part or name != "matrix"):
+                print(f"{TITLES[name]}\n{shown(part_table).to_string(index=False)}\n")

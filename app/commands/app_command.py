@@ -1,4 +1,4 @@
-"""`demo`, `init` and `app`: making a workspace and serving it."""
+"""`berdseye init`, `demo` and `app`: create a workspace, and serve it."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ def register(cli: typer.Typer) -> None:
 
 
 def init(workspace: WorkspaceOption = None) -> None:
-    """Make an empty workspace.
+    """Create an empty workspace.
 
     Example: `berdseye init --workspace my-study`
     """
@@ -29,13 +29,13 @@ def init(workspace: WorkspaceOption = None) -> None:
 
 
 def demo(workspace: WorkspaceOption = None) -> None:
-    """Build the demo workspace, or complete a half-built one; what stands is kept.
+    """Build the demo workspace, or complete a partly built one; finished parts are kept.
 
     Example: `berdseye demo --workspace workspace`
     """
     folder = workspace or Workspace.default_folder()
     if is_demo(folder):
-        note(f"Workspace {folder.resolve()} stands already.")
+        note(f"Workspace {folder.resolve()} already exists.")
         return
     from berdseye.app.demo import build_demo
 
@@ -60,9 +60,9 @@ def demo(workspace: WorkspaceOption = None) -> None:
 
 def app(
     workspace: WorkspaceOption = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the app.")] = APP_PORT,
-    label_studio_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of Label Studio.")] = LABEL_STUDIO_PORT,
-    label_studio: Annotated[bool, typer.Option(help="Start Label Studio too.")] = True,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The app's port.")] = APP_PORT,
+    label_studio_port: Annotated[int, typer.Option(min=1, max=65535, help="Label Studio's port.")] = LABEL_STUDIO_PORT,
+    label_studio: Annotated[bool, typer.Option(help="Start Label Studio as well.")] = True,
 ) -> None:
     """Serve the app and Label Studio on this machine until Ctrl-C.
 

@@ -1,4 +1,4 @@
-"""What every command asks of its arguments before it begins, and how it refuses options that have no effect."""
+"""Checks that every command runs on its arguments before it starts, and the refusal of options that would have no effect."""
 
 import math
 from collections.abc import Mapping
@@ -13,18 +13,18 @@ from berdseye.app.commands.former_names import with_present_command, with_presen
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import possible_path
 
-_LARGEST = 2**63 - 1  # databases, Parquet and NumPy take no larger whole number
+_LARGEST = 2**63 - 1  # the largest integer that databases, Parquet and NumPy accept
 _ON_THE_COMMAND_LINE = "COMMANDLINE"
 _WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("options written on the command line", default={})  # noqa: B039
 
 
 class _Checked:
-    """A command or group that refuses values that nothing can be meant by: before it runs, and in one line."""
+    """A command or group that refuses meaningless values, such as an empty path or a NUL character, before it runs."""
 
     params: list[Any]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; raises `BadInputError` for one that cannot be meant."""
+        """Parse the arguments. Raises `BadInputError` for a meaningless value, or for an option given under two names."""
         args = with_present_options(words_of(ctx), args)
         words = list(args)
         left: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
@@ -36,9 +36,9 @@ class _Checked:
         return left
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, which can ask `written` and `only_with` meanwhile."""
-        found = {str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}
-        before = _WRITTEN.set(found)
+        """Run the command; while it runs, `written`, `only_with` and `not_with` report on its arguments."""
+        names = {str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}
+        before = _WRITTEN.set(names)
         try:
             return super().invoke(ctx)  # type: ignore[misc]
         finally:
@@ -50,15 +50,15 @@ class CheckedCommand(_Checked, TyperCommand):
 
 
 class CheckedGroup(_Checked, TyperGroup):
-    """A group that checks its own arguments, those before the command's name, and knows former names of its commands."""
+    """A group that checks its own arguments, those before the command's name, and accepts former names of its commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command that `args` begin with."""
+        """Find the command that `args` begins with, under its present or a former name."""
         return super().resolve_command(ctx, with_present_command(words_of(ctx), args))
 
 
 def check_arguments(group: typer.Typer) -> None:
-    """Let every command of a group check its arguments."""
+    """Make every command of a group, and of the groups below it, check its arguments."""
     group.info.cls = CheckedGroup
     for command in group.registered_commands:
         command.cls = CheckedCommand
@@ -68,28 +68,28 @@ def check_arguments(group: typer.Typer) -> None:
 
 
 def written(*names: str) -> list[str]:
-    """Those of the running command's parameters that the command line has, as they are called there ('--measure', 'FILE').
+    """Those of the parameters `names` that the command line contains, as it spells them ('--measure', 'FILE').
 
-    An option with its default value counts where it is written. Outside of a command nothing is written.
+    An option that is given with its default value counts. Outside a running command the list is empty.
     """
     return [called for name, called in _WRITTEN.get().items() if name in names]
 
 
 def only_with(wanted: str, present: object, *names: str) -> None:
-    """Raises `BadInputError` where one of these parameters is written although `wanted`, which it is for, is not there."""
-    if not present and (found := written(*names)):
+    """Raise `BadInputError` where one of the parameters `names` is given although `wanted`, which they require, is absent."""
+    if not present and (given := written(*names)):
         raise BadInputError(
-            f"{_listed(found)} {_has(found)} no effect without {wanted}.",
-            hint=f"Leave {_it(found)} out, or give {wanted}.",
+            f"{_listed(given)} {_has(given)} no effect without {wanted}.",
+            hint=f"Omit {_it(given)}, or give {wanted}.",
         )
 
 
 def not_with(other: str, present: object, *names: str, why: str = "") -> None:
-    """Raises `BadInputError` where one of these parameters is written beside `other`, which leaves it without effect."""
-    if present and (found := written(*names)):
+    """Raise `BadInputError` where one of the parameters `names` is given together with `other`, which makes it ineffective."""
+    if present and (given := written(*names)):
         raise BadInputError(
-            f"{_listed(found)} {_has(found)} no effect with {other}{f', {why}' if why else ''}.",
-            hint=f"Leave out {_listed(found)}, or {other}.",
+            f"{_listed(given)} {_has(given)} no effect with {other}{f', {why}' if why else ''}.",
+            hint=f"Omit {_listed(given)}, or omit {other}.",
         )
 
 
@@ -108,32 +108,32 @@ def _check(called: str, value: object, parameter: Any, words: list[str]) -> None
         case str():
             _check_text(called, value)
             if not value.strip() and called.startswith("--") and parameter.default != "":
-                # A command cannot tell an empty value from an option that was left out.
-                raise BadInputError(f"{called} is empty.", hint="Give it a value, or leave it out.")
+                # A command cannot tell an empty value from an omitted option.
+                raise BadInputError(f"{called} is empty.", hint="Give it a value, or omit it.")
         case Path():
             if value == Path() and "." not in words and f"{called}=." not in words:
                 raise BadInputError(
-                    f"{called} is an empty path.", hint="Name a file or folder; `.` is the present one."
+                    f"{called} is an empty path.", hint="Name a file or folder; `.` is the current folder."
                 )
             possible_path(value)
         case bool():
             pass
         case float() if not math.isfinite(value):
-            raise BadInputError(f"{called} is {value}.", hint="Give a finite number.")
+            raise BadInputError(f"{called} must be a finite number, got {value}.", hint="Give a finite number.")
         case int() if abs(value) > _LARGEST:
             raise BadInputError(
-                f"{called} is {str(value)[:12]}…, which is too large.", hint=f"Give at most {_LARGEST}."
+                f"{called} is {str(value)[:12]}…, which is too large.", hint=f"The largest value is {_LARGEST}."
             )
 
 
 def _check_text(called: str, value: str) -> None:
     if "\0" in value:
-        raise BadInputError(f"{called} holds a NUL character.", hint="Take it out.")
+        raise BadInputError(f"{called} contains a NUL character.", hint="Remove it.")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         raise BadInputError(
-            f"{called} is not UTF-8: {value[:80]!a}.", hint="Type it again, in a terminal that is set to UTF-8."
+            f"{called} is not UTF-8: {value[:80]!a}.", hint="Type it again in a terminal that uses UTF-8."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""`backup` and `restore`."""
+"""`berdseye backup` and `berdseye restore`: a workspace as one file, and back."""
 
 import os
 from pathlib import Path
@@ -20,49 +20,53 @@ def register(cli: typer.Typer) -> None:
 def backup(
     file: Annotated[
         Path,
-        typer.Argument(dir_okay=False, writable=True, help="The .zip file to write; an existing one is not replaced."),
+        typer.Argument(dir_okay=False, writable=True, help="The .zip file to write; it must not exist yet."),
     ],
-    corpora: Annotated[bool, typer.Option(help="With corpora and their indexes, which can be large.")] = False,
+    corpora: Annotated[bool, typer.Option(help="Include the corpora and their indexes, which can be large.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the workspace's precious parts into one file, also while people judge.
+    """Back up the workspace into one file; annotators may keep working meanwhile.
 
-    Judgments, settings, data sets, runs, labels, detectors, thresholds, training sets and results of studies, each with its
-    SHA-256. Not in it: corpora unless asked for, downloads, and Label Studio's own data, which hold secrets.
+    The backup contains judgments, settings, data sets, runs, labels, detectors, thresholds, training sets and results of
+    studies, each file with its SHA-256. It excludes downloads, Label Studio's own data, which contain secrets, and, without
+    --corpora, corpora.
 
     Example: `berdseye backup monday.zip`
     """
     from berdseye.annotation.backup.writing import back_up, left_out
 
-    held = opened(workspace)
+    ws = opened(workspace)
     with counting("backup") as progress:
-        manifest = back_up(held, file, corpora=corpora, progress=progress)
+        manifest = back_up(ws, file, corpora=corpora, progress=progress)
     size = file.stat().st_size
     if json:
-        told = {"file": str(file), "bytes": size, "files": len(manifest.files), "events": manifest.events}
-        print_json(told | {"gone": manifest.gone, "left_out": left_out(held, manifest)})
+        summary = {"file": str(file), "bytes": size, "files": len(manifest.files), "events": manifest.events}
+        print_json(summary | {"gone": manifest.gone, "left_out": left_out(ws, manifest)})
         return
-    note(f"{file}: {len(manifest.files)} files, {manifest.events:,} events of judging, {size:,} bytes")
-    for name, why in left_out(held, manifest).items():
-        note(f"Not in it: {name} ({why}).")
+    note(f"{file}: {len(manifest.files)} files, {manifest.events:,} judgment events, {size:,} bytes")
+    for name, why in left_out(ws, manifest).items():
+        note(f"Not included: {name} ({why}).")
     for name in manifest.gone:
-        note(f"Vanished while it was written: {name}.")
+        note(f"Deleted while the backup was written: {name}.")
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
+    file: Annotated[Path, typer.Argument(help="The backup to restore.")],
     folder: Annotated[
         Path,
         typer.Argument(
-            file_okay=False, writable=True, help="The new workspace; a folder that holds anything is refused."
+            file_okay=False, writable=True, help="The folder of the new workspace; it must be empty or not exist."
         ),
     ],
     judgments_url: Annotated[
-        str, typer.Option(help="An empty PostgreSQL (or SQLite) database for the judgments, in place of judgments.db.")
+        str,
+        typer.Option(help="URL of an empty PostgreSQL or SQLite database for the judgments, instead of judgments.db."),
     ] = "",
 ) -> None:
-    """Make a workspace of a backup: every hash is compared, the judgments are counted, and only then the folder appears.
+    """Restore a workspace from a backup.
+
+    Berdseye compares every file with its SHA-256 and counts the judgments before it creates the folder.
 
     Example: `berdseye restore monday.zip restored`
     """
@@ -75,12 +79,15 @@ def restore(
         password = make_url(judgments_url).password if judgments_url else None
     except ArgumentError as error:
         raise BadInputError(
-            "--judgments-url is not the address of a database.", hint="Write it like postgresql://USER@HOST/NAME."
+            "--judgments-url is not a database URL.", hint="Write it like postgresql://USER@HOST/NAME."
         ) from error
     with counting("restore") as progress:
-        made, manifest = restored(file, folder, judgments_url=judgments_url, progress=progress)
-    note(f"Workspace {made.folder}: {len(manifest.files)} files, {manifest.events:,} events, as of {manifest.created}.")
+        restored_ws, manifest = restored(file, folder, judgments_url=judgments_url, progress=progress)
+    note(
+        f"Workspace {restored_ws.folder}: {len(manifest.files)} files, {manifest.events:,} judgment events, "
+        f"as of {manifest.created}."
+    )
     if password:
-        note("The password of the database is not in the settings: set BERDSEYE_JUDGMENTS_URL, or PGPASSWORD.")
+        note("The settings do not contain the database password: set BERDSEYE_JUDGMENTS_URL or PGPASSWORD.")
     if os.environ.get("BERDSEYE_JUDGMENTS_URL") and not judgments_url:
-        note("BERDSEYE_JUDGMENTS_URL is set and comes before the restored judgments: unset it to use them.")
+        note("BERDSEYE_JUDGMENTS_URL is set and overrides the restored judgments: unset it to use them.")

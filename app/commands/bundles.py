@@ -1,4 +1,4 @@
-"""`bundle` and `verify`: results with all that they were computed from, and the check that they follow from it."""
+"""`berdseye bundle` packs results with everything they were computed from; `berdseye verify` recomputes them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,22 +18,24 @@ def register(cli: typer.Typer) -> None:
 
 
 def bundle(
-    names: Annotated[list[str], typer.Argument(help="Stored runs, or stored results of studies.")],
+    names: Annotated[
+        list[str], typer.Argument(help="Stored runs or stored results of studies; `all` means all stored runs.")
+    ],
     file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The zip file to write.")],
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
     labels: Annotated[
         str | None,
-        typer.Option(help="The label source; default: human>gold>DETECTOR with gold labels, else the detector."),
+        typer.Option(help="The label source. Default: human>gold>DETECTOR with gold labels, otherwise the detector."),
     ] = None,
     with_passages: Annotated[
-        bool, typer.Option("--with-passages", help="Passages' texts too: mind their licences.")
+        bool, typer.Option("--with-passages", help="Include the texts of passages; check their licences first.")
     ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Pack tables with the runs, labels and questions they come from, with versions and the SHA-256 of every file.
+    """Pack tables with the runs, labels and questions they come from, their versions, and the SHA-256 of every file.
 
-    Tables are CSV, LaTeX and JSON, runs TREC files, labels qrels with perspectives as subtopics. `all` stands for all stored
-    runs. The same workspace gives the same bytes.
+    Tables are CSV, LaTeX and JSON; runs are TREC files; labels are qrels with perspectives as subtopics. The same workspace
+    gives a byte-identical bundle.
 
     Example: `berdseye bundle debate--web--bm25 "debate--web--dense(static)" bundle.zip --measures "MRecall@5 nDCG@5"`
     """
@@ -45,59 +47,59 @@ def bundle(
     from berdseye.evaluation.measures import parse_measures
     from berdseye.evaluation.studies.result import list_results, load_result
 
-    held = opened(workspace)
-    stored, results = [r.name for r in list_runs(held)], list_results(held)
-    asked = list(dict.fromkeys(n for name in names for n in (stored if name == "all" else [name])))
-    for name in asked:
+    ws = opened(workspace)
+    stored, results = [r.name for r in list_runs(ws)], list_results(ws)
+    wanted = list(dict.fromkeys(n for name in names for n in (stored if name == "all" else [name])))
+    for name in wanted:
         if name not in stored and name not in results:
             raise UnknownNameError("run or study result", name, [*stored, *results])
     if file.suffix != ".zip":
-        raise BadInputError("A bundle is a .zip file.", where=file, hint="Name the file last, such as bundle.zip.")
-    source = parse_label_source(labels or default_source(held))
-    # Stored results of studies are packed as they are.
-    only_with("a stored run", any(name in stored for name in asked), "measures", "labels", "with_passages")
+        raise BadInputError("A bundle must be a .zip file.", where=file, hint="Give the file last, such as bundle.zip.")
+    source = parse_label_source(labels or default_source(ws))
+    # Stored results of studies are packed unchanged, so measures and labels do not apply to them.
+    only_with("a stored run", any(name in stored for name in wanted), "measures", "labels", "with_passages")
     parsed = parse_measures(measures)
-    runs = [load_run(held, name) for name in asked if name in stored]
-    kept = [load_result(held, name) for name in asked if name in results]
+    runs = [load_run(ws, name) for name in wanted if name in stored]
+    study_results = [load_result(ws, name) for name in wanted if name in results]
     with counting("bundle") as progress:
         content = bundle_of(
-            held, Judgments.open(held.judgments_url), runs, source, parsed,
-            results=kept, with_passages=with_passages, progress=progress,
+            ws, Judgments.open(ws.judgments_url), runs, source, parsed,
+            results=study_results, with_passages=with_passages, progress=progress,
         )  # fmt: skip
     write_bytes(file, content)
-    note(f"{file}: {len(runs)} runs, {len(kept)} results of studies, {len(content):,} bytes")
+    note(f"{file}: {len(runs)} runs, {len(study_results)} results of studies, {len(content):,} bytes")
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="A bundle.")],
+    file: Annotated[Path, typer.Argument(help="The bundle to verify.")],
     json: JsonOption = False,
 ) -> None:
-    """Compare every file of a bundle with its hash, and compute every number in its tables anew from what is inside.
+    """Compare every file of a bundle with its checksum, and recompute every number in its tables from the bundle's contents.
 
-    Each mismatch is a line, and the exit status 1; nothing is unpacked to the disk, and no workspace is needed.
+    Each mismatch is printed as a line and sets exit status 1. Nothing is unpacked to disk, and no workspace is needed.
 
     Example: `berdseye verify bundle.zip`
     """
     from berdseye.evaluation.bundle.verifying import verify as check
 
-    found = check(file)
+    verification = check(file)
     if json:
         print_json(
             {
-                "mismatches": list(found.mismatches),
-                "files": found.files,
-                "numbers": found.numbers,
-                "only_hashed": list(found.only_hashed),
+                "mismatches": list(verification.mismatches),
+                "files": verification.files,
+                "numbers": verification.numbers,
+                "only_hashed": list(verification.only_hashed),
             }
         )
     else:
-        for text in found.mismatches:
+        for text in verification.mismatches:
             print(text)
-        if found.only_hashed:
-            note(f"Compared with their hashes alone: {', '.join(found.only_hashed)}.")
+        if verification.only_hashed:
+            note(f"Only compared with their checksums: {', '.join(verification.only_hashed)}.")
         note(
-            f"{file}: {len(found.mismatches)} mismatches; {found.files} files compared, "
-            f"{found.numbers} numbers computed anew."
+            f"{file}: {len(verification.mismatches)} mismatches; {verification.files} files compared, "
+            f"{verification.numbers} numbers recomputed."
         )
-    if found.mismatches:
+    if verification.mismatches:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""How the command line speaks: progress and notes to standard error, results to standard output."""
+"""Output of the command line: progress and notes on standard error, results on standard output."""
 
 import io
 import json
@@ -22,17 +22,17 @@ notes = Console(stderr=True, highlight=False, soft_wrap=True, force_jupyter=Fals
 _LOGGED_EVERY = 60.0
 
 
-# Control characters but tab and line feed, the marks that turn the direction of text, and surrogates without a partner.
+# Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
-    """`text` with each sign that a terminal would obey rather than show written as Python does, such as `\\x1b`."""
-    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    """`text` with every character that a terminal would execute rather than show escaped as in Python, such as `\\x1b`."""
+    return _UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def note(text: str) -> None:
-    """A line for the person, kept out of what scripts read."""
+    """Print a line for the person on standard error, apart from the results that scripts read."""
     notes.print(visible(text), markup=False)
 
 
@@ -44,9 +44,10 @@ class _Visible(io.TextIOWrapper):
 
 @contextmanager
 def harmless_output() -> Iterator[None]:
-    """Keep names and texts that others wrote from commanding the terminal; what is piped elsewhere stays as it is.
+    """Escape control characters in what is printed to a terminal, so that stored texts cannot control it.
 
-    A text that is no UTF-8 is written with escapes in either case, rather than ending the command.
+    Output to a pipe or file stays unchanged. Text that is not valid UTF-8 is always written with escapes, instead of ending the
+    command with an error.
     """
     before = sys.stdout
     if isinstance(before, io.TextIOWrapper):
@@ -61,20 +62,21 @@ def harmless_output() -> Iterator[None]:
         yield
     finally:
         shown.flush()
-        shown.detach()  # so that its end does not close the terminal
+        shown.detach()  # so that closing it does not close the terminal
         sys.stdout = before
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on standard output; numbers that are not numbers become null."""
+    """Print one JSON value on standard output; NaN and infinite numbers become null."""
     print(json.dumps(_finite(value), ensure_ascii=False, indent=2))
 
 
 @contextmanager
 def counting(what: str) -> Iterator[Progress]:
-    """A line while long work goes on: a count and the time taken; where a total is known, a bar and the time left.
+    """Show the progress of long work called `what`: a count and the time taken or, for a known total, a bar and the time left.
 
-    Where standard error is no terminal, a line a minute is written instead; a job of the app reports it too.
+    Where standard error is not a terminal, one line per minute is written instead. A job of the app also reports the progress
+    to the app.
     """
     columns = (TextColumn("{task.description}", markup=False), BarColumn(20), TextColumn("{task.fields[pace]}"))
     with Bars(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bars:
@@ -82,7 +84,7 @@ def counting(what: str) -> Iterator[Progress]:
 
 
 class _Counting:
-    """Tells a bar; the bar counts in shares of the whole, since a total that is an estimate changes all the time."""
+    """Passes progress to a bar, which counts in shares of the total, because an estimated total changes all the time."""
 
     def __init__(self, what: str, bars: Bars) -> None:
         self._what, self._bars, self._unit = what, bars, ""
@@ -100,15 +102,15 @@ class _Counting:
             self._bars.update(self._task, completed=done)
         report(self._what, what, done, total)
         (task,) = self._bars.tasks
-        said = pace(task, done, total)
-        self._bars.update(self._task, pace=said)
+        status = pace(task, done, total)
+        self._bars.update(self._task, pace=status)
         if self._bars.disable and time.monotonic() - self._logged > _LOGGED_EVERY:
             self._logged = time.monotonic()
-            note(f"{self._what}: {what}, {said}")
+            note(f"{self._what}: {what}, {status}")
 
 
 def pace(task: Task, done: int, total: int | None) -> str:
-    """How many are done, how many a second, and the time taken or, where the total is known, the time left."""
+    """The count, the rate per second, and the time taken or, where the total is known, the time left, as one text."""
     speed = (task.speed or 0) * (total or 1)
     rate = f", {speed:,.0f}/s" if speed else ""
     if not total:

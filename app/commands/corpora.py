@@ -1,4 +1,4 @@
-"""`corpus`."""
+"""`berdseye corpus`: add, list and inspect corpora."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from berdseye.data.progress import Progress
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.workspace import Workspace
 
-corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora.")
+corpus = typer.Typer(no_args_is_help=True, help="Add and list corpora, and find near-duplicate passages.")
 
 
 def register(cli: typer.Typer) -> None:
@@ -24,42 +24,55 @@ def register(cli: typer.Typer) -> None:
 
 @corpus.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="Its name in the workspace.")],
-    path: Annotated[Path, typer.Argument(help="A file (.jsonl .json .csv .tsv .parquet .html .txt .md), or a folder.")],
+    name: Annotated[str, typer.Argument(help="The name of the corpus in the workspace.")],
+    path: Annotated[Path, typer.Argument(help="A file (.jsonl .json .csv .tsv .parquet .html .txt .md) or a folder.")],
     lucene: Annotated[
         bool,
-        typer.Option("--lucene", help="The path is a Lucene index, or a prebuilt one's name, that stores its texts."),
+        typer.Option("--lucene", help="PATH is a Lucene index that stores its texts, or the name of a prebuilt one."),
     ] = False,
-    pages: Annotated[bool, typer.Option("--pages", help="Keep web pages whole; cut them for each question.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a corpus of this name.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out, and list them.")] = False,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Keep web pages whole, and cut them into passages for each question.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing corpus of this name.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Skip invalid rows, and list them.")] = False,
     chunker: Annotated[
-        str | None, typer.Option(help="words(100), characters(2000), sentences(100) or whole; words(100) by default.")
+        str | None,
+        typer.Option(
+            help="How documents are cut: words(100), characters(2000), sentences(100) or whole. Default: words(100)."
+        ),
     ] = None,
     near_duplicates: Annotated[
-        Literal["keep", "drop"], typer.Option(help="Whether passages that nearly repeat another are kept.")
+        Literal["keep", "drop"],
+        typer.Option(help="Whether passages that nearly repeat another passage are kept or dropped."),
     ] = "keep",
-    threshold: Annotated[float, typer.Option(help="From which Jaccard similarity on they do.")] = DEFAULT_THRESHOLD,
-    restart: Annotated[bool, typer.Option("--restart", help="Begin anew where an earlier load was cut off.")] = False,
+    threshold: Annotated[
+        float, typer.Option(help="The Jaccard similarity of word 5-grams from which two passages are near-duplicates.")
+    ] = DEFAULT_THRESHOLD,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart", help="Start again from the beginning after an interrupted load, instead of resuming."
+        ),
+    ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Read documents, cut them into passages of about 100 words, and add them as a corpus.
 
-    A row has `text` (or contents, passage), and may have `id`, `title`, `url`. Also read: DPR's `psgs_w100.tsv` and
-    Sphere's shards (their passages stay as they are), BEIR folders, the corpora of PIR tasks, debates with arguments
-    (the layout of Perspectrum's sources); all of these compressed (.gz .bz2 .zst) and, where they are texts, in tar
-    archives. Cut off, the same command goes on where it stopped.
+    A row has `text` (or `contents`, or `passage`), and may have `id`, `title` and `url`. Berdseye also reads DPR's
+    `psgs_w100.tsv` and Sphere's shards (whose passages stay unchanged), BEIR folders, the corpora of PIR tasks, and debates
+    with arguments (the layout of Perspectrum's sources). All of these may be compressed (.gz .bz2 .zst); text files may be in
+    tar archives. After an interruption, the same command resumes.
 
     Example: `berdseye corpus add wikipedia psgs_w100.tsv.gz`
     """
     from berdseye.data.corpora import add_corpus
 
     only_with("--near-duplicates drop", near_duplicates == "drop", "threshold")
-    held = opened(workspace)
-    with counting(name) as progress, _source(held, name, path, lucene, progress) as source:
+    ws = opened(workspace)
+    with counting(name) as progress, _source(ws, name, path, lucene, progress) as source:
         manifest = add_corpus(
-            held,
+            ws,
             name,
             source,
             kind="pages" if pages else "passages",
@@ -78,54 +91,55 @@ def add(
     unit = "pages" if pages else "passages"
     near = f", {manifest.near_duplicates:,} near-duplicates dropped" if near_duplicates == "drop" else ""
     note(
-        f"{name}: {manifest.count:,} {unit} of {manifest.documents:,} documents, "
+        f"{name}: {manifest.count:,} {unit} from {manifest.documents:,} documents, "
         f"{manifest.duplicates_merged:,} duplicates merged{near}"
     )
     for row in manifest.bad_rows:
-        note(f"left out: {row}")
+        note(f"skipped: {row}")
     if manifest.left_out > len(manifest.bad_rows):
-        note(f"left out in all: {manifest.left_out:,} rows, listed in left_out.txt beside the corpus")
+        note(f"{manifest.left_out:,} rows skipped in total; left_out.txt in the folder of the corpus lists them")
 
 
 @contextmanager
-def _source(held: Workspace, name: str, path: Path, lucene: bool, progress: Progress) -> Iterator[Path]:
-    """What is to be read: the path, or a file of what a Lucene index stores, which is removed afterwards."""
+def _source(ws: Workspace, name: str, path: Path, lucene: bool, progress: Progress) -> Iterator[Path]:
+    """The file to read: `path` itself, or a temporary file with the texts that a Lucene index stores."""
     if not lucene:
         yield path
         return
     from berdseye.retrieval.lucene.documents import write_documents
 
-    written = held.corpus_folder(name).parent / f".{name}.lucene.jsonl"
-    written.parent.mkdir(parents=True, exist_ok=True)
+    documents = ws.corpus_folder(name).parent / f".{name}.lucene.jsonl"
+    documents.parent.mkdir(parents=True, exist_ok=True)
     try:
-        write_documents(str(path), written, progress)
-        yield written
+        write_documents(str(path), documents, progress)
+        yield documents
     finally:
-        written.unlink(missing_ok=True)
+        documents.unlink(missing_ok=True)
 
 
 @corpus.command()
 def web(
-    name: Annotated[str, typer.Argument(help="Its name in the workspace.")],
-    provider: Annotated[Literal["searxng", "serper"], typer.Option(help="Who searches.")] = "searxng",
-    address: Annotated[str, typer.Option(help="Address of the SearXNG server.")] = "",
-    count: Annotated[int, typer.Option(help="How many pages a question takes.")] = 100,
+    name: Annotated[str, typer.Argument(help="The name of the corpus in the workspace.")],
+    provider: Annotated[Literal["searxng", "serper"], typer.Option(help="The search service.")] = "searxng",
+    address: Annotated[str, typer.Option(help="The URL of the SearXNG server.")] = "",
+    count: Annotated[int, typer.Option(help="Number of pages fetched per question.")] = 100,
     trusted: Annotated[
-        list[str] | None, typer.Option(help="A domain ending to keep to, such as gov or ac.*; may be given again.")
+        list[str] | None,
+        typer.Option(help="A domain ending to restrict the search to, such as gov or ac.*; repeatable."),
     ] = None,
-    language: Annotated[str, typer.Option(help="Language of the search, such as en.")] = "",
-    chunker: Annotated[str | None, typer.Option(help="As for `corpus add`.")] = None,
+    language: Annotated[str, typer.Option(help="Language of the search, such as en. Default: any.")] = "",
+    chunker: Annotated[str | None, typer.Option(help="How pages are cut, as for `corpus add`.")] = None,
     allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Fetch from private addresses too: for an intranet alone.")
+        bool, typer.Option("--allow-private", help="Also fetch from private addresses; for an intranet only.")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a corpus of this name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing corpus of this name.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add a corpus of the web: each question is searched for, and its pages are fetched, cut and ranked.
+    """Add a web corpus: for each question, Berdseye searches the web, and fetches, cuts and ranks the pages.
 
-    serper.dev takes its key from SERPER_API_KEY. A SearXNG server must offer `json` among its search formats. What was
-    found is kept by question and day, so that `--day` repeats a run.
+    The key of serper.dev is read from SERPER_API_KEY. A SearXNG server must offer `json` among its search formats. Results
+    are stored by question and day, so that `--day` repeats a run.
 
     Example: `berdseye corpus web google --provider serper --trusted gov --trusted edu --trusted org`
     """
@@ -144,19 +158,19 @@ def web(
     if json:
         print_json(manifest.to_dict())
         return
-    note(f"{name}: asks {manifest.source}, {count} pages a question")
+    note(f"{name}: searches {manifest.source}, {count} pages per question")
 
 
 @corpus.command()
 def duplicates(
     name: Annotated[str, typer.Argument(help="The corpus.")],
     threshold: Annotated[
-        float, typer.Option(help="From which Jaccard similarity of word 5-grams on passages are near-duplicates.")
+        float, typer.Option(help="The Jaccard similarity of word 5-grams from which two passages are near-duplicates.")
     ] = DEFAULT_THRESHOLD,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List groups of passages that nearly repeat one another: a line a group, of their ids, the first first.
+    """List groups of passages that nearly repeat one another: one line of passage ids per group, the lowest id first.
 
     Example: `berdseye corpus duplicates web --threshold 0.8`
     """
@@ -171,7 +185,7 @@ def duplicates(
         return
     for group in groups:
         print(*group, sep="\t")
-    note(f"{name}: {len(groups):,} groups, {sum(map(len, groups)) - len(groups):,} passages more than needed")
+    note(f"{name}: {len(groups):,} groups, {sum(map(len, groups)) - len(groups):,} redundant passages")
 
 
 @corpus.command("list")
@@ -182,8 +196,8 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.data.corpora import open_corpus
 
-    held = opened(workspace)
-    manifests = [open_corpus(held, name).manifest for name in held.corpora()]
+    ws = opened(workspace)
+    manifests = [open_corpus(ws, name).manifest for name in ws.corpora()]
     if json:
         print_json([m.to_dict() for m in manifests])
         return

@@ -1,4 +1,4 @@
-"""`dataset`: questions with their perspectives."""
+"""`berdseye dataset`: add, fetch, convert, version and list data sets of questions with perspectives."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +10,7 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
 from berdseye.data.errors import BadInputError
 
-dataset = typer.Typer(no_args_is_help=True, help="Add and list data sets.")
+dataset = typer.Typer(no_args_is_help=True, help="Add and list data sets of questions with perspectives.")
 
 
 def register(cli: typer.Typer) -> None:
@@ -20,27 +20,29 @@ def register(cli: typer.Typer) -> None:
 
 @dataset.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="Its name in the workspace.")],
+    name: Annotated[str, typer.Argument(help="The name of the data set in the workspace.")],
     path: Annotated[Path, typer.Argument(help="A .jsonl or .json file.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a data set of this name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an existing data set of this name.")] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Add questions with perspectives. The layout is recognised by what the file holds.
+    """Add questions with perspectives. Berdseye recognises the layout from the contents of the file.
 
-    Ours is JSON Lines, a question a line: {"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}.
-    Only "question" is needed; ids must differ, and without them lines are numbered. A stance is supporting or opposing.
+    Berdseye's own layout is JSON Lines, one question per line:
+    {"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}.
+    Only "question" is required. Ids must be unique; without ids, lines are numbered. A stance is supporting or opposing.
 
-    Also read: BERDS (as released, and the Hub's rows in JSONL or Parquet), PIR tasks (the demo's JSON with gold, or a folder
-    as on the Hub), DebateQA, Perspectrum (with its pool beside it), debates (with gold). data/README.md has all the schemas.
+    Berdseye also reads BERDS (as released, and the Hub's rows in JSONL or Parquet), PIR tasks (the demo's JSON with gold
+    labels, or a folder as on the Hub), DebateQA, Perspectrum (with its pool in the same folder) and debates (with gold labels).
+    data/README.md documents all the layouts.
 
     Example: `berdseye dataset add kialo kialo.jsonl`
     """
     from berdseye.data.datasets.stored import import_dataset
 
-    held = opened(workspace)
-    if name in held.datasets() and not replace:
-        raise BadInputError(f"There is a data set '{name}' already.", hint="Choose another name, or pass --replace.")
-    imported = import_dataset(held, name, path)
+    ws = opened(workspace)
+    if name in ws.datasets() and not replace:
+        raise BadInputError(f"The data set '{name}' already exists.", hint="Choose another name, or pass --replace.")
+    imported = import_dataset(ws, name, path)
     note(f"{name}: {len(imported.questions)} questions ({imported.layout}), {len(imported.gold)} gold labels")
 
 
@@ -53,26 +55,26 @@ def fetch(
         ),
     ],
     source: Annotated[
-        Path | None, typer.Option("--from", help="A folder of local copies; nothing is downloaded.")
+        Path | None, typer.Option("--from", help="A folder of local copies to read instead of downloading.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Take the place of data sets of these names.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace existing data sets of these names.")] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Add a published data set, from its public home or from local copies, and check it.
+    """Add a published data set from its public source or from local copies, and check it.
 
-    Downloads are checked against their known hashes. Where none is known, the first fetch records it in the workspace, and
-    later ones must match. Counts are held against the papers'.
+    Berdseye checks downloads against their known checksums. Where no checksum is known, the first fetch records it in the
+    workspace, and later fetches must match it. The numbers of questions and perspectives are compared with the paper's.
 
     Example: `berdseye dataset fetch berds-kialo`
     """
     from berdseye.data.datasets.fetching import Missing
     from berdseye.data.datasets.fetching import fetch as fetched
 
-    held = opened(workspace)
+    ws = opened(workspace)
     with counting(name) as progress:
-        for done in fetched(held, name, source, replace=replace, progress=progress):
+        for done in fetched(ws, name, source, replace=replace, progress=progress):
             if isinstance(done, Missing):
-                note(f"{done.dataset}: left out, since {done.file} is not among the copies")
+                note(f"{done.dataset}: skipped, because the local copies do not include {done.file}")
                 continue
             gold = f"; {done.gold:,} gold labels" if done.gold else ""
             print(f"{done.dataset}\t{done.counts}{gold}")
@@ -83,14 +85,15 @@ def fetch(
 @dataset.command("reformat")
 def reformat(
     kind: Annotated[str, typer.Argument(help="perspectrum, allsides, ambigqa, fact-check or analogy.")],
-    source: Annotated[Path, typer.Argument(help="What to read; for perspectrum the released folder.")],
-    out: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The task to write, a .json file.")],
+    source: Annotated[Path, typer.Argument(help="The file to read; for perspectrum the released folder.")],
+    out: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The .json file to write the task to.")],
     split: Annotated[str, typer.Option(help="For perspectrum: train, dev, test or all.")] = "",
 ) -> None:
-    """Make a PIR task, in the layout of PIR's demo, of a source of texts with perspectives.
+    """Convert texts with perspectives into a PIR task in the layout of PIR's demo.
 
-    JSON Lines each: allsides {"topic", "ideology", "article"}; ambigqa {"question", "readings": [{"question", "evidence"}]};
-    fact-check {"sentence", "claim", "label"}; analogy {"story", "aspect", "match"}. data/README.md says more.
+    Sources other than perspectrum are JSON Lines: allsides {"topic", "ideology", "article"};
+    ambigqa {"question", "readings": [{"question", "evidence"}]}; fact-check {"sentence", "claim", "label"};
+    analogy {"story", "aspect", "match"}. data/README.md has the details.
 
     Example: `berdseye dataset reformat fact-check claims.jsonl task.json`
     """
@@ -98,11 +101,11 @@ def reformat(
     from berdseye.data.files.atomic import write_json
 
     task = reformatted(kind, source, split)
-    written = task.layout()
-    write_json(out, written)
-    note(f"{out}: {len(written['queries']):,} queries over {len(written['corpus']):,} passages")
+    layout = task.layout()
+    write_json(out, layout)
+    note(f"{out}: {len(layout['queries']):,} queries over {len(layout['corpus']):,} passages")
     if task.lone_roots():
-        note(f"{task.lone_roots():,} root queries have one perspective alone and are not asked; their passages stay.")
+        note(f"{task.lone_roots():,} root queries have only one perspective and are omitted; their passages are kept.")
 
 
 @dataset.command("version")
@@ -111,9 +114,10 @@ def version(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make the accepted edits of perspectives a version, NAME@2 and so on, which never changes; the data set stays as it is.
+    """Create a version of a data set, such as NAME@2, from the accepted edits of its perspectives.
 
-    Runs of the data set fit every version: `berdseye evaluate --run RUN --dataset-version 1 --dataset-version 2`.
+    A version never changes, and the data set itself stays unchanged. Runs of the data set fit every version:
+    `berdseye evaluate --run RUN --dataset-version 1 --dataset-version 2`.
 
     Example: `berdseye dataset version debate`
     """
@@ -122,10 +126,10 @@ def version(
     from berdseye.annotation.perspective_edits.versions import coming_version, make_version
     from berdseye.app.access.acting import acting_name
 
-    held = opened(workspace)
-    log = EditLog(held, Judgments.open(held.judgments_url), name)
+    ws = opened(workspace)
+    log = EditLog(ws, Judgments.open(ws.judgments_url), name)
     coming = coming_version(log)
-    made = make_version(log, acting_name(held))
+    made = make_version(log, acting_name(ws))
     if json:
         print_json(asdict(made))
         return
@@ -140,20 +144,20 @@ def versions(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the versions of a data set, and what is wrong with one, if anything is.
+    """List the versions of a data set, with the problem of each version that has one.
 
     Example: `berdseye dataset versions debate`
     """
     from berdseye.data.datasets.versions import list_versions, trouble
 
-    held = opened(workspace)
-    rows = [asdict(v) | {"trouble": trouble(held, v)} for v in list_versions(held, name)]
+    ws = opened(workspace)
+    rows = [asdict(v) | {"trouble": trouble(ws, v)} for v in list_versions(ws, name)]
     if json:
         print_json(rows)
         return
     for row in rows:
-        told = [row["name"], row["parent"], f"{len(row['edits'])} edits", row["at"], row["made_by"], row["hash"][:16]]
-        print("\t".join([*told, *([row["trouble"]] if row["trouble"] else [])]))
+        values = [row["name"], row["parent"], f"{len(row['edits'])} edits", row["at"], row["made_by"], row["hash"][:16]]
+        print("\t".join([*values, *([row["trouble"]] if row["trouble"] else [])]))
 
 
 @dataset.command("list")
@@ -164,8 +168,8 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.data.datasets.stored import load_dataset
 
-    held = opened(workspace)
-    rows = [(name, load_dataset(held, name)) for name in held.datasets()]
+    ws = opened(workspace)
+    rows = [(name, load_dataset(ws, name)) for name in ws.datasets()]
     table = [{"name": n, "questions": len(q), "perspectives": sum(len(x.perspectives) for x in q)} for n, q in rows]
     if json:
         print_json(table)

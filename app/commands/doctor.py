@@ -1,9 +1,4 @@
-"""`doctor`: is everything in the workspace as it was written?
-
-Whether the judgments of a workspace are sound, without making a database where there is none.
-
-Every file of a workspace compared with what was recorded of it: what `berdseye doctor` does.
-"""
+"""`berdseye doctor`: compare every stored file of a workspace with its checksum, and look for faults in the judgments."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -33,7 +28,7 @@ from berdseye.retrieval.indexes import index_files
 
 
 def examine_judgments(workspace: Workspace) -> list[Finding]:
-    """The faults that `berdseye judgments doctor` finds here, Label Studio aside."""
+    """The faults in the judgments of a workspace, without Label Studio. A missing SQLite database is not created."""
     url = workspace.judgments_url
     database = make_url(url).database if make_url(url).get_backend_name() == "sqlite" else None
     if database is not None and not Path(database).exists():
@@ -41,8 +36,8 @@ def examine_judgments(workspace: Workspace) -> list[Finding]:
     try:
         return examine(Judgments.open(url))
     except (BerdseyeError, DatabaseError) as error:
-        said = " ".join(str(error).split())
-        return [Finding("database", f"It cannot be opened: {said}", "restore the last backup: `berdseye restore`.")]
+        cause = " ".join(str(error).split())
+        return [Finding("database", f"It cannot be opened: {cause}", "restore the last backup: `berdseye restore`.")]
 
 
 STORES = ("corpora", "datasets", "runs", "labels", "answers")
@@ -51,7 +46,7 @@ _ENDINGS = (".parquet", ".json", RECORD)
 
 @dataclass(frozen=True)
 class Fault:
-    """A file that is not as it should be: its path in the workspace, what is wrong, and what to do."""
+    """A damaged, missing or unexpected file: its path in the workspace, the problem, and what to do."""
 
     file: str
     what: str
@@ -63,8 +58,11 @@ class Fault:
 
 @dataclass
 class Examined:
-    """What was found. Damaged files are missing ones too; unexpected ones belong to nothing that is stored and are not read;
-    sets without a record were written by an older version, and are used unchecked."""
+    """The result of the comparison, with counts of file sets, files and bytes.
+
+    `damaged` includes missing files. `unexpected` files belong to nothing that is stored and are not read. `unrecorded` names
+    sets without checksums, which an older version wrote and which are used unchecked; `recorded` names those recorded now.
+    """
 
     damaged: list[Fault] = field(default_factory=list)
     unexpected: list[Fault] = field(default_factory=list)
@@ -76,7 +74,7 @@ class Examined:
 
 
 def stored_sets(workspace: Workspace) -> Iterator[FileSet]:
-    """Every set of files that the workspace stores, complete or not; drafts, whose names begin with a dot, are left out."""
+    """Every set of files that the workspace stores, complete or not; drafts, whose names begin with a dot, are skipped."""
     top = workspace.folder
     for corpus in _folders(top / "corpora"):
         yield corpus_files(corpus)
@@ -93,54 +91,56 @@ def stored_sets(workspace: Workspace) -> Iterator[FileSet]:
 
 
 def compare_files(workspace: Workspace, *, record: bool = False, progress: Progress = silent) -> Examined:
-    """Compare every stored file with its checksum. With `record` the sets that have no record get one, as they are.
+    """Compare every stored file with its checksum. With `record`, sets without checksums get those of their present contents.
 
-    A set that is being replaced meanwhile is waited for.
+    Waits for a set that another process is replacing.
     """
-    found, known = Examined(), set[Path]()
+    result, known = Examined(), set[Path]()
     sets = list(stored_sets(workspace))
-    total = sum(path.stat().st_size for held in sets for path in held.present().values()) >> 20
-    for held in sets:
-        progress(found.bytes >> 20, "MB compared with their checksums", total)
-        present = held.present()
-        known |= {*present.values(), held.record}
-        found.sets += 1
-        found.files += len(present)
-        _examine(workspace, held, record, found)
-        found.bytes += sum(path.stat().st_size for path in present.values() if path.exists())
-    progress(found.bytes >> 20, "MB compared with their checksums", total)
+    total = sum(path.stat().st_size for files in sets for path in files.present().values()) >> 20
+    for files in sets:
+        progress(result.bytes >> 20, "MB compared with their checksums", total)
+        present = files.present()
+        known |= {*present.values(), files.record}
+        result.sets += 1
+        result.files += len(present)
+        _examine(workspace, files, record, result)
+        result.bytes += sum(path.stat().st_size for path in present.values() if path.exists())
+    progress(result.bytes >> 20, "MB compared with their checksums", total)
     for path in _files(workspace.folder / store for store in STORES):
         if path not in known:
             cure = "Nothing reads it: delete the file, or move it elsewhere."
-            found.unexpected.append(Fault(_shown(workspace, path), "The file belongs to nothing that is stored.", cure))
-    return found
+            result.unexpected.append(
+                Fault(_shown(workspace, path), "The file belongs to nothing that is stored.", cure)
+            )
+    return result
 
 
-def _examine(workspace: Workspace, held: FileSet, record: bool, found: Examined) -> None:
+def _examine(workspace: Workspace, files: FileSet, record: bool, result: Examined) -> None:
     def fault(path: Path, what: str, cure: str) -> Fault:
         return Fault(_shown(workspace, path), what, cure)
 
-    damages = held.examine()
+    damages = files.examine()
     if damages:
         try:
-            with held.writing():  # whoever replaced it has finished
-                damages = held.examine()
+            with files.writing():  # waits until another process has replaced the files
+                damages = files.examine()
         except BerdseyeError:
-            pass  # nothing can be written here, so nobody replaces it
-    found.damaged += [fault(damage.path, damage.what, held.rebuild()) for damage in damages]
-    if any(damage.path == held.record for damage in damages):
+            pass  # the folder is read-only, so no process is replacing the files
+    result.damaged += [fault(damage.path, damage.what, files.rebuild()) for damage in damages]
+    if any(damage.path == files.record for damage in damages):
         return
-    sealed = held.sealed()
+    sealed = files.sealed()
     if sealed is None:
         if record:
-            held.seal(stamp=True)
-            found.recorded.append(_shown(workspace, held.record))
+            files.seal(stamp=True)
+            result.recorded.append(_shown(workspace, files.record))
         else:
-            found.unrecorded.append(_shown(workspace, held.record))
+            result.unrecorded.append(_shown(workspace, files.record))
         return
-    for name, path in held.present().items():
+    for name, path in files.present().items():
         if name not in sealed:
-            found.unexpected.append(fault(path, "The file was not written with the others.", held.rebuild()))
+            result.unexpected.append(fault(path, "The file was not written with the others.", files.rebuild()))
 
 
 def _shown(workspace: Workspace, path: Path) -> str:
@@ -154,7 +154,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _named(folder: Path, *endings: str) -> list[Path]:
-    """One Parquet path for each stem that has a file of one of these endings."""
+    """One Parquet path for each file stem in `folder` that has a file with one of these endings."""
     if not folder.is_dir():
         return []
     stems = {
@@ -167,7 +167,7 @@ def _named(folder: Path, *endings: str) -> list[Path]:
 
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:
-    """Files that are not hidden, nor below a hidden folder; a corpus of the web keeps reports beside its pages."""
+    """Files in `folders` that are neither hidden nor below a hidden folder; the `web` folders of web corpora are skipped."""
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -182,43 +182,45 @@ def register(cli: typer.Typer) -> None:
 
 def doctor(
     record: Annotated[
-        bool, typer.Option("--record", help="Record checksums of what an older version wrote, as it is now.")
+        bool,
+        typer.Option(
+            "--record", help="Record checksums for files that an older version wrote, with their present contents."
+        ),
     ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare every stored file with its checksum, and look for faults of the judgments. Exit status 1: something is damaged.
+    """Compare every stored file with its checksum, and look for faults in the judgments. Exit status 1 means damage.
 
-    Each damaged, missing or unexpected file of corpora, indexes, data sets, runs, labels and answers is a line with the command
-    that makes it again. Nothing is changed, except that --record writes checksums where there are none. `judgments doctor`
-    looks at the judgments alone, and at Label Studio.
+    The command prints one line for each damaged, missing or unexpected file of corpora, indexes, data sets, runs, labels and
+    answers, with the command that recreates it. It changes nothing, except that --record writes missing checksums.
+    `berdseye judgments doctor` checks only the judgments, in the workspace and in Label Studio.
 
     Example: `berdseye doctor`
     """
-
-    held = opened(workspace)
+    ws = opened(workspace)
     with counting("doctor") as progress:
-        found = compare_files(held, record=record, progress=progress)
-    judged = examine_judgments(held)
-    bad = bool(found.damaged or judged)
+        result = compare_files(ws, record=record, progress=progress)
+    judgment_faults = examine_judgments(ws)
+    bad = bool(result.damaged or judgment_faults)
     if json:
-        print_json(asdict(found) | {"judgments": [one.as_json() for one in judged], "sound": not bad})
+        print_json(asdict(result) | {"judgments": [one.as_json() for one in judgment_faults], "sound": not bad})
         raise typer.Exit(int(bad))
-    for fault in found.damaged:
+    for fault in result.damaged:
         print(f"damaged\t{fault}")
-    for fault in found.unexpected:
+    for fault in result.unexpected:
         print(f"unexpected\t{fault}")
-    for one in judged:
-        print(f"judgments\t{one} Look: `berdseye judgments doctor`.")
-    if found.recorded:
-        note(f"Checksums of {len(found.recorded):,} sets of files were recorded as they are now.")
-    if found.unrecorded:
+    for one in judgment_faults:
+        print(f"judgments\t{one} See `berdseye judgments doctor`.")
+    if result.recorded:
+        note(f"Recorded the present checksums of {len(result.recorded):,} sets of files.")
+    if result.unrecorded:
         note(
-            f"{len(found.unrecorded):,} sets of files have no checksums, since an older version wrote them: "
-            "`berdseye doctor --record` records them as they are now."
+            f"{len(result.unrecorded):,} sets of files have no checksums, because an older version wrote them: "
+            "`berdseye doctor --record` records their present checksums."
         )
     note(
-        f"{found.files:,} files, {found.bytes / 1e6:,.1f} MB: {len(found.damaged):,} damaged or missing, "
-        f"{len(found.unexpected):,} unexpected; {len(judged):,} faults of the judgments."
+        f"{result.files:,} files, {result.bytes / 1e6:,.1f} MB: {len(result.damaged):,} damaged or missing, "
+        f"{len(result.unexpected):,} unexpected; {len(judgment_faults):,} faults in the judgments."
     )
     raise typer.Exit(int(bad))

@@ -1,4 +1,4 @@
-"""`evaluate`: measures of a run, stored here or made elsewhere."""
+"""`berdseye evaluate`: measures of a stored run, or of a run in a file."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -28,31 +28,34 @@ def register(cli: typer.Typer) -> None:
 def evaluate(
     run: Annotated[
         str | None,
-        typer.Option(help="A stored run, or a file: TREC, the released BERDS form, or JSONL; else all stored runs."),
+        typer.Option(
+            help="A stored run, or a file: TREC, the released BERDS format, or JSONL. Default: all stored runs."
+        ),
     ] = None,
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5 Precision@1",
     labels: Annotated[
         str | None,
         typer.Option(
-            help="human, gold, a detector, human>embedded; default: human>gold>DETECTOR with gold labels, else the detector. "
-            "For a BERDS file: a model."
+            help="The label source: human, gold, a detector, human>embedded. Default: human>gold>DETECTOR with gold labels, "
+            "otherwise the detector. For a BERDS file: the model whose labels count."
         ),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option(help="For a file: its labels, as TREC qrels (perspectives as subtopics) or JSONL.")
+        Path | None,
+        typer.Option(help="For a file: its labels, as TREC qrels (with perspectives as subtopics) or JSONL."),
     ] = None,
-    dataset: Annotated[str | None, typer.Option(help="For a file: the data set its questions are of.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="For a file: the corpus here that its passages are of.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="For a file: the data set of its questions.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="For a file: the corpus of its passages in the workspace.")] = None,
     missing: Annotated[
         Missing,
-        typer.Option(help="What becomes of questions that a file does not name: zero counts them as finding nothing."),
+        typer.Option(help="How questions that a file lacks are handled; zero counts them as finding nothing."),
     ] = Missing.ZERO,
     min_judged: MinJudgedOption = None,
     version: Annotated[
         list[str] | None,
         typer.Option(
             "--dataset-version",
-            help="A version of the stored run's data set, such as 2 or debate@2; given twice, both and the difference.",
+            help="A version of the stored run's data set, such as 2 or debate@2; twice: report both and their difference.",
         ),
     ] = None,
     workspace: WorkspaceOption = None,
@@ -60,17 +63,19 @@ def evaluate(
 ) -> None:
     """Compute measures, each with its 95% interval over n questions, judged@k and the source of its labels.
 
-    A question counts where the label source knows something of it: where a passage that any stored run found for it has a label
-    (with --qrels: where the file has one). So n is the same for every run. Pairs without a label count as not relevant, and where
-    less than half of the pairs of the top k have one, there is no number but the reason, unless --min-judged says otherwise.
+    A question counts where the label source has a label for it: for a passage that any stored run ranked for the question or,
+    with --qrels, in the file. So n is equal for all runs. Pairs without a label count as not relevant. Where less than half of
+    the pairs of the top k have a label, Berdseye reports the reason instead of a number; --min-judged changes that share.
 
-    BERDS: MRecall@k, Precision@k, Coverage@k. Classic: Recall@k, nDCG@k, AP@k, Rprec; of diversity: alpha_nDCG@k, ERR_IA@k,
-    StRecall@k. What is relevant beyond a run is pooled from all labelled pairs of all stored runs of its data set and corpus.
+    BERDS measures: MRecall@k, Precision@k, Coverage@k. Classic: Recall@k, nDCG@k, AP@k, Rprec. Diversity: alpha_nDCG@k,
+    ERR_IA@k, StRecall@k. Relevant passages beyond a run are pooled from the labelled pairs of all stored runs of its data set
+    and corpus.
 
-    A file of the BERDS form carries its labels: under `labels`, or a model's under `mistral-preds` and the like. Others take
-    them from --qrels, or from the workspace by --dataset, --corpus and --labels. What is missing is told on standard error.
+    A file in BERDS format contains its labels, under `labels` or, by a model, under `mistral-preds` and the like. Other files
+    take labels from --qrels, or from the workspace with --dataset, --corpus and --labels. Missing questions are reported on
+    standard error.
 
-    Perspectives that were merged or reworded have labels of their own parts where --labels names `derived`, as in
+    To give merged or reworded perspectives the labels of the perspectives they came from, include `derived` in --labels, as in
     human>derived>embedded.
 
     Example: `berdseye evaluate --run results.jsonl --measures "MRecall@5 Precision@5" --json`
@@ -80,29 +85,31 @@ def evaluate(
     parsed = parse_measures(measures)
     path = Path(run) if run is not None else None
     rows: dict[str, dict[str, Any]] | list[dict[str, Any]]
-    not_with("--dataset-version", version, "qrels", "dataset", "corpus", "missing", why="which is of a stored run")
+    not_with("--dataset-version", version, "qrels", "dataset", "corpus", "missing", why="which requires a stored run")
     only_with("a file", run is not None and is_file(run), "missing")
     if version:
         if run is None or path is None or is_file(run) or len(version) > 2:
-            raise BadInputError("One stored run is measured under one or two versions.", hint="Name it with --run.")
+            raise BadInputError(
+                "--dataset-version takes one stored run and one or two versions.", hint="Name the run with --run."
+            )
         _under_versions(run, version, parsed, labels, workspace, min_judged, json=json)
         return
     if run is not None and path is not None and is_file(run):
         if qrels is not None:
             if corpus is not None or labels is not None:
-                raise BadInputError("--qrels are the labels.", hint="Leave out --corpus and --labels.")
+                raise BadInputError("--qrels already provides the labels.", hint="Omit --corpus and --labels.")
             rows = _against_qrels(path, qrels, dataset, parsed, missing, workspace, min_judged)
         elif dataset is not None and corpus is not None:
             rows = _against_workspace(path, dataset, corpus, labels, parsed, missing, workspace, min_judged)
         elif dataset is not None or corpus is not None:
-            raise BadInputError("A run's passages need labels.", hint="Give --dataset and --corpus, or --qrels.")
+            raise BadInputError("A run in a file needs labels.", hint="Give both --dataset and --corpus, or --qrels.")
         else:
             only_with("--qrels, or --dataset and --corpus", False, "missing")
             rows = _released(path, labels, parsed, min_judged)
     elif run is not None and (Path(run).suffix in _FILES or "/" in run):
         raise BadInputError("There is no such file.", where=run, hint="Check the path.")
     elif qrels is not None or dataset is not None or corpus is not None:
-        raise BadInputError("--qrels, --dataset and --corpus are for a file.", hint="Name the file with --run.")
+        raise BadInputError("--qrels, --dataset and --corpus require a file.", hint="Name the file with --run.")
     else:
         rows = _stored(run, parsed, labels, workspace, min_judged)
     if json:
@@ -113,9 +120,9 @@ def evaluate(
 
 
 def _print_row(row: dict[str, Any]) -> None:
-    """A row with tabs between its values; why a number is withheld comes last, where one is."""
-    told = [v for name, v in row.items() if name != "withheld" or v]
-    print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in told))
+    """Print a row with tabs between its values; the last value is the reason where a number is withheld."""
+    values = [v for name, v in row.items() if name != "withheld" or v]
+    print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in values))
 
 
 def _released(
@@ -128,12 +135,12 @@ def _released(
     from berdseye.evaluation.scores.scoring import scores_of
 
     if run_format(path) is not RunFormat.BERDS:
-        raise BadInputError("The file holds no labels.", where=path, hint="Give --qrels, or --dataset and --corpus.")
-    held = read_released_run(path, model)
-    _say_depth(measures, int(held.support.depths.max(initial=0)), str(path))
+        raise BadInputError("The file contains no labels.", where=path, hint="Give --qrels, or --dataset and --corpus.")
+    released = read_released_run(path, model)
+    _note_depth(measures, int(released.support.depths.max(initial=0)), str(path))
     scores = scores_of(
-        measures, held.support, Counted(held.counted), min_judged=checked_floor(min_judged), dataset="", corpus="",
-        pipeline="", labels=held.source, detector_version="",
+        measures, released.support, Counted(released.counted), min_judged=checked_floor(min_judged), dataset="", corpus="",
+        pipeline="", labels=released.source, detector_version="",
     )  # fmt: skip
     return {s.measure: {**s.estimate._asdict(), "judged": s.judged, "withheld": s.withheld} for s in scores}
 
@@ -153,13 +160,13 @@ def _against_qrels(
     from berdseye.evaluation.scores.scoring import scores_of
 
     questions = load_dataset(opened(workspace), dataset) if dataset is not None else None
-    held = judged_by_file(read_run(path), read_labels(qrels), questions, missing)
-    for text in held.notes:
+    judged_run = judged_by_file(read_run(path), read_labels(qrels), questions, missing)
+    for text in judged_run.notes:
         note(text)
-    _say_depth(measures, held.ranked.ids.shape[1], str(path))
+    _note_depth(measures, judged_run.ranked.ids.shape[1], str(path))
     scores = scores_of(
-        measures, held.qrels.support(held.ranked.ids), held.qrels.pool(), min_judged=checked_floor(min_judged),
-        dataset=dataset or "", corpus="", pipeline=held.tag, labels=qrels.name, detector_version="",
+        measures, judged_run.qrels.support(judged_run.ranked.ids), judged_run.qrels.pool(), min_judged=checked_floor(min_judged),
+        dataset=dataset or "", corpus="", pipeline=judged_run.tag, labels=qrels.name, detector_version="",
     )  # fmt: skip
     return {
         s.measure: {**s.estimate._asdict(), "judged": s.judged, "labels": s.labels, "withheld": s.withheld}
@@ -182,17 +189,17 @@ def _against_workspace(
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.scores.scoring import score_run, without_questions
 
-    held = opened(workspace)
-    source = parse_label_source(labels or default_source(held))
-    made, absent = as_run(held, read_run(path), dataset, corpus)
-    _say_missing(absent, len(made.question_ids), str(path), missing)
-    _say_depth(measures, made.manifest.k, str(path))
+    ws = opened(workspace)
+    source = parse_label_source(labels or default_source(ws))
+    imported, absent = as_run(ws, read_run(path), dataset, corpus)
+    _note_missing(absent, len(imported.question_ids), str(path), missing)
+    _note_depth(measures, imported.manifest.k, str(path))
     with counting(path.name) as progress:
         scores = score_run(
-            held, Judgments.open(held.judgments_url), made, source, measures, min_judged=min_judged, progress=progress
+            ws, Judgments.open(ws.judgments_url), imported, source, measures, min_judged=min_judged, progress=progress
         )
     if missing is Missing.LEFT_OUT:
-        scores = without_questions(scores, [q in set(absent) for q in made.question_ids])
+        scores = without_questions(scores, [q in set(absent) for q in imported.question_ids])
     return {
         s.measure: {
             **s.estimate._asdict(),
@@ -217,17 +224,19 @@ def _stored(
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.scores.scoring import macro_average, score_runs
 
-    held = opened(workspace)
-    source = parse_label_source(labels or default_source(held))
-    names = [run] if run is not None else [r.name for r in list_runs(held)]
+    ws = opened(workspace)
+    source = parse_label_source(labels or default_source(ws))
+    names = [run] if run is not None else [r.name for r in list_runs(ws)]
     if not names:
-        raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`, or name a file with --run.")
-    runs = [load_run(held, name) for name in names]
+        raise BadInputError(
+            "The workspace has no run yet.", hint="Create one with `berdseye run`, or name a file with --run."
+        )
+    runs = [load_run(ws, name) for name in names]
     for one in runs:
-        _say_depth(measures, one.manifest.k, one.manifest.name)
+        _note_depth(measures, one.manifest.k, one.manifest.name)
     with counting("scoring") as progress:
         scores = score_runs(
-            held, Judgments.open(held.judgments_url), runs, source, measures, min_judged=min_judged, progress=progress
+            ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged, progress=progress
         )
     return [score_row(s) for s in [*scores, *(macro_average(scores) if run is None else [])]]
 
@@ -248,33 +257,33 @@ def _under_versions(
     from berdseye.evaluation.scores.scoring import score_run
     from berdseye.evaluation.scores.versions import compare_versions, question_rows, rows_of, under_version
 
-    held = opened(workspace)
-    run, source = load_run(held, name), parse_label_source(labels or default_source(held))
-    judgments = Judgments.open(held.judgments_url)
-    _say_depth(measures, run.manifest.k, run.manifest.name)
+    ws = opened(workspace)
+    run, source = load_run(ws, name), parse_label_source(labels or default_source(ws))
+    judgments = Judgments.open(ws.judgments_url)
+    _note_depth(measures, run.manifest.k, run.manifest.name)
     with counting("scoring") as progress:
         if len(versions) == 1:
             scores = score_run(
-                held, judgments, under_version(held, run, versions[0]), source, measures, min_judged=min_judged,
+                ws, judgments, under_version(ws, run, versions[0]), source, measures, min_judged=min_judged,
                 progress=progress,
             )  # fmt: skip
             rows: list[dict[str, Any]] = [score_row(s) for s in scores]
             questions: list[dict[str, Any]] = []
         else:
-            found = compare_versions(
-                held, judgments, run, (versions[0], versions[1]), source, measures, min_judged=min_judged,
+            comparison = compare_versions(
+                ws, judgments, run, (versions[0], versions[1]), source, measures, min_judged=min_judged,
                 progress=progress,
             )  # fmt: skip
-            rows, questions = rows_of(found), question_rows(found)
-            if found.shown_perspectives:
-                note(f"{name} was ranked with the perspectives of {run.manifest.dataset} in sight.")
+            rows, questions = rows_of(comparison), question_rows(comparison)
+            if comparison.shown_perspectives:
+                note(f"The pipeline of {name} used the perspectives of {run.manifest.dataset}.")
     if json:
         print_json({"measures": rows, "questions": questions} if len(versions) == 2 else rows)
         return
     for row in rows:
         _print_row(row)
     for row in questions:
-        before, after = (f"{row[v]:.4f}" for v in (found.versions[0], found.versions[1]))
+        before, after = (f"{row[v]:.4f}" for v in (comparison.versions[0], comparison.versions[1]))
         print(f"{row['question']}\t{row['measure']}\t{before}\t{after}")
 
 
@@ -293,16 +302,16 @@ def score_row(score: "Score") -> dict[str, Any]:
     }
 
 
-def _say_missing(absent: Sequence[str], asked: int, where: str, missing: Missing) -> None:
+def _note_missing(absent: Sequence[str], asked: int, where: str, missing: Missing) -> None:
     from berdseye.evaluation.interchange.made_elsewhere import missing_note
 
     if absent:
         note(missing_note(absent, asked, where, missing))
 
 
-def _say_depth(measures: "Iterable[Measure]", depth: int, name: str) -> None:
+def _note_depth(measures: "Iterable[Measure]", depth: int, name: str) -> None:
     from berdseye.evaluation.measures import WHOLE_RUN
 
-    deeper = [str(m) for m in measures if depth < m.k < WHOLE_RUN]
-    if deeper:
-        note(f"{name} has {depth} passages a question at most; deeper looks {', '.join(deeper)}.")
+    too_deep = [str(m) for m in measures if depth < m.k < WHOLE_RUN]
+    if too_deep:
+        note(f"{name} has {depth} passages per question at most; these measures look deeper: {', '.join(too_deep)}.")

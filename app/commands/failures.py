@@ -1,4 +1,4 @@
-"""`failures`: the perspectives that runs miss, and why; `compare`: two runs question by question."""
+"""`berdseye failures`: the holes of runs with their reasons; `berdseye compare`: two runs question by question."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,12 +20,12 @@ Test = Literal["t", "randomisation", "bootstrap"]
 Correction = Literal["holm", "bonferroni", "fdr_bh", "none"]
 LabelsOption = Annotated[
     str | None,
-    typer.Option(help="Where labels come from; default: human>gold>DETECTOR with gold labels, else the detector."),
+    typer.Option(help="The label source. Default: human>gold>DETECTOR with gold labels, otherwise the detector."),
 ]
 CsvOption = Annotated[
     Path | None,
     typer.Option(
-        "--csv", dir_okay=False, writable=True, help="Write the rows to this file too (.csv, .parquet, .jsonl)."
+        "--csv", dir_okay=False, writable=True, help="Also write the rows to this file (.csv, .parquet or .jsonl)."
     ),
 ]
 
@@ -38,18 +38,23 @@ def register(cli: typer.Typer) -> None:
 
 def failures(
     run: Annotated[
-        list[str] | None, typer.Option(help="A stored run; may be given again. Else all of them are counted.")
+        list[str] | None, typer.Option(help="A stored run; repeatable. Default: count the holes of all runs.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", "--k", min=1, max=100, help="How far down a perspective counts.")] = 5,
+    k: Annotated[
+        int,
+        typer.Option(
+            "-k", "--k", min=1, max=100, help="Number of top passages in which a perspective must be supported."
+        ),
+    ] = 5,
     labels: LabelsOption = None,
     csv: CsvOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the perspectives that a run's top k misses, each with the reason, and count the reasons.
+    """List the holes of a run (the perspectives that no passage of its top k supports) with their reasons, and count the reasons.
 
-    The reasons are asked in turn: flagged, detector against people, disputed, unjudged, below k, another pipeline, not in the
-    pool (evaluation/failures/reasons.py). The pool are the other stored runs on the data set and corpus, 100 deep.
+    Berdseye tests the reasons in this order: flagged, detector against people, disputed, unjudged, below k, another pipeline, not
+    in the pool (evaluation/failures/reasons.py). The pool is the other stored runs on the data set and corpus, 100 deep.
 
     Example: `berdseye failures --run debate--web--bm25 --k 5 --csv holes.csv`
     """
@@ -63,34 +68,34 @@ def failures(
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
 
     if csv is not None:
-        table_form(csv)  # an ending that has no format is reported before the work
-    held = opened(workspace)
-    names = run or [r.name for r in list_runs(held)]
+        table_form(csv)  # report an unknown file ending before the work starts
+    ws = opened(workspace)
+    names = run or [r.name for r in list_runs(ws)]
     if not names:
-        raise BadInputError("There is no run yet.", hint="Make one with `berdseye run`.")
-    source = parse_label_source(labels or default_source(held))
-    people = Judgments.open(held.judgments_url)
-    found, groups = [], []
-    known: dict[str, LabelledRun] = {}
-    with counting("looking") as progress:
+        raise BadInputError("The workspace has no run yet.", hint="Create one with `berdseye run`.")
+    source = parse_label_source(labels or default_source(ws))
+    judgments = Judgments.open(ws.judgments_url)
+    tables, groups = [], []
+    labelled_runs: dict[str, LabelledRun] = {}
+    with counting("holes") as progress:
 
         def labelled(one: Run) -> LabelledRun:
             name = one.manifest.name
-            if name not in known:
-                known[name] = labelled_run(held, people, one, source, POOL_DEPTH, progress=progress)
-            return known[name]
+            if name not in labelled_runs:
+                labelled_runs[name] = labelled_run(ws, judgments, one, source, POOL_DEPTH, progress=progress)
+            return labelled_runs[name]
 
-        for one in [load_run(held, name) for name in names]:
+        for one in [load_run(ws, name) for name in names]:
             m = one.manifest
-            others = others_noted(held, m)
+            others = others_noted(ws, m)
             if m.k < k:
-                note(f"{m.name} has {m.k} passages a question, fewer than {k}.")
+                note(f"{m.name} has {m.k} passages per question, fewer than {k}.")
             pool = {other.manifest.pipeline: labelled(other).first_ranks() for other in others}
-            holes = reasons_of_holes(people, m.dataset, labelled(one), pool, k)
-            made_of = {"dataset": m.dataset, "corpus": m.corpus, "pipeline": m.pipeline}
-            found.append(holes.drop(columns="row").assign(**made_of, k=k, labels=str(source)))
-            groups.append(tuple(made_of.values()))
-    rows = pd.concat(found, ignore_index=True)
+            holes = reasons_of_holes(judgments, m.dataset, labelled(one), pool, k)
+            system = {"dataset": m.dataset, "corpus": m.corpus, "pipeline": m.pipeline}
+            tables.append(holes.drop(columns="row").assign(**system, k=k, labels=str(source)))
+            groups.append(tuple(system.values()))
+    rows = pd.concat(tables, ignore_index=True)
     counts = reason_counts(rows, ("dataset", "corpus", "pipeline"), groups)
     if csv is not None:
         write_table(rows, csv)
@@ -100,7 +105,7 @@ def failures(
     if run:
         for hole in _records(rows):
             where = "-" if hole["rank"] != hole["rank"] else f"{hole['rank']:.0f}"
-            told = (
+            values = (
                 hole["question_id"],
                 f"P{hole['place']}",
                 hole["reason"],
@@ -108,40 +113,46 @@ def failures(
                 hole["question"],
                 hole["perspective"],
             )
-            print("\t".join(map(str, told)))
+            print("\t".join(map(str, values)))
     _print_table(counts)
 
 
 def others_noted(workspace: "Workspace", run: "RunManifest") -> "list[Run]":
-    """The other runs over a run's data set and corpus; those that do not fit them any more are left out, with a note."""
+    """The other runs over the data set and corpus of `run`; prints a note about those skipped because they are out of date."""
     from berdseye.evaluation.failures.reasons import others_of
 
     others, stale = others_of(workspace, run)
     if stale:
-        note(f"Not in the pool of {run.name}, since data set or corpus have changed: {', '.join(stale)}.")
+        note(f"Not in the pool of {run.name}, because their data set or corpus has changed: {', '.join(stale)}.")
     return others
 
 
 def compare(
-    first: Annotated[str, typer.Argument(help="A stored run; a version of its data set behind a colon: RUN:debate@2.")],
-    second: Annotated[str, typer.Argument(help="Another, or the same under another version or --second-labels.")],
+    first: Annotated[
+        str, typer.Argument(help="A stored run, optionally with a version of its data set: RUN:debate@2.")
+    ],
+    second: Annotated[
+        str, typer.Argument(help="Another stored run, or the first one with another version or with --second-labels.")
+    ],
     measure: Annotated[
-        list[str] | None, typer.Option(help="What is compared; may be given again. Else MRecall@5.")
+        list[str] | None, typer.Option(help="A measure to compare; repeatable. Default: MRecall@5.")
     ] = None,
     labels: LabelsOption = None,
-    second_labels: Annotated[str | None, typer.Option(help="For the second, where they come from elsewhere.")] = None,
+    second_labels: Annotated[
+        str | None, typer.Option(help="The label source of the second run. Default: the source of the first.")
+    ] = None,
     test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
-    correction: Annotated[Correction, typer.Option(help="For the number of measures.")] = "holm",
+    correction: Annotated[Correction, typer.Option(help="The correction for the number of measures.")] = "holm",
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the resamples.")] = 0,
     min_judged: MinJudgedOption = None,
     csv: CsvOption = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs question by question: wins, losses and ties, and the perspectives that the second loses and gains.
+    """Compare two runs question by question: wins, losses and ties, and the perspectives that the second run loses and gains.
 
-    The questions and perspectives are told by the first measure, the greatest difference first. A question that one of them
-    lacks, or has no value for, is named and counts nowhere. Every two systems at once: `berdseye study compare`.
+    Questions and perspectives are listed by the first measure, the largest difference first. A question that one of the runs
+    lacks, or has no value for, is listed but counts nowhere. To compare all pairs of systems, use `berdseye study compare`.
 
     Example: `berdseye compare debate--web--bm25 "debate--web--dense(static)" --measure MRecall@5 --measure Precision@5`
     """
@@ -153,56 +164,58 @@ def compare(
 
     if csv is not None:
         table_form(csv)
-    held = opened(workspace)
-    one = parse_label_source(labels or default_source(held))
-    other = parse_label_source(second_labels) if second_labels else one
+    ws = opened(workspace)
+    first_source = parse_label_source(labels or default_source(ws))
+    second_source = parse_label_source(second_labels) if second_labels else first_source
     measures = parse_measures(" ".join(measure or ["MRecall@5"]))
     runs = (_side(first, workspace), _side(second, workspace))
     for side in runs:
-        deeper = [str(m) for m in measures if side.manifest.k < m.k < WHOLE_RUN]
-        if deeper:
-            note(f"{side.manifest.name} has {side.manifest.k} passages a question; deeper looks {', '.join(deeper)}.")
-    sides = ((runs[0], one), (runs[1], other))
+        too_deep = ", ".join(str(m) for m in measures if side.manifest.k < m.k < WHOLE_RUN)
+        if too_deep:
+            note(
+                f"{side.manifest.name} has {side.manifest.k} passages per question; these measures look deeper: {too_deep}."
+            )
+    sides = ((runs[0], first_source), (runs[1], second_source))
     with counting("comparing") as progress:
-        found = contrasts(
-            held, Judgments.open(held.judgments_url), sides, measures, min_judged=min_judged, test=test, seed=seed,
+        results = contrasts(
+            ws, Judgments.open(ws.judgments_url), sides, measures, min_judged=min_judged, test=test, seed=seed,
             progress=progress,
         )  # fmt: skip
-    table = contrast_table(found, correction).assign(labels=str(one), second_labels=str(other))
-    questions = found[0].questions.drop(columns=["row_first", "row_second"])
+    table = contrast_table(results, correction).assign(labels=str(first_source), second_labels=str(second_source))
+    questions = results[0].questions.drop(columns=["row_first", "row_second"])
     if csv is not None:
         flat = questions.assign(**{c: [" | ".join(texts) for texts in questions[c]] for c in ("lost", "gained")})
         write_table(flat, csv)
     if json:
-        changed = found[0].perspectives[found[0].perspectives["change"] != ""]
+        changed = results[0].perspectives[results[0].perspectives["change"] != ""]
         rows = {"measures": table, "questions": questions, "perspectives": changed}
         print_json({name: _records(frame) for name, frame in rows.items()})
         return
     _print_table(table)
-    if any(c.withheld for c in found):
-        names = ", ".join(str(c.measure) for c in found if c.withheld)
-        note(f"No value by {names}: {found[0].withheld or next(c.withheld for c in found if c.withheld)}.")
-    _say_questions(found[0])
+    if any(c.withheld for c in results):
+        names = ", ".join(str(c.measure) for c in results if c.withheld)
+        note(f"No value for {names}: {results[0].withheld or next(c.withheld for c in results if c.withheld)}.")
+    _print_questions(results[0])
 
 
-def _side(written: str, workspace: Path | None) -> "Run":
+def _side(argument: str, workspace: Path | None) -> "Run":
     from berdseye.data.runs.stored import load_run
     from berdseye.evaluation.scores.versions import under_version
 
-    held = opened(workspace)
-    name, _, version = written.partition(":")
-    return under_version(held, load_run(held, name), version) if version else load_run(held, name)
+    ws = opened(workspace)
+    name, _, version = argument.partition(":")
+    return under_version(ws, load_run(ws, name), version) if version else load_run(ws, name)
 
 
-def _say_questions(found: "Contrast") -> None:
-    """A line for each question that differs or is missing, and for each perspective that was lost or gained."""
-    for q in _records(found.questions):
+def _print_questions(result: "Contrast") -> None:
+    """Print a line for each question that differs or is missing, and for each perspective that was lost or gained."""
+    for q in _records(result.questions):
         if q["outcome"] != "tie":
-            told = "" if q["difference"] != q["difference"] else f"{q['first']:.4f}\t{q['second']:.4f}"
-            print("\t".join(part for part in (q["outcome"], q["question_id"], told, q["question"]) if part))
-    for p in _records(found.perspectives):
+            values = "" if q["difference"] != q["difference"] else f"{q['first']:.4f}\t{q['second']:.4f}"
+            print("\t".join(part for part in (q["outcome"], q["question_id"], values, q["question"]) if part))
+    for p in _records(result.perspectives):
         if p["change"]:
-            print(f"{p['change']}\t{p['question_id']}\tP{p['place']} at k={found.k}\t{p['perspective']}")
+            print(f"{p['change']}\t{p['question_id']}\tP{p['place']} at k={result.k}\t{p['perspective']}")
 
 
 def _print_table(frame: "pd.DataFrame") -> None:
@@ -212,7 +225,7 @@ def _print_table(frame: "pd.DataFrame") -> None:
 
 
 def _records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Rows as plain Python, for JSON."""
+    """The rows of a table as plain Python values, for JSON."""
     return [
         {str(name): value.item() if hasattr(value, "item") else value for name, value in row.items()}
         for row in frame.to_dict("records")

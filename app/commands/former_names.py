@@ -50,11 +50,7 @@ def with_present_options(command: Sequence[str], args: list[str]) -> list[str]:
 
     Raises `BadInputError` where an option is given under both names.
     """
-    names = {
-        former: present
-        for length in range(1, len(command) + 1)
-        for former, present in OPTIONS.get(" ".join(command[:length]), {}).items()
-    }
+    names = _options_of(command)
     if not names:
         return args
     end = args.index("--") if "--" in args else len(args)
@@ -64,6 +60,25 @@ def with_present_options(command: Sequence[str], args: list[str]) -> list[str]:
             raise BadInputError(f"{former} is the former name of {names[former]}.", hint=f"Omit {former}.")
         _note_new_name(former, names[former])
     return ["".join((names.get(name, name), sign, value)) for name, sign, value in options] + args[end:]
+
+
+def present_keyword(command: Sequence[str], keyword: str) -> str:
+    """The present keyword of a command's option that is called from Python, for a present or former one."""
+    former = f"--{keyword.replace('_', '-')}"
+    present = _options_of(command).get(former)
+    if present is None:
+        return keyword
+    _note_new_name(former, present)
+    return present.removeprefix("--").replace("-", "_")
+
+
+def _options_of(command: Sequence[str]) -> dict[str, str]:
+    """Former to present names of the options of a command, by the words that call it."""
+    return {
+        former: present
+        for length in range(1, len(command) + 1)
+        for former, present in OPTIONS.get(" ".join(command[:length]), {}).items()
+    }
 
 
 def _note_new_name(former: str, present: str) -> None:

@@ -1,4 +1,4 @@
-"""`guidelines show | set | list`: what annotators are told, by version."""
+"""`berdseye guidelines`: show, set and list the versions of the annotation guidelines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,9 +14,9 @@ from berdseye.data.errors import BadInputError
 if TYPE_CHECKING:
     from berdseye.annotation.guidelines.versions import Guidelines
 
-guidelines = typer.Typer(no_args_is_help=True, help="What annotators are told, by version.")
+guidelines = typer.Typer(no_args_is_help=True, help="Show, set and list the versions of the annotation guidelines.")
 TaskOption = Annotated[
-    Literal["judge", "verify", "prefer"], typer.Option(help="The task whose pairs the text stands beside.")
+    Literal["judge", "verify", "prefer"], typer.Option(help="The annotation task that the guidelines are for.")
 ]
 
 
@@ -29,13 +29,13 @@ def register(cli: typer.Typer) -> None:
 
 
 def show(
-    version: Annotated[str | None, typer.Argument(help="A version; else what is in use.")] = None,
+    version: Annotated[str | None, typer.Argument(help="A version. Default: the version in use.")] = None,
     task: TaskOption = "judge",
-    batch: Annotated[str | None, typer.Option(help="What the annotators of this batch are told.")] = None,
+    batch: Annotated[str | None, typer.Option(help="Show the guidelines of this batch.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the guidelines in use, of a batch, or of a version that judgments carry.
+    """Print the guidelines in use, those of a batch, or a version that judgments refer to.
 
     Example: `berdseye guidelines show --task prefer`
     """
@@ -43,57 +43,61 @@ def show(
     from berdseye.annotation.guidelines.versions import in_use, load
     from berdseye.annotation.judgments.log import Judgments
 
-    not_with("VERSION", version is not None, "batch", "task", why="which is one text")
-    not_with("--batch", batch is not None, "task", why="which has a task of its own")
+    not_with("VERSION", version is not None, "batch", "task", why="which identifies one text")
+    not_with("--batch", batch is not None, "task", why="which has its own task")
     judgments = Judgments.open(opened(workspace).judgments_url)
     if version is not None:
-        found = load(judgments, version)
+        shown = load(judgments, version)
     elif batch is not None:
-        held = load_batch(judgments, batch)
-        found = in_use(judgments, held.task, held)
+        stored_batch = load_batch(judgments, batch)
+        shown = in_use(judgments, stored_batch.task, stored_batch)
     else:
-        found = in_use(judgments, task)
-    print_json(found._asdict()) if json else print(found.text)
+        shown = in_use(judgments, task)
+    print_json(shown._asdict()) if json else print(shown.text)
 
 
 def set_text(
-    path: Annotated[Path | None, typer.Argument(help="A Markdown file; none: the packaged text again.")] = None,
+    path: Annotated[
+        Path | None, typer.Argument(help="A Markdown file. Default: the guidelines packaged with Berdseye.")
+    ] = None,
     task: TaskOption = "judge",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Put a text beside pairs from now on; annotators are told once what changed. Batches with their own keep it.
+    """Show these guidelines to annotators from now on, who see once what changed. Batches with their own guidelines keep them.
 
     Example: `berdseye guidelines set ours.md`
     """
     from berdseye.annotation.guidelines.versions import use
     from berdseye.annotation.judgments.log import Judgments
 
-    held = opened(workspace)
+    ws = opened(workspace)
     text = None if path is None else read_guidelines(path)
-    used: Guidelines = use(Judgments.open(held.judgments_url), text, task=task, made_by=acting_name(held))
-    note(f"version {used.version} stands beside pairs to {task}")
+    used: Guidelines = use(Judgments.open(ws.judgments_url), text, task=task, made_by=acting_name(ws))
+    note(f"version {used.version} is now in use for the task {task}")
 
 
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the versions that are kept, and what each is in use for.
+    """List the stored versions, and the tasks that each is in use for.
 
     Example: `berdseye guidelines list`
     """
     from berdseye.annotation.guidelines.versions import list_guidelines
     from berdseye.annotation.judgments.log import Judgments
 
-    found = list_guidelines(Judgments.open(opened(workspace).judgments_url))
+    versions = list_guidelines(Judgments.open(opened(workspace).judgments_url))
     if json:
-        print_json([one._asdict() for one in found])
+        print_json([one._asdict() for one in versions])
         return
-    for one in found:
-        used = f"in use to {', '.join(one.used_for)}" if one.used_for else "not in use"
+    for one in versions:
+        used = f"in use for {', '.join(one.used_for)}" if one.used_for else "not in use"
         print(f"{one.version}\t{one.at[:10]}\t{one.made_by}\t{used}\t{one.text.splitlines()[0][:60]}")
 
 
 def read_guidelines(path: Path) -> str:
-    """The text of a file; raises `BadInputError` for one that cannot be read as UTF-8."""
+    """The text of the file at `path`. Raises `BadInputError` where it cannot be read as UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInputError(f"The guidelines cannot be read: {error}.", where=path, hint="Give a text file.") from error
+        raise BadInputError(
+            f"The guidelines cannot be read: {error}.", where=path, hint="Give a UTF-8 text file."
+        ) from error

@@ -1,4 +1,4 @@
-"""`index`."""
+"""`berdseye index`: build the indexes of a pipeline, on one machine or in shards over a Ray cluster."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -20,21 +20,19 @@ def register(cli: typer.Typer) -> None:
 
 def index(
     corpus: Annotated[str, typer.Argument(help="The corpus.")],
-    pipeline: Annotated[str, typer.Option(help="The pipeline whose indexes are to be built.")] = "bm25",
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Build them even if they stand.")] = False,
+    pipeline: Annotated[str, typer.Option(help="The pipeline whose indexes are built.")] = "bm25",
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild existing indexes.")] = False,
     ray: Annotated[
         str | None,
-        typer.Option(help="Build shards over the Ray cluster at HOST:PORT, or local for this machine alone."),
+        typer.Option(help="Build shards over the Ray cluster at HOST:PORT; `local` uses this machine only."),
     ] = None,
-    shards: Annotated[
-        int | None, typer.Option(help="With --ray: how many shards; one for each node by default.")
-    ] = None,
+    shards: Annotated[int | None, typer.Option(help="With --ray: the number of shards. Default: one per node.")] = None,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Build the indexes a pipeline needs. (`search` and `run` build a missing one by themselves.)
+    """Build the indexes that a pipeline needs. (`search` and `run` build missing indexes themselves.)
 
-    With --ray they are built in shards, to be searched over the cluster. Cut off, the same command goes on where it
-    stopped.
+    With --ray, indexes are built in shards that are searched over the cluster. After an interruption, the same command
+    resumes.
 
     Example: `berdseye index debates --pipeline "dense(static)"`
     """
@@ -43,16 +41,16 @@ def index(
     from berdseye.data.errors import BadInputError
 
     if shards is not None and ray is None:
-        raise BadInputError("--shards needs a cluster.", hint="Pass --ray ADDRESS as well.")
-    held = opened(workspace)
-    opened_corpus, indexers = open_corpus(held, corpus), pipeline_of(held, pipeline).ranker.indexers
+        raise BadInputError("--shards requires --ray.", hint="Pass --ray HOST:PORT or --ray local as well.")
+    ws = opened(workspace)
+    opened_corpus, indexers = open_corpus(ws, corpus), pipeline_of(ws, pipeline).ranker.indexers
     if ray is None:
-        _in_one_piece(opened_corpus, indexers, rebuild)
+        _build_here(opened_corpus, indexers, rebuild)
     else:
-        _in_shards(opened_corpus, indexers, ray, shards, rebuild)
+        _build_shards(opened_corpus, indexers, ray, shards, rebuild)
 
 
-def _in_one_piece(corpus: "Corpus", indexers: "Sequence[Indexer[object]]", rebuild: bool) -> None:
+def _build_here(corpus: "Corpus", indexers: "Sequence[Indexer[object]]", rebuild: bool) -> None:
     from berdseye.retrieval.indexes import ensure_index
 
     for indexer in indexers:
@@ -61,7 +59,7 @@ def _in_one_piece(corpus: "Corpus", indexers: "Sequence[Indexer[object]]", rebui
         note(f"{corpus.name}: index {indexer.name} is ready")
 
 
-def _in_shards(
+def _build_shards(
     corpus: "Corpus", indexers: "Sequence[Indexer[object]]", address: str, shards: int | None, rebuild: bool
 ) -> None:
     from berdseye.retrieval.cluster.building import build_shards

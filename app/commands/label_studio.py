@@ -1,4 +1,4 @@
-"""`label-studio`, `label-studio push | pull | assign | account | projects | check | import`: its server, batches, people."""
+"""`berdseye label-studio`: serve Label Studio, exchange batches with it, manage its accounts, and import its annotations."""
 
 import time
 from pathlib import Path
@@ -20,17 +20,25 @@ label_studio = typer.Typer(
     help="Serve Label Studio on this workspace, and exchange batches with it or with another server."
 )
 BatchArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
-ControlOption = Annotated[str, typer.Option(help="The name of the Choices that hold the verdict; else guessed.")]
+ControlOption = Annotated[
+    str, typer.Option(help="The name of the Choices control that holds the verdict. Default: guessed.")
+]
 ChoiceOption = Annotated[
     list[str] | None,
-    typer.Option(help="What a choice means: CHOICE=supports, CHOICE='does not support', CHOICE=unsure."),
+    typer.Option(
+        help="The verdict that a choice means; repeatable: CHOICE=supports, CHOICE='does not support' or CHOICE=unsure."
+    ),
 ]
 FieldOption = Annotated[
     list[str] | None,
-    typer.Option(help="Which key of a task is which text: passage=KEY, perspective=KEY, question=KEY ..."),
+    typer.Option(
+        help="The key of a task's data that contains a text; repeatable: passage=KEY, perspective=KEY, question=KEY ..."
+    ),
 ]
-CommentOption = Annotated[str, typer.Option(help="The name of the TextArea that holds the comment; else guessed.")]
-DatasetOption = Annotated[str, typer.Option(help="The data set that new pairs are said to be of.")]
+CommentOption = Annotated[
+    str, typer.Option(help="The name of the TextArea control that holds the comment. Default: guessed.")
+]
+DatasetOption = Annotated[str, typer.Option(help="The name of the data set recorded for new pairs.")]
 
 
 def register(cli: typer.Typer) -> None:
@@ -49,17 +57,17 @@ def register(cli: typer.Typer) -> None:
 def serve(
     context: typer.Context,
     workspace: WorkspaceOption = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Its port.")] = LABEL_STUDIO_PORT,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Label Studio's port.")] = LABEL_STUDIO_PORT,
 ) -> None:
-    """Serve Label Studio alone, on this workspace, until Ctrl-C; or, with a command behind it, exchange with a server.
+    """Serve Label Studio on this workspace, without the app, until Ctrl-C; with a subcommand, exchange with a server.
 
     Example: `berdseye label-studio --port 8090`
     """
     if context.invoked_subcommand is not None:
-        if found := written("workspace", "port"):
+        if given := written("workspace", "port"):
             raise BadInputError(
-                f"{' and '.join(found)} before '{context.invoked_subcommand}' would have no effect.",
-                hint=f"Write options behind it: `berdseye label-studio {context.invoked_subcommand} ...`.",
+                f"{' and '.join(given)} before '{context.invoked_subcommand}' would have no effect.",
+                hint=f"Put options after the subcommand: `berdseye label-studio {context.invoked_subcommand} ...`.",
             )
         return
     from berdseye.annotation.label_studio.server import start
@@ -68,7 +76,7 @@ def serve(
     try:
         note(f"Label Studio   {server.url}   (starting)")
         server.ready()
-        note("Label Studio answers. Ctrl-C ends it.")
+        note("Label Studio is ready. Press Ctrl-C to stop it.")
         while server.alive():
             time.sleep(0.5)
     finally:
@@ -77,11 +85,13 @@ def serve(
 
 def push(
     batch: BatchArgument,
-    together: Annotated[bool, typer.Option(help="One project for all, where people are named too.")] = False,
+    together: Annotated[
+        bool, typer.Option(help="Create one shared project, even where the batch names annotators.")
+    ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a batch projects of Label Studio, one for each of its people; sending again completes them.
+    """Push a batch to Label Studio as one project per annotator; pushing again adds what is missing.
 
     Example: `berdseye label-studio push first`
     """
@@ -89,28 +99,30 @@ def push(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import push_batch
 
-    held = opened(workspace)
-    judgments = Judgments.open(held.judgments_url)
+    ws = opened(workspace)
+    judgments = Judgments.open(ws.judgments_url)
     found = load_batch(judgments, batch)
-    with counting("sent") as progress:
-        sent = push_batch(
-            held, judgments, found, together=together, progress=lambda done, total: progress(done, "pairs", total)
+    with counting("pushed") as progress:
+        sent = send_batch(
+            ws, judgments, found, together=together, progress=lambda done, total: progress(done, "pairs", total)
         )
-    _tell(sent, json)
+    _print_reports(sent, json)
 
 
 def pull(
     batch: Annotated[
-        str | None, typer.Argument(help="Only this batch; else all, and the workspace's own project.")
+        str | None, typer.Argument(help="The name of the batch. Default: all batches, and the workspace's own project.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Read every task, not only those changed since.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Read every task, not only those changed since the last pull.")
+    ] = False,
     withdraw_deleted: Annotated[
-        bool, typer.Option("--withdraw-deleted", help="Judgments whose task was deleted there count as withdrawn.")
+        bool, typer.Option("--withdraw-deleted", help="Withdraw judgments whose task was deleted in Label Studio.")
     ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Bring here what was annotated in Label Studio; an annotation deleted there is a withdrawal here.
+    """Pull annotations from Label Studio; deleting an annotation there withdraws its judgment here.
 
     Example: `berdseye label-studio pull first --full`
     """
@@ -118,35 +130,39 @@ def pull(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import pull_batch, pull_projects
 
-    held = opened(workspace)
-    judgments = Judgments.open(held.judgments_url)
-    with counting("received") as progress:
+    ws = opened(workspace)
+    judgments = Judgments.open(ws.judgments_url)
+    with counting("pulled") as progress:
 
-        def tell(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             progress(done, "tasks", total)
 
         if batch is None:
-            received = pull_projects(held, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=tell)
+            received = receive_all(ws, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=report)
         else:
             found = load_batch(judgments, batch)
-            received = pull_batch(
-                held, judgments, found, whole=full, withdraw_gone=withdraw_deleted, progress=tell
+            received = receive_batch(
+                ws, judgments, found, whole=full, withdraw_gone=withdraw_deleted, progress=report
             )  # fmt: skip
-    _tell(received, json)
+    _print_reports(received, json)
 
 
 def assign(
     batch: BatchArgument,
-    to: Annotated[str, typer.Option("--to", help="Whose the judgments are: a name or an e-mail address.")],
+    to: Annotated[str, typer.Option("--to", help="The person who made the judgments: a name or an e-mail address.")],
     author: Annotated[
-        str | None, typer.Option("--from", help="Under whose name they are kept; needed where several are possible.")
+        str | None,
+        typer.Option(
+            "--from",
+            help="The name or e-mail address that the judgments are stored under; required where several are possible.",
+        ),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Decide that judgments made in Label Studio from another account (the admin's, say) are a person's own.
+    """Assign judgments made in Label Studio from another account, such as the admin's, to the person who made them.
 
-    Both steps are in the log with your name: taken back under the one name, and given again under the other.
+    The log records both steps with your name: the withdrawal under the old name, and the judgment under the new one.
 
     Example: `berdseye label-studio assign first --to Ana --from admin@berdseye.local`
     """
@@ -156,11 +172,11 @@ def assign(
     from berdseye.annotation.people import known_person
     from berdseye.app.access.acting import acting_name
 
-    held = opened(workspace)
-    judgments = Judgments.open(held.judgments_url)
-    other = None if author is None else known_person(judgments, author)
+    ws = opened(workspace)
+    judgments = Judgments.open(ws.judgments_url)
+    stored_under = None if author is None else known_person(judgments, author)
     done = attribution.assign(
-        judgments, load_batch(judgments, batch), known_person(judgments, to), other, acting_name(held)
+        judgments, load_batch(judgments, batch), known_person(judgments, to), stored_under, acting_name(ws)
     )
     if json:
         print_json(done._asdict())
@@ -169,14 +185,14 @@ def assign(
 
 
 def account(
-    person: Annotated[str, typer.Argument(help="Who signs in: a name or an e-mail address.")],
-    reset: Annotated[bool, typer.Option("--reset", help="Set a new password; the old one ends.")] = False,
+    person: Annotated[str, typer.Argument(help="The person who signs in: a name or an e-mail address.")],
+    reset: Annotated[bool, typer.Option("--reset", help="Set a new password, which replaces the old one.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show how a person signs in to Label Studio as themselves; the account is made where it is missing.
+    """Show how a person signs in to their own Label Studio account; a missing account is created.
 
-    In team mode the password is shown to the person alone; an admin may reset it, and sees only that it was done.
+    In team mode, only the person sees the password. An admin may reset it, but does not see the new one.
 
     Example: `berdseye label-studio account Ana`
     """
@@ -184,24 +200,24 @@ def account(
     from berdseye.annotation.people import known_person
     from berdseye.app.access.label_studio_accounts import account_for, sign_in_lines
 
-    held = opened(workspace)
-    judgments = Judgments.open(held.judgments_url)
-    found, seen = account_for(held, judgments, known_person(judgments, person), reset=reset)
+    ws = opened(workspace)
+    judgments = Judgments.open(ws.judgments_url)
+    sign_in, seen = account_for(ws, judgments, known_person(judgments, person), reset=reset)
     if json:
         print_json(
             {
-                "person": found.person, "url": found.url, "email": found.email,
-                "password": found.password if seen else "", "invitation": found.invitation,
-                "password_form": found.password_form,
+                "person": sign_in.person, "url": sign_in.url, "email": sign_in.email,
+                "password": sign_in.password if seen else "", "invitation": sign_in.invitation,
+                "password_form": sign_in.password_form,
             }
         )  # fmt: skip
         return
-    for line in sign_in_lines(found, seen=seen):
+    for line in sign_in_lines(sign_in, seen=seen):
         print(line)
 
 
 def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the projects made for batches, whose they are, and when they were last received; asks no server.
+    """List the projects of batches, their annotators, and the time of the last pull, without contacting the server.
 
     Example: `berdseye label-studio projects`
     """
@@ -214,30 +230,30 @@ def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
         return
     for row in rows:
         print(
-            f"{row.batch}\t{row.person or 'all'}\tproject {row.number}\t{row.tasks} tasks\t{row.waiting} wait\t{row.received}"
+            f"{row.batch}\t{row.person or 'all'}\tproject {row.number}\t{row.tasks} tasks\t{row.waiting} waiting\t{row.received}"
         )
 
 
 def check(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """Try the connection to Label Studio: which server it is, whose token, and of which kind.
+    """Test the connection to Label Studio, and report the server, the account of the token, and the kind of token.
 
     Example: `BERDSEYE_LABEL_STUDIO_URL=https://labels.example.org BERDSEYE_LABEL_STUDIO_TOKEN=... berdseye label-studio check`
     """
     from berdseye.annotation.label_studio.connection import connect
 
-    found = connect(opened(workspace))
-    kind = "personal access token" if found.personal else "legacy token"
-    sign_in_lines = {"url": found.url, "version": found.version(), "account": found.account, "token": kind}
+    server = connect(opened(workspace))
+    kind = "personal access token" if server.personal else "legacy token"
+    connection = {"url": server.url, "version": server.version(), "account": server.account, "token": kind}
     if json:
-        print_json(sign_in_lines)
+        print_json(connection)
         return
     print(
-        f"{sign_in_lines['url']}\tLabel Studio {sign_in_lines['version']}\tsigned in as {sign_in_lines['account']} by a {kind}"
+        f"{connection['url']}\tLabel Studio {connection['version']}\tsigned in as {connection['account']} with a {kind}"
     )
 
 
 def import_(
-    project: Annotated[int, typer.Argument(help="The number of the project, as its address shows it.")],
+    project: Annotated[int, typer.Argument(help="The number of the project, as in its URL.")],
     control: ControlOption = "",
     choice: ChoiceOption = None,
     field: FieldOption = None,
@@ -246,7 +262,7 @@ def import_(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Read the annotations of a project that Berdseye did not make; importing again adds what is new.
+    """Import the annotations of a project that Berdseye did not create; importing again adds only new ones.
 
     Example: `berdseye label-studio import 7 --choice yes=supports --choice "no='does not support'" --field passage=text`
     """
@@ -254,16 +270,17 @@ def import_(
     from berdseye.annotation.label_studio.connection import connect
     from berdseye.annotation.label_studio.imports import import_project
 
-    held = opened(workspace)
+    ws = opened(workspace)
     rule = rule_of(control, choice, field, comment, dataset)
-    done = import_project(Judgments.open(held.judgments_url), connect(held), project, rule)
+    done = import_project(Judgments.open(ws.judgments_url), connect(ws), project, rule)
     tell_import(done, json)
 
 
 def import_file(
-    path: Annotated[Path, typer.Argument(help="A JSON export of Label Studio (not JSON-MIN).")],
+    path: Annotated[Path, typer.Argument(help="A JSON export from Label Studio (not JSON-MIN).")],
     annotator: Annotated[
-        list[str] | None, typer.Option(help="Who a number in the file is: 3=ana@example.org, or 3=Ana.")
+        list[str] | None,
+        typer.Option(help="The person behind a user number in the file; repeatable: 3=ana@example.org or 3=Ana."),
     ] = None,
     control: ControlOption = "",
     choice: ChoiceOption = None,
@@ -273,7 +290,7 @@ def import_file(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Read judgments out of a JSON export of Label Studio; reading it again adds nothing.
+    """Import judgments from a JSON export of Label Studio; importing the file again adds nothing.
 
     Example: `berdseye judgments import export.json --annotator 3=ana@example.org --choice yes=supports`
     """
@@ -281,27 +298,28 @@ def import_file(
     from berdseye.annotation.label_studio.imports import import_file as read
 
     people = {}
-    for number, who in _pairs(annotator, "annotator").items():
+    for number, person in _pairs(annotator, "annotator").items():
         if not number.isdigit():
             raise BadInputError(
-                f"'{number}' is no number of a person in the file.", hint="Write it like 3=ana@example.org."
+                f"--annotator needs a user number before the '=', got '{number}'.",
+                hint="Write it like 3=ana@example.org.",
             )
-        people[int(number)] = who
+        people[int(number)] = person
     rule = rule_of(control, choice, field, comment, dataset)
     tell_import(read(Judgments.open(opened(workspace).judgments_url), path, rule, people), json)
 
 
 def rule_of(control: str, choice: list[str] | None, field: list[str] | None, comment: str, dataset: str) -> "Rule":
-    """The options as a rule of reading."""
+    """The rule for reading annotations that the options describe. Raises `BadInputError` for a malformed option."""
     from berdseye.annotation.label_studio.imports import Rule
     from berdseye.data.workspace import checked_name
 
-    means = {name: meaning.strip("'\"") for name, meaning in _pairs(choice, "choice").items()}
-    return Rule(control, means, comment, _pairs(field, "field"), checked_name("dataset", dataset))  # type: ignore[arg-type]
+    verdicts = {name: meaning.strip("'\"") for name, meaning in _pairs(choice, "choice").items()}
+    return Rule(control, verdicts, comment, _pairs(field, "field"), checked_name("dataset", dataset))  # type: ignore[arg-type]
 
 
 def tell_import(done: object, json: bool) -> None:
-    """Say what an import did; exit status 1 where something could not be read."""
+    """Print what an import did. Raises `typer.Exit` with status 1 where annotations could not be read."""
     if json:
         print_json(done.__dict__)
     else:
@@ -312,7 +330,7 @@ def tell_import(done: object, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell(sent: "list[Sent]", json: bool) -> None:
+def _print_reports(sent: "list[Sent]", json: bool) -> None:
     if json:
         print_json([{"project": one.project.title, **one.report.__dict__} for one in sent])
         return
@@ -324,11 +342,11 @@ def _tell(sent: "list[Sent]", json: bool) -> None:
             note(f"Warning: {warning}")
 
 
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    found = {}
-    for text in given or ():
+def _pairs(options: list[str] | None, option: str) -> dict[str, str]:
+    values = {}
+    for text in options or ():
         name, sign, value = text.partition("=")
         if not (name.strip() and sign and value.strip()):
-            raise BadInputError(f"--{option} '{text}' is not of the form NAME=VALUE.", hint="Write both.")
-        found[name.strip()] = value.strip()
-    return found
+            raise BadInputError(f"--{option} must be NAME=VALUE, got '{text}'.", hint="Write a name and a value.")
+        values[name.strip()] = value.strip()
+    return values

@@ -1,4 +1,4 @@
-"""`encoders` and `llm generated | sides | disputed`: which models there are, what language models cost, and what they judge."""
+"""`berdseye encoders` and `berdseye llm`: the known encoders, the cost of language models, and single judgments by them."""
 
 from typing import Annotated, Any
 
@@ -8,9 +8,11 @@ from berdseye.app.commands.console import print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
 
 DEFAULT_MODEL = "llm"
-llm = typer.Typer(no_args_is_help=True, help="What language models have written here, and what they judge.")
+llm = typer.Typer(
+    no_args_is_help=True, help="Show what language models have cost, and ask one about sides or disputes."
+)
 ModelOption = Annotated[
-    str, typer.Option(help="A language model: api(NAME), local(NAME), or llm, the one that is set.")
+    str, typer.Option(help="A language model: api(NAME), local(NAME), or llm, the workspace's default model.")
 ]
 
 
@@ -23,7 +25,7 @@ def register(cli: typer.Typer) -> None:
 
 
 def encoders(json: JsonOption = False) -> None:
-    """List the encoders whose pooling, prefixes and similarity are known; others go by their own configuration.
+    """List the encoders whose pooling, prefixes and similarity Berdseye knows; others use their own configuration.
 
     Example: `berdseye encoders --json`
     """
@@ -52,27 +54,29 @@ def encoders(json: JsonOption = False) -> None:
 
 
 def generated(
-    model: Annotated[str | None, typer.Option(help="Of one model, such as api(gpt-4o-mini).")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Only this model, such as api(gpt-4o-mini). Default: all models.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Tell how much language models have written for this workspace, and what it cost.
+    """Show how many tokens language models have read and written for this workspace, and the cost in dollars.
 
     Example: `berdseye llm generated --json`
     """
     from berdseye.data.language_models.cache import CompletionCache
 
-    held = opened(workspace)
-    spent = CompletionCache(held).spent(model)
-    cap = held.settings["language_models"]["cap"]
+    ws = opened(workspace)
+    usage = CompletionCache(ws).spent(model)
+    cap = ws.settings["language_models"]["cap"]
     if json:
-        counts = {name: value for name, value in spent._asdict().items() if name != "cost"}
-        print_json({**counts, "cost_dollars": spent.cost, "cap_dollars": cap or None})
+        counts = {name: value for name, value in usage._asdict().items() if name != "cost"}
+        print_json({**counts, "cost_dollars": usage.cost, "cap_dollars": cap or None})
         return
-    unpriced = f", {spent.unpriced:,} calls of unknown price" if spent.unpriced else ""
+    unpriced = f", {usage.unpriced:,} calls of unknown price" if usage.unpriced else ""
     print(
-        f"{spent.calls:,} calls, {spent.prompt_tokens:,} tokens read, {spent.completion_tokens:,} written, "
-        f"${spent.cost:.2f}{f' of at most ${cap:.2f} for all models' if cap else ''}{unpriced}"
+        f"{usage.calls:,} calls, {usage.prompt_tokens:,} prompt tokens, {usage.completion_tokens:,} completion tokens, "
+        f"${usage.cost:.2f}{f' of at most ${cap:.2f} for all models' if cap else ''}{unpriced}"
     )
 
 
@@ -84,21 +88,20 @@ def sides(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say which of two perspectives is the supporting one, by a language model.
+    """Ask a language model which of two perspectives is the supporting one.
 
-    Example: `berdseye llm sides "Should cars be banned?" "Streets would be safer." "People need them." --model
-    "api(gpt-4o-mini)"`
+    Example: `berdseye llm sides "Should cars be banned?" "Streets get safer." "People need them." --model "api(gpt-4o-mini)"`
     """
     from berdseye.data.language_models.cache import CompletionCache
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.sides import TwoSides, supporting_sides
 
-    held = opened(workspace)
-    asked = open_language_model(model, held)
-    (place,) = supporting_sides(asked, CompletionCache(held), [TwoSides(question, first, second)])
+    ws = opened(workspace)
+    judge = open_language_model(model, ws)
+    (place,) = supporting_sides(judge, CompletionCache(ws), [TwoSides(question, first, second)])
     supporting, opposing = (first, second) if place == 0 else (second, first)
     if json:
-        print_json({"supporting": supporting, "opposing": opposing, "model": asked.name, "version": asked.version})
+        print_json({"supporting": supporting, "opposing": opposing, "model": judge.name, "version": judge.version})
         return
     print(f"supporting: {supporting}\nopposing: {opposing}")
 
@@ -107,11 +110,13 @@ def disputed(
     question: Annotated[str, typer.Argument(help="A question.")],
     answer: Annotated[str, typer.Argument(help="An answer to it.")],
     model: ModelOption = DEFAULT_MODEL,
-    prompt: Annotated[str | None, typer.Option(help="A prompt file with [Question] and [Answer].")] = None,
+    prompt: Annotated[
+        str | None, typer.Option(help="A prompt file with [Question] and [Answer]. Default: the built-in prompt.")
+    ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say whether an answer makes clear that its question is disputed, by a language model.
+    """Ask a language model whether an answer makes clear that its question is disputed.
 
     Example: `berdseye llm disputed "Should cars be banned?" "Opinions differ widely." --model "api(gpt-4o-mini)"`
     """
@@ -119,19 +124,17 @@ def disputed(
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.disputes import Answered, dispute_awareness, dispute_prompt
 
-    held = opened(workspace)
-    asked = open_language_model(model, held)
-    chosen = dispute_prompt(prompt, held)
-    (probability,) = dispute_awareness(
-        asked, CompletionCache(held), [Answered(question, answer)], prompt=chosen
-    ).tolist()
+    ws = opened(workspace)
+    judge = open_language_model(model, ws)
+    chosen = dispute_prompt(prompt, ws)
+    (probability,) = dispute_awareness(judge, CompletionCache(ws), [Answered(question, answer)], prompt=chosen).tolist()
     if json:
         print_json(
             {
                 "disputed": probability >= 0.5,
                 "probability": probability,
-                "model": asked.name,
-                "version": asked.version,
+                "model": judge.name,
+                "version": judge.version,
                 "prompt_version": chosen.version,
             }
         )

@@ -11,35 +11,43 @@ from berdseye.data.workspace import Workspace
 if TYPE_CHECKING:
     from berdseye.detectors.protocol import Detector
 
-WorkspaceOption = Annotated[Path | None, typer.Option("--workspace", "-w", help="The workspace folder.")]
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace", "-w", help="The workspace folder. Default: the one in BERDSEYE_WORKSPACE, otherwise ./workspace."
+    ),
+]
 LARGEST_SEED = 2**31 - 1
-"""What every library and database that takes a seed can hold."""
+"""The largest seed that every library and database involved accepts."""
 MinJudgedOption = Annotated[
     float | None,
     typer.Option(
         min=0,
         max=1,
-        help="Show no number over less than this share of judged pairs; 0 shows all. Else the setting min_judged (0.5).",
+        help="Withhold numbers where a smaller share of the pairs is judged; 0 shows all. Default: the setting min_judged (0.5).",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
 def opened(folder: Path | None) -> Workspace:
-    """The workspace of the option, or the default one."""
+    """Open the workspace in `folder`, or the default workspace for None."""
     return Workspace.open(folder or Workspace.default_folder())
 
 
 def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
-    """The detector of the option, or else the adopted one. Without any workspace, those that need none still serve."""
-    from berdseye.detectors.detector_registry import parse_detector
-    from berdseye.detectors.protocol import DEFAULT_DETECTOR
+    """Open the detector called `name`, or the adopted one for None.
+
+    Without a workspace, and with `folder` None, detectors that need no workspace still work. Raises `UnavailableError` where
+    `folder` is not a workspace.
+    """
+    from berdseye.detectors.detector_registry import DEFAULT_DETECTOR, parse_detector
     from berdseye.detectors.trained import adopted_detector
 
     try:
-        held = opened(folder)
+        ws = opened(folder)
     except UnavailableError:
         if folder is not None:
             raise
         return parse_detector(name or DEFAULT_DETECTOR)
-    return parse_detector(name or adopted_detector(held), held)
+    return parse_detector(name or adopted_detector(ws), ws)

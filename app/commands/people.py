@@ -1,4 +1,4 @@
-"""`people list | link | unlink | roles`: who is known here, by which address, and what they may."""
+"""`berdseye people`: the people of a workspace, their e-mail addresses and roles."""
 
 from typing import Annotated
 
@@ -7,8 +7,10 @@ import typer
 from berdseye.app.commands.console import note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
 
-people = typer.Typer(no_args_is_help=True, help="Who is known here, by which e-mail address, and what they may.")
-NameArgument = Annotated[str, typer.Argument(help="The name they judge under.")]
+people = typer.Typer(
+    no_args_is_help=True, help="List people with their e-mail addresses and roles, and link names to addresses."
+)
+NameArgument = Annotated[str, typer.Argument(help="The name that the person judges under.")]
 
 
 def register(cli: typer.Typer) -> None:
@@ -18,15 +20,15 @@ def register(cli: typer.Typer) -> None:
 
 @people.command("list")
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List everyone known here: name, address, role, and whether they have signed in at the provider.
+    """List the people of the workspace: name, address, role, and whether they have signed in through the identity provider.
 
     Example: `berdseye people list`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.annotation.people import people as known
+    from berdseye.annotation.people import people as known_people
 
-    held = opened(workspace)
-    settings = held.people
+    ws = opened(workspace)
+    settings = ws.people
     rows = [
         {
             "name": person.annotator.name,
@@ -35,23 +37,23 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
             "signed_in": person.signed_in,
             "made_up": person.annotator.demo,
         }
-        for person in known(Judgments.open(held.judgments_url))
+        for person in known_people(Judgments.open(ws.judgments_url))
     ]
     if json:
         print_json(rows)
         return
     for row in rows:
-        state = "made up" if row["made_up"] else "signed in" if row["signed_in"] else "by name"
+        state = "simulated" if row["made_up"] else "signed in" if row["signed_in"] else "by name"
         print(f"{row['name']}\t{row['email'] or '-'}\t{row['role'] or '-'}\t{state}")
 
 
 @people.command()
 def link(
     name: NameArgument,
-    email: Annotated[str, typer.Argument(help="Their e-mail address, as the provider knows it.")],
+    email: Annotated[str, typer.Argument(help="The person's e-mail address, as the identity provider reports it.")],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Let whoever signs in with an address go on as someone known here; whoever held the address does so no more.
+    """Link an e-mail address to a known person, who then signs in with it; a former holder of the address loses it.
 
     Example: `berdseye people link Ana ana@example.org`
     """
@@ -59,12 +61,12 @@ def link(
     from berdseye.annotation.people import link as linked
 
     person = linked(Judgments.open(opened(workspace).judgments_url), name, email)
-    note(f"{email} is {person.name} from now on.")
+    note(f"{email} now signs in as {person.name}.")
 
 
 @people.command()
 def unlink(name: NameArgument, workspace: WorkspaceOption = None) -> None:
-    """Take the address and the sign-in from someone; what they judged stays theirs.
+    """Remove the address and the sign-in of a person, who keeps their judgments.
 
     Example: `berdseye people unlink Ana`
     """
@@ -72,12 +74,12 @@ def unlink(name: NameArgument, workspace: WorkspaceOption = None) -> None:
     from berdseye.annotation.people import unlink as unlinked
 
     person = unlinked(Judgments.open(opened(workspace).judgments_url), name)
-    note(f"Nobody signs in as {person.name} now.")
+    note(f"{person.name} can no longer sign in.")
 
 
 @people.command()
 def roles() -> None:
-    """Print what each role may.
+    """Print the rights of each role.
 
     Example: `berdseye people roles`
     """

@@ -1,4 +1,4 @@
-"""`perspective propose | split | merge | reword | drop | list | show | accept | reject | undo | export | import`."""
+"""`berdseye perspective`: propose, decide, list and exchange edits of the perspectives of a data set."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from berdseye.data.workspace import Workspace
 
 perspective = typer.Typer(
-    no_args_is_help=True, help="Edit the perspectives of a data set: proposals, decisions, and what came of them."
+    no_args_is_help=True,
+    help="Edit the perspectives of a data set: propose edits, decide on them, and list the outcome.",
 )
 DatasetArgument = Annotated[str, typer.Argument(help="The data set.")]
 QuestionArgument = Annotated[str, typer.Argument(help="The id of the question.")]
@@ -27,11 +28,11 @@ NewOption = Annotated[
     list[str],
     typer.Option(
         "--new",
-        help="A text that comes in. '+ ' in front says that it is supporting, '- ' opposing, '= ' neither; without a sign it "
-        "takes the stance of those whose place it takes, where they agree.",
+        help="A new text; repeatable. The prefix '+ ' marks it as supporting, '- ' as opposing, '= ' as neither; without a "
+        "prefix it inherits the stance of the perspectives it replaces, where they agree.",
     ),
 ]
-CommentOption = Annotated[str, typer.Option(help="Why; kept with it.")]
+CommentOption = Annotated[str, typer.Option(help="The reason, which is stored with the edit or the decision.")]
 
 
 def register(cli: typer.Typer) -> None:
@@ -47,11 +48,11 @@ def propose(
     comment: CommentOption = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Propose a perspective that is missing.
+    """Propose a missing perspective.
 
     Example: `berdseye perspective propose debate car-free-centres --new "- Shops lose their customers."`
     """
-    _proposed(workspace, dataset, question, "propose", [], new, comment)
+    _propose(workspace, dataset, question, "propose", [], new, comment)
 
 
 @perspective.command("split")
@@ -63,11 +64,11 @@ def split(
     comment: CommentOption = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Propose to put two perspectives or more in the place of one.
+    """Propose to replace one perspective by two or more.
 
     Example: `berdseye perspective split debate zoos 1 --new "Zoos save species." --new "Zoos teach visitors."`
     """
-    _proposed(workspace, dataset, question, "split", [part], new, comment)
+    _propose(workspace, dataset, question, "split", [part], new, comment)
 
 
 @perspective.command("merge")
@@ -79,11 +80,11 @@ def merge(
     comment: CommentOption = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Propose to put one perspective in the place of several.
+    """Propose to replace several perspectives by one.
 
     Example: `berdseye perspective merge debate zoos 1 3 --new "Zoos serve animals and people."`
     """
-    _proposed(workspace, dataset, question, "merge", part, new, comment)
+    _propose(workspace, dataset, question, "merge", part, new, comment)
 
 
 @perspective.command("reword")
@@ -95,11 +96,11 @@ def reword(
     comment: CommentOption = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Propose other words, or another stance, for a perspective.
+    """Propose a new wording or stance for a perspective.
 
     Example: `berdseye perspective reword debate zoos 2 --new "- Zoos make animals suffer."`
     """
-    _proposed(workspace, dataset, question, "reword", [part], new, comment)
+    _propose(workspace, dataset, question, "reword", [part], new, comment)
 
 
 @perspective.command("drop")
@@ -110,29 +111,29 @@ def drop(
     comment: CommentOption = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Propose to leave a perspective out.
+    """Propose to remove a perspective.
 
     Example: `berdseye perspective drop debate zoos 2 --comment "answers another question"`
     """
-    _proposed(workspace, dataset, question, "drop", [part], [], comment)
+    _propose(workspace, dataset, question, "drop", [part], [], comment)
 
 
 @perspective.command("show")
 def show(
     dataset: DatasetArgument, question: QuestionArgument, workspace: WorkspaceOption = None, json: JsonOption = False
 ) -> None:
-    """Show the perspectives of a question after the accepted edits, with how often each was judged and flagged.
+    """Show the perspectives of a question after the accepted edits, with the number of judgments and flags of each.
 
     Example: `berdseye perspective show debate car-free-centres`
     """
     from berdseye.annotation.perspective_edits.versions import attention
 
     log, _, judgments = _log(workspace, dataset)
-    found = _question(log, question)
-    counts = attention(judgments, [p.text for p in found.perspectives])
+    perspectives = _question(log, question).perspectives
+    counts = attention(judgments, [p.text for p in perspectives])
     rows = [
         {"number": n, "stance": p.stance, "text": p.text, "judgments": a.judgments, "flags": len(a.flags)}
-        for n, (p, a) in enumerate(zip(found.perspectives, counts, strict=True), start=1)
+        for n, (p, a) in enumerate(zip(perspectives, counts, strict=True), start=1)
     ]
     if json:
         print_json(rows)
@@ -145,14 +146,14 @@ def show(
 @perspective.command("list")
 def list_all(
     dataset: DatasetArgument,
-    question: Annotated[str | None, typer.Option(help="Only edits of this question.")] = None,
+    question: Annotated[str | None, typer.Option(help="Only edits of this question id.")] = None,
     status: Annotated[
-        Literal["open", "accepted", "rejected", "withdrawn"] | None, typer.Option(help="Only those that stand so.")
+        Literal["open", "accepted", "rejected", "withdrawn"] | None, typer.Option(help="Only edits with this status.")
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the edits of a data set, and which of them cannot stand together.
+    """List the edits of a data set, and report which of them conflict.
 
     Example: `berdseye perspective list debate --status open`
     """
@@ -160,29 +161,29 @@ def list_all(
 
     log, _, _ = _log(workspace, dataset)
     edits = log.edits()
-    beside, unfit = overlaps(edits), replay(log.base, edits).conflicts
+    conflicting, unfit = overlaps(edits), replay(log.base, edits).conflicts
     shown = [e for e in edits if question in (None, e.question_id) and status in (None, e.status)]
     if json:
-        print_json([_as_json(e) | {"overlaps": beside.get(e.id, []), "unfit": unfit.get(e.id)} for e in shown])
+        print_json([_as_json(e) | {"overlaps": conflicting.get(e.id, []), "unfit": unfit.get(e.id)} for e in shown])
         return
     for e in shown:
-        print(f"{e.id}\t{e.status}\t{e.question_id}\t{_said(e)}\t{e.by.name}\t{e.comment}")
-        if others := beside.get(e.id):
-            note(f"  edit {e.id} cannot stand beside {', '.join(map(str, others))}")
+        print(f"{e.id}\t{e.status}\t{e.question_id}\t{_summary(e)}\t{e.by.name}\t{e.comment}")
+        if others := conflicting.get(e.id):
+            note(f"  edit {e.id} conflicts with {', '.join(map(str, others))}")
         if e.id in unfit:
-            note(f"  edit {e.id} does not fit any more: {unfit[e.id]}")
+            note(f"  edit {e.id} no longer applies: {unfit[e.id]}")
 
 
 @perspective.command("accept")
 def accept(
     dataset: DatasetArgument, edit: EditArgument, comment: CommentOption = "", workspace: WorkspaceOption = None
 ) -> None:
-    """Accept an edit. In team mode that is for someone else than who proposed it.
+    """Accept an edit. In team mode, somebody other than the proposer must accept it.
 
     Example: `berdseye perspective accept debate 3`
     """
-    log, held, judgments = _log(workspace, dataset)
-    done = log.accept(_person(held, judgments), edit, comment=comment, own=not held.people.team)
+    log, ws, judgments = _log(workspace, dataset)
+    done = log.accept(_person(ws, judgments), edit, comment=comment, own=not ws.people.team)
     note(f"edit {done.id} is accepted; `berdseye dataset version {log.dataset}` makes it part of a version")
 
 
@@ -194,25 +195,25 @@ def reject(
 
     Example: `berdseye perspective reject debate 3 --comment "says the same as 1"`
     """
-    log, held, judgments = _log(workspace, dataset)
-    note(f"edit {log.reject(_person(held, judgments), edit, comment=comment).id} is rejected")
+    log, ws, judgments = _log(workspace, dataset)
+    note(f"edit {log.reject(_person(ws, judgments), edit, comment=comment).id} is rejected")
 
 
 @perspective.command("undo")
 def undo(dataset: DatasetArgument, edit: EditArgument, workspace: WorkspaceOption = None) -> None:
-    """Take back the decision on an edit, as who may decide; or, of one's own open edit, the proposal.
+    """Undo the decision on an edit, which takes the right to decide; or withdraw your own open proposal.
 
     Example: `berdseye perspective undo debate 3`
     """
     from berdseye.app.access.acting import acting
     from berdseye.app.access.roles import check
 
-    log, held, judgments = _log(workspace, dataset)
-    person = _person(held, judgments)
+    log, ws, judgments = _log(workspace, dataset)
+    person = _person(ws, judgments)
     decided = any(e.id == edit and e.decision is not None for e in log.edits())
-    if decided and held.people.team:
-        who = acting(held.people)
-        check(held.people.role_of(who), "adjudicate", who)
+    if decided and ws.people.team:
+        who = acting(ws.people)
+        check(ws.people.role_of(who), "adjudicate", who)
     done = log.undo(person, edit, of="decision" if decided else "proposal")
     note(f"edit {done.id} is {done.status}")
 
@@ -223,38 +224,38 @@ def export(
     dataset: Annotated[str | None, typer.Option(help="Only the edits of this data set.")] = None,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write the whole log of edits, an event a line.
+    """Write the complete log of edits, one event per line.
 
     Example: `berdseye perspective export edits.jsonl`
     """
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.exchange import export_edits
 
-    held = opened(workspace)
-    if dataset is not None and dataset not in held.datasets():
-        raise UnknownNameError("data set", dataset, held.datasets())
-    note(f"{path}: {export_edits(Judgments.open(held.judgments_url), path, dataset)} events")
+    ws = opened(workspace)
+    if dataset is not None and dataset not in ws.datasets():
+        raise UnknownNameError("data set", dataset, ws.datasets())
+    note(f"{path}: {export_edits(Judgments.open(ws.judgments_url), path, dataset)} events")
 
 
 @perspective.command("import")
 def import_file(
-    path: Annotated[Path, typer.Argument(help="JSON Lines: an exported log, or proposals.")],
+    path: Annotated[Path, typer.Argument(help="A JSON Lines file: an exported log, or proposals.")],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Add the edits of a file, all of them or none; those that are here already are passed over. data/README.md has the layout.
+    """Import edits from a file, either all of them or none; known edits are skipped. data/README.md documents the layout.
 
     Example: `berdseye perspective import edits.jsonl`
     """
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.exchange import import_edits
 
-    held = opened(workspace)
-    judgments = Judgments.open(held.judgments_url)
-    new, known = import_edits(held, judgments, path, _person(held, judgments))
-    note(f"{new} events added, {known} known already")
+    ws = opened(workspace)
+    judgments = Judgments.open(ws.judgments_url)
+    new, known = import_edits(ws, judgments, path, _person(ws, judgments))
+    note(f"{new} events imported, {known} were already known")
 
 
-def _proposed(
+def _propose(
     workspace: Path | None,
     dataset: str,
     question: str,
@@ -267,23 +268,23 @@ def _proposed(
     from berdseye.annotation.perspective_edits.states import overlaps
     from berdseye.data.datasets.layouts.rows import perspective_of_line
 
-    log, held, judgments = _log(workspace, dataset)
+    log, ws, judgments = _log(workspace, dataset)
     chosen = chosen_parts(_question(log, question).perspectives, parts)
-    typed = [perspective_of_line(line, shared_stance(chosen)) for line in new]
-    change = Change.of(action, chosen, explained_as(chosen, typed))
-    edit = log.propose(_person(held, judgments), question, change, comment=comment)
-    print(f"{edit.id}\t{_said(edit)}")
+    replacements = [perspective_of_line(line, shared_stance(chosen)) for line in new]
+    change = Change.of(action, chosen, explained_as(chosen, replacements))
+    edit = log.propose(_person(ws, judgments), question, change, comment=comment)
+    print(f"{edit.id}\t{_summary(edit)}")
     if others := overlaps(log.edits())[edit.id]:
-        note(f"It cannot stand beside edit {', '.join(map(str, others))}, which waits too.")
+        note(f"It conflicts with open edit {', '.join(map(str, others))}.")
 
 
 def _log(folder: Path | None, dataset: str) -> "tuple[EditLog, Workspace, Judgments]":
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.log import EditLog
 
-    held = opened(folder)
-    judgments = Judgments.open(held.judgments_url)
-    return EditLog(held, judgments, dataset), held, judgments
+    ws = opened(folder)
+    judgments = Judgments.open(ws.judgments_url)
+    return EditLog(ws, judgments, dataset), ws, judgments
 
 
 def _person(workspace: "Workspace", judgments: "Judgments") -> "Annotator":
@@ -292,21 +293,21 @@ def _person(workspace: "Workspace", judgments: "Judgments") -> "Annotator":
 
     who = acting(workspace.people)
     if not who:
-        raise BadInputError("It is not known who you are.", hint="Say `berdseye --as NAME perspective ...`.")
+        raise BadInputError("Berdseye does not know who you are.", hint="Use `berdseye --as NAME perspective ...`.")
     return known_or_invited(judgments, who)
 
 
 def _question(log: "EditLog", question: str) -> "Question":
-    found = {q.id: q for q in log.present().questions}
-    if question not in found:
-        raise UnknownNameError("question", question, found)
-    return found[question]
+    questions = {q.id: q for q in log.present().questions}
+    if question not in questions:
+        raise UnknownNameError("question", question, questions)
+    return questions[question]
 
 
-def _said(edit: "Edit") -> str:
-    """An edit in one line."""
-    gone, come = ("; ".join(p.text for p in side) for side in (edit.change.parts, edit.change.becomes))
-    return f"{edit.change.action}: {gone}{' -> ' if gone and come else ''}{come}"
+def _summary(edit: "Edit") -> str:
+    """An edit as one line of text: the action, and the texts before and after it."""
+    before, after = ("; ".join(p.text for p in side) for side in (edit.change.parts, edit.change.becomes))
+    return f"{edit.change.action}: {before}{' -> ' if before and after else ''}{after}"
 
 
 def _as_json(edit: "Edit") -> dict[str, Any]:

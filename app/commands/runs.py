@@ -1,4 +1,4 @@
-"""`runs`: what is stored, and runs and labels in the formats of other programs."""
+"""`berdseye runs`: list stored runs, and exchange runs and labels with other programs."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from berdseye.data.runs.stored import Run
     from berdseye.data.workspace import Workspace
 
-runs = typer.Typer(no_args_is_help=True, help="Stored runs; runs and labels in the formats of other programs.")
+runs = typer.Typer(no_args_is_help=True, help="List stored runs, and exchange runs and labels with other programs.")
 
 
 class LabelFormat(StrEnum):
-    """The formats of labels."""
+    """The file formats of labels."""
 
     DIVERSITY = "diversity"
     TREC = "trec"
@@ -43,29 +43,33 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.data.runs.stored import list_runs
 
-    held = list_runs(opened(workspace))
+    manifests = list_runs(opened(workspace))
     if json:
-        rows = [(r.name, r.dataset, r.corpus, r.pipeline, r.k, r.questions, r.created) for r in held]
+        rows = [(r.name, r.dataset, r.corpus, r.pipeline, r.k, r.questions, r.created) for r in manifests]
         fields = ("name", "dataset", "corpus", "pipeline", "k", "questions", "created")
         print_json([dict(zip(fields, row, strict=True)) for row in rows])
         return
-    for r in held:
+    for r in manifests:
         print(f"{r.name}\t{r.questions} questions\t{r.k} deep\t{r.created}")
 
 
 def export_run(
     name: Annotated[str, typer.Argument(help="A stored run.")],
     file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The file to write.")],
-    form: Annotated[RunFormat, typer.Option("--format", help="The format.", show_choices=True)] = RunFormat.TREC,
-    labels: Annotated[str | None, typer.Option(help="For the BERDS form: labels from this source too.")] = None,
+    form: Annotated[RunFormat, typer.Option("--format", help="The file format.", show_choices=True)] = RunFormat.TREC,
+    labels: Annotated[
+        str | None, typer.Option(help="With --format berds: the label source whose labels are written.")
+    ] = None,
     model: Annotated[
-        str, typer.Option(help="For the BERDS form: write the labels as this model's predictions too, such as mistral.")
+        str,
+        typer.Option(help="With --format berds: also write the labels as predictions of this model, such as mistral."),
     ] = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write a stored run as a TREC run file, in the form BERDS releases, or as JSONL.
+    """Write a stored run as a TREC run file, in the format of BERDS's release, or as JSONL.
 
-    Passages go by their ids in the corpus: in TREC files with ten digits, so that ties break alike everywhere.
+    Passages are identified by their ids in the corpus. TREC files pad ids to ten digits, so that every program breaks ties
+    alike.
 
     Example: `berdseye runs export debate--web--bm25 bm25.run`
     """
@@ -75,57 +79,59 @@ def export_run(
     from berdseye.evaluation.interchange.trec import trec_run
 
     if form is not RunFormat.BERDS and (labels is not None or model):
-        raise BadInputError("--labels and --model are for --format berds.", hint="See `berdseye runs labels`.")
+        raise BadInputError(
+            "--labels and --model require --format berds.", hint="To export labels alone, use `berdseye runs labels`."
+        )
     if model and labels is None:
-        raise BadInputError("A model's predictions need labels.", hint="Give --labels SOURCE.")
-    held = opened(workspace)
-    run = load_run(held, name)
+        raise BadInputError("--model requires --labels.", hint="Give --labels SOURCE.")
+    ws = opened(workspace)
+    run = load_run(ws, name)
     match form:
         case RunFormat.TREC:
             written = trec_run(run.question_ids, run.ids, run.scores, name)
         case RunFormat.JSONL:
             written = jsonl_run(run.question_ids, run.ids, run.scores)
         case RunFormat.BERDS:
-            written = _released(held, run, labels, model)
+            written = _released(ws, run, labels, model)
     write_bytes(file, written)
     note(f"{file}: {len(run.question_ids)} questions")
 
 
 def import_run(
-    file: Annotated[Path, typer.Argument(help="A TREC run file or our JSONL, over a corpus here.")],
-    dataset: Annotated[str, typer.Option(help="The data set its questions are of.")],
-    corpus: Annotated[str, typer.Option(help="The corpus its passages are of.")],
-    name: Annotated[str, typer.Option(help="What stands for the pipeline; else imported(TAG).")] = "",
+    file: Annotated[Path, typer.Argument(help="A TREC run file, or Berdseye's JSONL, over a corpus of the workspace.")],
+    dataset: Annotated[str, typer.Option(help="The data set of its questions.")],
+    corpus: Annotated[str, typer.Option(help="The corpus of its passages.")],
+    name: Annotated[str, typer.Option(help="The name used as the pipeline. Default: imported(TAG).")] = "",
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Store a run that was made elsewhere, so that every page and command sees it.
+    """Import a run made by another program, so that every page and command can use it.
 
     Example: `berdseye runs import colbert.run --dataset debate --corpus web --name "imported(colbert)"`
     """
     from berdseye.data.runs.stored import list_runs, save_run
     from berdseye.evaluation.interchange.made_elsewhere import IMPORTED, as_run, missing_note, read_run
 
-    held = opened(workspace)
-    made, absent = as_run(held, read_run(file), dataset, corpus, name)
-    stands = next((r for r in list_runs(held) if r.name == made.manifest.name), None)
-    if stands is not None and IMPORTED not in stands.versions:
+    ws = opened(workspace)
+    imported, absent = as_run(ws, read_run(file), dataset, corpus, name)
+    existing = next((r for r in list_runs(ws) if r.name == imported.manifest.name), None)
+    if existing is not None and IMPORTED not in existing.versions:
         raise BadInputError(
-            f"'{stands.name}' was ranked here, and is not replaced.", hint="Give the import another --name."
+            f"An import cannot replace the run '{existing.name}', which Berdseye ranked.", hint="Choose another --name."
         )
     if absent:
-        note(missing_note(absent, len(made.question_ids), str(file), Missing.ZERO))
+        note(missing_note(absent, len(imported.question_ids), str(file), Missing.ZERO))
     manifest = save_run(
-        held,
+        ws,
         dataset=dataset,
         corpus=corpus,
-        corpus_hash=made.manifest.corpus_hash,
-        pipeline=made.manifest.pipeline,
-        question_ids=made.question_ids,
-        ids=made.ids,
-        scores=made.scores,
+        corpus_hash=imported.manifest.corpus_hash,
+        pipeline=imported.manifest.pipeline,
+        question_ids=imported.question_ids,
+        ids=imported.ids,
+        scores=imported.scores,
         milliseconds_per_question=0.0,
-        versions=made.manifest.versions,
-        made_by=acting_name(held),
+        versions=imported.manifest.versions,
+        made_by=acting_name(ws),
     )
     note(f"{manifest.name}: {manifest.questions} questions, {manifest.k} deep")
 
@@ -136,17 +142,18 @@ def export_labels(
     file: Annotated[Path, typer.Argument(dir_okay=False, writable=True, help="The file to write.")],
     labels: Annotated[
         str | None,
-        typer.Option(help="The label source; default: human>gold>DETECTOR with gold labels, else the detector."),
+        typer.Option(help="The label source. Default: human>gold>DETECTOR with gold labels, otherwise the detector."),
     ] = None,
     form: Annotated[
-        LabelFormat, typer.Option("--format", show_choices=True, help="diversity: a label a perspective.")
+        LabelFormat,
+        typer.Option("--format", show_choices=True, help="The file format; diversity has one label per perspective."),
     ] = (LabelFormat.DIVERSITY),
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write the labels of every pair of the stored runs of a data set over a corpus, as TREC qrels or JSONL.
+    """Write the labels of every pair in the stored runs of a data set over a corpus, as TREC qrels or JSONL.
 
-    In the diversity flavour the second field is the perspective's number, which alpha-nDCG and ERR-IA of ir_measures take for
-    a subtopic. In the plain one a passage is relevant where it supports any.
+    In diversity qrels, the second field is the number of the perspective, which alpha-nDCG and ERR-IA of ir_measures read as
+    the subtopic. In plain TREC qrels, a passage is relevant where it supports any perspective.
 
     Example: `berdseye runs labels debate web debate.qrels --labels gold`
     """
@@ -157,19 +164,21 @@ def export_labels(
     from berdseye.evaluation.labels.qrels import pooled_qrels
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
 
-    held = opened(workspace)
-    source = parse_label_source(labels or default_source(held))
+    ws = opened(workspace)
+    source = parse_label_source(labels or default_source(ws))
     if source.corrected:
-        raise BadInputError(f"{source} corrects means, and has no labels of its own.", hint=f"Choose {source.plain}.")
-    judgments = Judgments.open(held.judgments_url)
+        raise BadInputError(
+            f"{source} only corrects means and has no labels of single pairs.", hint=f"Use {source.plain}."
+        )
+    judgments = Judgments.open(ws.judgments_url)
     with counting(f"labels of {dataset} over {corpus}") as progress:
-        pool = pooled_qrels(held, judgments, dataset, corpus, source, progress=progress)
+        pool = pooled_qrels(ws, judgments, dataset, corpus, source, progress=progress)
     writer = {LabelFormat.DIVERSITY: diversity_qrels, LabelFormat.TREC: trec_qrels, LabelFormat.JSONL: jsonl_labels}[
         form
     ]
     write_bytes(file, writer(pool.question_ids, pool.passages, pool.labels))
     if pool.left_out:
-        note(f"Left out, since they fit no more: {', '.join(pool.left_out)}.")
+        note(f"Skipped, because they no longer match their data set or corpus: {', '.join(pool.left_out)}.")
     note(f"{file}: labels by {source} of {sum(map(len, pool.passages)):,} passages in {len(pool.runs)} runs")
 
 
@@ -182,15 +191,15 @@ def _released(workspace: "Workspace", run: "Run", labels: str | None, model: str
     from berdseye.evaluation.scores.counted import counted_questions
 
     questions = load_dataset(workspace, run.manifest.dataset)
-    found = run_pairs(workspace, run, questions, run.manifest.k)
-    said, counted = None, None
+    pairs = run_pairs(workspace, run, questions, run.manifest.k)
+    run_labels, counted = None, None
     if labels is not None:
         with counting(run.manifest.name) as progress:
             source = parse_label_source(labels).plain
             judgments, m = Judgments.open(workspace.judgments_url), run.manifest
-            values = labels_of(workspace, judgments, source, found.pairs, progress=progress)
+            values = labels_of(workspace, judgments, source, pairs.pairs, progress=progress)
             counted = counted_questions(workspace, judgments, m.dataset, m.corpus, source, progress=progress)
-        said = found.by_question(values, questions)
-    rankings = [[found.passages[i] for i in row[row >= 0].tolist()] for row in run.ids]
-    scores = [row[: len(held)].tolist() for row, held in zip(run.scores, rankings, strict=True)]
-    return released_run(questions, rankings, scores, said, model=model, counted=counted)
+        run_labels = pairs.by_question(values, questions)
+    rankings = [[pairs.passages[i] for i in row[row >= 0].tolist()] for row in run.ids]
+    scores = [row[: len(ranking)].tolist() for row, ranking in zip(run.scores, rankings, strict=True)]
+    return released_run(questions, rankings, scores, run_labels, model=model, counted=counted)

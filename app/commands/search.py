@@ -1,7 +1,4 @@
-"""`search`, `detect` and `run`.
-
-`detect`: what a detector says of one passage.
-"""
+"""`berdseye search`, `detect`, `expansion` and `run`: query a corpus, label a passage, store perspectives, and store runs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,14 +23,14 @@ def register_detect(cli: typer.Typer) -> None:
 
 
 def detect(
-    passage: Annotated[str, typer.Argument(help="A passage, or a file of it.")],
+    passage: Annotated[str, typer.Argument(help="The text of a passage, or a file that contains it.")],
     perspective: Annotated[list[str], typer.Argument(help="One or more perspectives.")],
     title: Annotated[str, typer.Option(help="The title of the passage's document.")] = "",
-    detector: Annotated[str | None, typer.Option(help="The detector; else the adopted one.")] = None,
+    detector: Annotated[str | None, typer.Option(help="The detector. Default: the adopted one.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say of each perspective whether the passage supports it, and with which probability.
+    """Report for each perspective whether the passage supports it, with the detector's probability.
 
     Example: `berdseye detect "Mornings are calmer since the blazers came." "School uniforms should be compulsory." --json`
     """
@@ -74,13 +71,17 @@ def search(
     question: Annotated[str, typer.Argument(help="The question.")],
     corpus: Annotated[str, typer.Option(help="The corpus.")],
     pipeline: Annotated[str, typer.Option(help="The pipeline.")] = "bm25",
-    k: Annotated[int, typer.Option("--k", "-k", help="How many passages.")] = 5,
+    k: Annotated[int, typer.Option("--k", "-k", help="Number of passages.")] = 5,
     perspective: Annotated[
-        list[str] | None, typer.Option(help="A perspective to cover or to project on; may be given again.")
+        list[str] | None, typer.Option(help="A perspective to cover or to project on; repeatable.")
     ] = None,
-    root: Annotated[str, typer.Option(help="The question without its perspective, for projections.")] = "",
-    day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Ask the shards over the Ray cluster at HOST:PORT.")] = None,
+    root: Annotated[
+        str, typer.Option(help="The question without its perspective, for projections. Default: the question.")
+    ] = "",
+    day: Annotated[
+        str | None, typer.Option(help="For a web corpus: the day (YYYY-MM-DD) whose search results are used.")
+    ] = None,
+    ray: Annotated[str | None, typer.Option(help="Search the shards over the Ray cluster at HOST:PORT.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -93,16 +94,18 @@ def search(
     from berdseye.retrieval.pipeline import search as ranked
     from berdseye.retrieval.protocol import Query
 
-    held = opened(workspace)
-    opened_corpus = open_corpus(held, corpus)
-    known = tuple(perspective or ())
-    query = Query(question, root or question, known[0] if known else "", known)
+    ws = opened(workspace)
+    opened_corpus = open_corpus(ws, corpus)
+    perspectives = tuple(perspective or ())
+    query = Query(question, root or question, perspectives[0] if perspectives else "", perspectives)
     with _shards(opened_corpus, ray) as over:
-        ids, scores = ranked(opened_corpus, pipeline_of(held, pipeline), [query], k, day=day, over=over)
-    found = [i for i in ids[0].tolist() if i >= 0]
+        ids, scores = ranked(opened_corpus, pipeline_of(ws, pipeline), [query], k, day=day, over=over)
+    passage_ids = [i for i in ids[0].tolist() if i >= 0]
     rows = [
         {"rank": rank, "passage": p.id, "title": p.title, "text": p.text, "score": score}
-        for rank, (p, score) in enumerate(zip(opened_corpus.passages(found), scores[0].tolist(), strict=False), start=1)
+        for rank, (p, score) in enumerate(
+            zip(opened_corpus.passages(passage_ids), scores[0].tolist(), strict=False), start=1
+        )
     ]
     if json:
         print_json(rows)
@@ -113,28 +116,35 @@ def search(
 
 def expansion(
     question: Annotated[str, typer.Argument(help="The question.")],
-    perspective: Annotated[list[str], typer.Argument(help="Its perspectives, in the order they are to be asked in.")],
+    perspective: Annotated[
+        list[str], typer.Argument(help="Its perspectives, in the order in which they are searched.")
+    ],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Keep perspectives for a question, for pipelines that begin with `expand(manual)`.
+    """Store perspectives for a question, for pipelines that begin with `expand(manual)`.
 
     Example: `berdseye expansion "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
     """
     from berdseye.retrieval.expansion.manual import TypedPerspectives
 
     TypedPerspectives(opened(workspace)).put(question, perspective)
-    note(f"{len(perspective)} perspectives are kept for '{question}'")
+    note(f"{len(perspective)} perspectives stored for '{question}'")
 
 
 def run(
-    dataset: Annotated[list[str], typer.Option(help="A data set; may be given again.")],
-    corpus: Annotated[list[str], typer.Option(help="A corpus; may be given again.")],
-    pipeline: Annotated[list[str], typer.Option(help="A pipeline; may be given again.")],
-    k: Annotated[int, typer.Option("--k", "-k", help="How many passages a question.")] = 20,
-    day: Annotated[str | None, typer.Option(help="For a corpus of the web: the day it was asked on.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Ask the shards over the Ray cluster at HOST:PORT.")] = None,
+    dataset: Annotated[list[str], typer.Option(help="A data set; repeatable.")],
+    corpus: Annotated[list[str], typer.Option(help="A corpus; repeatable.")],
+    pipeline: Annotated[list[str], typer.Option(help="A pipeline; repeatable.")],
+    k: Annotated[int, typer.Option("--k", "-k", help="Number of passages per question.")] = 20,
+    day: Annotated[
+        str | None, typer.Option(help="For a web corpus: the day (YYYY-MM-DD) whose search results are used.")
+    ] = None,
+    ray: Annotated[str | None, typer.Option(help="Search the shards over the Ray cluster at HOST:PORT.")] = None,
     missing: Annotated[
-        bool, typer.Option("--missing", help="Leave out what stands already, as deep, over the corpus as it is.")
+        bool,
+        typer.Option(
+            "--missing", help="Skip runs that exist, are at least as deep, and are up to date with the corpus."
+        ),
     ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -146,35 +156,35 @@ def run(
     from berdseye.detectors.labelling import label_function
     from berdseye.retrieval.running import is_up_to_date, run_pipeline
 
-    held = opened(workspace)
-    person = acting_name(held)
+    ws = opened(workspace)
+    person = acting_name(ws)
     for c in corpus:
-        with _shards(open_corpus(held, c), ray) as over:
+        with _shards(open_corpus(ws, c), ray) as over:
             for d, p in product(dataset, pipeline):
-                if missing and is_up_to_date(held, d, c, p, k, label_function=label_function(held), day=day):
-                    note(f"{p} on {d} over {c}: stands already")
+                if missing and is_up_to_date(ws, d, c, p, k, label_function=label_function(ws), day=day):
+                    note(f"{p} on {d} over {c}: already exists")
                     continue
                 with counting(f"{p} on {d} over {c}") as progress:
                     manifest = run_pipeline(
-                        held,
+                        ws,
                         d,
                         c,
                         p,
                         k,
-                        label_function=label_function(held),
+                        label_function=label_function(ws),
                         day=day,
                         over=over,
                         progress=progress,
                         made_by=person,
                     )
                 note(
-                    f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms each"
+                    f"{manifest.name}: {manifest.questions} questions, {manifest.milliseconds_per_question:.1f} ms per question"
                 )
 
 
 @contextmanager
 def _shards(corpus: "Corpus", address: str | None) -> Iterator["Searchable | None"]:
-    """The corpus in shards where a cluster is named."""
+    """The shards of `corpus` on the Ray cluster at `address`; None for no address."""
     if address is None:
         yield None
         return

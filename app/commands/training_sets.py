@@ -1,4 +1,4 @@
-"""`training-set create | list | show | export`: judgments as versioned fine-tuning data."""
+"""`berdseye training-set`: create, list, show and export versioned fine-tuning data from judgments."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,15 +12,26 @@ from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
 if TYPE_CHECKING:
     from berdseye.annotation.training_sets.store import TrainingSetVersion
 
-training_set = typer.Typer(no_args_is_help=True, help="Make fine-tuning data from judgments, versioned and traceable.")
+training_set = typer.Typer(no_args_is_help=True, help="Create versioned, traceable fine-tuning data from judgments.")
 
-DemoOption = Annotated[bool, typer.Option(help="Let the made-up annotators of the demo vote.")]
+DemoOption = Annotated[bool, typer.Option(help="Count the votes of the simulated annotators of the demo.")]
 RuleOption = Annotated[
-    str, typer.Option(help="adjudicated (that word first, else the majority), majority, unanimous, or one.")
+    str,
+    typer.Option(
+        help="How votes become a label: adjudicated (the adjudicated label, otherwise the majority label), "
+        "majority, unanimous or one."
+    ),
 ]
-UnsureOption = Annotated[str, typer.Option(help="Unsure votes: 'ignored', 'left out' (the pair), or 'no'.")]
-AnnotatorOption = Annotated[str, typer.Option(help="Whose word is taken under the rule 'one'.")]
-LeaksOption = Annotated[str, typer.Option(help="A passage in two splits: drop, move (the questions) or keep.")]
+UnsureOption = Annotated[
+    str, typer.Option(help="How unsure votes count: 'ignored', 'left out' (drops the pair) or 'no'.")
+]
+AnnotatorOption = Annotated[str, typer.Option(help="The annotator whose judgments count under the rule 'one'.")]
+LeaksOption = Annotated[
+    str,
+    typer.Option(
+        help="Passages that occur in two splits: drop them, move their questions, or keep them (drop, move or keep)."
+    ),
+]
 FORMATS = ("jsonl", "chat", "huggingface", "label-studio")
 
 
@@ -31,7 +42,7 @@ def register(cli: typer.Typer) -> None:
 
 @training_set.command("create")
 def create(
-    name: Annotated[str, typer.Option(help="What the set is to be called; versions are counted.")] = "judged",
+    name: Annotated[str, typer.Option(help="The name of the set; its versions are numbered.")] = "judged",
     rule: RuleOption = "adjudicated",
     unsure: UnsureOption = "ignored",
     annotator: AnnotatorOption = "",
@@ -40,31 +51,31 @@ def create(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make the next version of a training set from the present judgments; nothing new makes no new version.
+    """Create the next version of a training set from the current judgments; without new judgments, no version is added.
 
-    Questions are divided 80/10/10 by a hash of their text, so a question never changes its split as judgments grow.
+    Questions are divided 80/10/10 by a hash of their text, so a question stays in its split when judgments are added.
 
     Example: `berdseye training-set create --rule unanimous --no-demo`
     """
     from berdseye.app.jobs.training_sets import made_set
 
-    held = opened(workspace)
-    _tell(made_set(held, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(held)), json)
+    ws = opened(workspace)
+    _print_summary(made_set(ws, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(ws)), json)
 
 
 @training_set.command("list")
 def list_(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the versions there are.
+    """List the versions of all training sets.
 
     Example: `berdseye training-set list`
     """
     from berdseye.annotation.training_sets.store import list_sets
 
-    held = list_sets(opened(workspace))
+    versions = list_sets(opened(workspace))
     if json:
-        print_json([{"id": s.id, **s.manifest} for s in held])
+        print_json([{"id": s.id, **s.manifest} for s in versions])
         return
-    for version in held:
+    for version in versions:
         counts = version.manifest["splits"]
         pairs = sum(n["pairs"] for n in counts.values())
         print(f"{version.id}\t{version.hash}\t{pairs} pairs\t{version.manifest['rules']['rule']}")
@@ -72,26 +83,35 @@ def list_(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
 @training_set.command("show")
 def show(
-    wanted: Annotated[str, typer.Argument(metavar="SET", help="A version such as judged-3, or a name: its newest.")],
+    wanted: Annotated[
+        str, typer.Argument(metavar="SET", help="A version such as judged-3, or a name for its newest version.")
+    ],
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show how a version was made: rules, class balance by split, what was left out, and leaks.
+    """Show how a version was made: its rules, class balance by split, dropped pairs, and leaks between splits.
 
     Example: `berdseye training-set show judged-1`
     """
     from berdseye.annotation.training_sets.store import find_set
 
-    _tell(find_set(opened(workspace), wanted), json)
+    _print_summary(find_set(opened(workspace), wanted), json)
 
 
 @training_set.command("export")
 def export(
-    wanted: Annotated[str, typer.Argument(metavar="SET", help="A version such as judged-3, or a name: its newest.")],
-    path: Annotated[
-        Path, typer.Argument(writable=True, help="A .jsonl or .json file; for chat and huggingface a new folder.")
+    wanted: Annotated[
+        str, typer.Argument(metavar="SET", help="A version such as judged-3, or a name for its newest version.")
     ],
-    form: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "jsonl",
+    path: Annotated[
+        Path,
+        typer.Argument(
+            writable=True, help="A .jsonl or .json file; for the formats chat and huggingface, a new folder."
+        ),
+    ],
+    form: Annotated[
+        str, typer.Option("--format", help=f"The format: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    ] = "jsonl",
     workspace: WorkspaceOption = None,
 ) -> None:
     """Write a version for other tools: JSON Lines, chats for LoRA, a Hugging Face `datasets` folder, or Label Studio's JSON.
@@ -105,20 +125,20 @@ def export(
         note(f"{written}: {written.stat().st_size:,} bytes")
 
 
-def _tell(made: "TrainingSetVersion", json: bool) -> None:
-    known: dict[str, Any] = made.manifest
+def _print_summary(version: "TrainingSetVersion", json: bool) -> None:
+    manifest: dict[str, Any] = version.manifest
     if json:
-        print_json({"id": made.id, "folder": str(made.folder), **known})
+        print_json({"id": version.id, "folder": str(version.folder), **manifest})
         return
-    print(f"{made.id}\t{made.hash}\tmade {known['created']} from {known['judgments']:,} judgments")
-    print("rules\t" + ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in known["rules"].items() if v != ""))
-    for split, n in known["splits"].items():
+    print(f"{version.id}\t{version.hash}\tmade {manifest['created']} from {manifest['judgments']:,} judgments")
+    print("rules\t" + ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in manifest["rules"].items() if v != ""))
+    for split, n in manifest["splits"].items():
         share = f"{n['positives'] / n['pairs']:.0%} supporting" if n["pairs"] else "empty"
         print(f"{split}\t{n['pairs']:,} pairs of {n['questions']:,} questions, {share}")
-    for reason, n in known["left_out"].items():
-        print(f"left out\t{n:,} pairs: {reason}")
-    print(f"leaks\t{known['leakage']['told']}")
-    if made_up := known["judgments_of_made_up_annotators"]:
+    for reason, n in manifest["left_out"].items():
+        print(f"dropped\t{n:,} pairs: {reason}")
+    print(f"leaks\t{manifest['leakage']['told']}")
+    if simulated := manifest["judgments_of_made_up_annotators"]:
         note(
-            f"{made_up:,} of the judgments are of the demo's made-up annotators: a detector that learns them learns nothing."
+            f"{simulated:,} of the judgments are by simulated annotators of the demo: a detector trained on them learns nothing."
         )

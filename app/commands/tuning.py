@@ -1,4 +1,4 @@
-"""`tune`: choosing the weight of MMR on a dev split."""
+"""`berdseye tune`: choose the weight of MMR on a dev split."""
 
 from typing import Annotated
 
@@ -14,20 +14,20 @@ def register(cli: typer.Typer) -> None:
 
 
 def tune(
-    dataset: Annotated[list[str], typer.Option(help="A data set of the dev split; may be given again.")],
+    dataset: Annotated[list[str], typer.Option(help="A data set of the dev split; repeatable.")],
     corpus: Annotated[str, typer.Option(help="The corpus.")],
     pipeline: Annotated[str, typer.Option(help="A pipeline that ends in mmr(tuned).")] = "bm25 >> mmr(tuned)",
-    measure: Annotated[str, typer.Option(help="What is to be highest.")] = "MRecall@5",
+    measure: Annotated[str, typer.Option(help="The measure to maximise.")] = "MRecall@5",
     labels: Annotated[
         str | None,
-        typer.Option(help="Where labels come from; default: human>gold>DETECTOR with gold labels, else the detector."),
+        typer.Option(help="The label source. Default: human>gold>DETECTOR with gold labels, otherwise the detector."),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Choose lambda of `mmr(tuned)` among BERDS's grid, and keep it for this pipeline and corpus.
+    """Choose lambda of `mmr(tuned)` from BERDS's grid, and store it for this pipeline and corpus.
 
-    From then on `mmr(tuned)` stands for that weight, in `search`, `run` and the app.
+    From then on, `mmr(tuned)` uses that weight in `search`, `run` and the app.
 
     Example: `berdseye tune --dataset kialo --dataset opinionqa --corpus debates --pipeline "bm25 >> mmr(tuned)"`
     """
@@ -38,16 +38,16 @@ def tune(
     from berdseye.evaluation.measures import parse_measure
     from berdseye.evaluation.scores.tuning import tune as tuned
 
-    held = opened(workspace)
+    ws = opened(workspace)
     parsed = parse_measure(measure)
     with counting(f"{pipeline} over {corpus}") as progress:
         chosen = tuned(
-            held,
-            Judgments.open(held.judgments_url),
+            ws,
+            Judgments.open(ws.judgments_url),
             dataset,
             corpus,
             pipeline,
-            parse_label_source(labels or default_source(held)),
+            parse_label_source(labels or default_source(ws)),
             parsed,
             progress=progress,
         )
@@ -57,5 +57,5 @@ def tune(
     for weight, value in chosen.scores.items():
         print(f"{weight}\t{value:.4f}{'  <- chosen' if float(weight) == chosen.weight else ''}")
     note(
-        f"mmr(tuned) is mmr({chosen.weight:g}) for this pipeline over '{corpus}', by {chosen.measure} ({chosen.labels})."
+        f"mmr(tuned) is now mmr({chosen.weight:g}) for this pipeline over '{corpus}', by {chosen.measure} ({chosen.labels})."
     )

@@ -64,15 +64,15 @@ def test_what_it_took_is_told(
         cli(arguments, standalone_mode=False)
         said = " ".join(capsys.readouterr().err.split())
         # Two questions, each with two searches and an answer, 50 tokens in and 4 out.
-        assert "300 tokens read, 24 written, $0.0000 and 6 calls of unknown price" in said
-        assert f"{calls} of 6 completions were made now" in said
+        assert "300 prompt tokens, 24 completion tokens, $0.0000 and 6 calls of unknown price" in said
+        assert f"{calls} of 6 completions" in said
         assert "1 answers had no chunk to read" in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "No data set is named."),
+        ([], "No data set is given."),
         (["mode", "--model", MODEL], "Did you mean made?"),
         (["made", "--model", MODEL, "--strategy", "vanilla"], "needs a corpus"),
         (["made"], "No language model is set."),

@@ -107,7 +107,7 @@ def test_an_import_is_stored_and_replaces_nothing_else(
     assert names == ["Ana"]
     refused = command("runs", "import", "x.run", "--name", "bm25", *there)
     assert refused.code == 2
-    assert "was ranked here, and is not replaced" in refused.err
+    assert "cannot replace" in refused.err
 
 
 def test_a_bundle_is_verified_and_a_forged_one_is_not(command: Command) -> None:
@@ -132,10 +132,10 @@ def test_a_bundle_is_verified_and_a_forged_one_is_not(command: Command) -> None:
     [
         (("verify", "gone.zip"), "There is no such file."),
         (("bundle", "debate--web--bm52", "x.zip"), "debate--web--bm25"),
-        (("bundle", RUN, "debate--pages--bm25"), "A bundle is a .zip file."),
+        (("bundle", RUN, "debate--pages--bm25"), ".zip file"),
         (("runs", "export", "nothing", "x.run"), "Unknown run 'nothing'."),
-        (("runs", "export", RUN, "x.run", "--labels", "gold"), "for --format berds"),
-        (("runs", "labels", "debate", "web", "x", "--labels", "corrected(embedded)"), "Choose embedded."),
+        (("runs", "export", RUN, "x.run", "--labels", "gold"), "require --format berds"),
+        (("runs", "labels", "debate", "web", "x", "--labels", "corrected(embedded)"), "Use embedded."),
         (("runs", "import", "gone.run", "--dataset", "debate", "--corpus", "web"), "There is no such file."),
         (("evaluate", "--run", "gone.run"), "There is no such file."),
         (("evaluate", "--qrels", "x.qrels"), "Name the file with --run."),

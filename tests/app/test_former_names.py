@@ -6,8 +6,9 @@ from typer.testing import CliRunner
 
 from berdseye.app.cli import cli
 from berdseye.app.commands.former_names import COMMANDS, OPTIONS
+from berdseye.app.commands.studies.calling import call_study
 from berdseye.app.components.command_form import leaf_commands
-from berdseye.data.errors import BadInputError
+from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.manual import TypedPerspectives
 
@@ -56,3 +57,11 @@ def test_what_follows_two_dashes_is_no_option(workspace: Workspace) -> None:
     result = CliRunner().invoke(cli, asked, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert TypedPerspectives(workspace).get("Why?") == ("--form", "--set")
+
+
+def test_a_former_keyword_of_a_study_is_the_present_one(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UnknownNameError, match="data set"):
+        call_study(workspace, "debateqa", dataset="none", by="style")
+    assert "--by is now called --stratify-by" in capsys.readouterr().err

@@ -102,7 +102,7 @@ def test_made_up_people_train_nothing_unless_asked(workspace: Workspace) -> None
             output("detector", command, "--workspace", workspace.folder)
     result = CliRunner().invoke(cli, ["detector", "train", "--demo", "--workspace", str(workspace.folder)])
     assert result.exit_code == 0, result.output
-    assert "120 of 120 judgments are of the demo's made-up annotators" in " ".join(result.stderr.split())
+    assert "120 of 120 judgments are by simulated annotators" in " ".join(result.stderr.split())
 
 
 def test_an_adjudicators_word_comes_before_the_majority(judged: Workspace) -> None:

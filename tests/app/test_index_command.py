@@ -33,7 +33,7 @@ def test_every_index_of_a_pipeline_is_built_once(workspace: Workspace, corpus: P
 
 
 def test_shards_need_a_cluster(workspace: Workspace, corpus: Path) -> None:
-    with pytest.raises(BadInputError, match="--shards needs a cluster"):
+    with pytest.raises(BadInputError, match="--shards requires --ray"):
         output("index", "c", "--shards", 3, "-w", workspace.folder)
     assert not (corpus / "shards").exists()
 

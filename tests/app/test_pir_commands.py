@@ -144,7 +144,7 @@ def test_a_source_is_reformatted_and_studied(nowhere: Path) -> None:
     result = CliRunner().invoke(cli, ["dataset", "reformat", "analogy", "source.jsonl", "own.json"])
     assert result.exit_code == 0
     assert "own.json: 2 queries over 3 passages" in result.stderr
-    assert "1 root queries have one perspective alone" in result.stderr
+    assert "1 root queries have only one perspective" in result.stderr
     found = json.loads(output("study", "pir", "own.json", "--pipeline", "bm25", "--json"))
     assert (found["n_roots"], found["n_queries"]) == (1, 2)
     with pytest.raises(UnknownNameError, match="Did you mean analogy"):

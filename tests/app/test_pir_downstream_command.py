@@ -63,7 +63,7 @@ def test_table_5_from_the_demo_files(
         ((), "There is nothing to score."),
         (("--ambigqa", "a.json"), "PIR's AmbigQA file has no answers."),
         (("--perspectrum", "none.json"), "none.json"),
-        (("--perspectrum", "p.json", "--judge", "llm", "--detector", "embedded"), "told twice"),
+        (("--perspectrum", "p.json", "--judge", "llm", "--detector", "embedded"), "exclude each other"),
         (("--perspectrum", "p.json", "--pipeline", "bm52"), "bm25"),
     ],
 )

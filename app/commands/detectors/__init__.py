@@ -1,8 +1,8 @@
-"""`detector`: which detectors there are, how good each is, and how one gets better."""
+"""`berdseye detector`: list, measure, tune, train and adopt detectors."""
 
 import typer
 
-detector = typer.Typer(no_args_is_help=True, help="Measure, tune, train and adopt detectors.")
+detector = typer.Typer(no_args_is_help=True, help="List, measure, tune, train and adopt detectors.")
 
 
 def register(cli: typer.Typer) -> None:

@@ -1,12 +1,6 @@
-"""`detector learning-curve`: what corrections are worth.
+"""`berdseye detector score | table | contrast | throughput | learning-curve`: measure detectors.
 
-`detector score`: the figures of a detector on a labelled file.
-
-`detector table`: detectors side by side, in the layout of BERDS.
-
-`detector contrast`: where detectors fail, by kinds of hard cases.
-
-`detector throughput`: pairs a second, memory, tokens and money.
+Figures on labelled pairs, tables in the layout of BERDS, hard cases, speed and cost, and the worth of corrections.
 """
 
 import sys
@@ -35,16 +29,19 @@ def register_score(group: typer.Typer) -> None:
 
 
 def score(
-    file: Annotated[Path, typer.Argument(help="TSV, CSV, JSONL or Parquet: document, perspective, label (0/1).")],
-    detector: Annotated[str | None, typer.Option(help="The detector; else the adopted one.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="Another threshold than the detector's own.")] = None,
+    file: Annotated[
+        Path,
+        typer.Argument(help="TSV, CSV, JSONL or Parquet with the columns document, perspective and label (0 or 1)."),
+    ],
+    detector: Annotated[str | None, typer.Option(help="The detector. Default: the adopted one.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="The threshold. Default: the detector's own.")] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Score a detector on labelled pairs: every figure of detection with its 95% interval, and pairs a second.
+    """Score a detector on labelled pairs: every figure of detection with its 95% interval, and the pairs per second.
 
-    Figures are shares from 0 to 1; pct_positive is the percentage called supporting. A figure that the labels leave undefined
-    is null. Intervals are drawn over questions, where the file has that column.
+    Figures are shares from 0 to 1; pct_positive is the percentage of pairs labelled as supporting. A figure that the labels
+    leave undefined is null. Intervals resample questions, where the file has a column question.
 
     Example: `berdseye detector score pairs.tsv --detector embedded --json`
     """
@@ -55,22 +52,24 @@ def score(
     rows = read_judged_pairs([file])
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
-        found = scored(chosen, rows, threshold, progress=progress)
+        scores = scored(chosen, rows, threshold, progress=progress)
     if json:
-        print_json(found.as_row())
+        print_json(scores.as_row())
         return
-    held = found.quality
-    print(f"{found.detector} ({found.version}), {held.n:,} pairs, {held.positives:,} supporting")
-    print(f"threshold {held.threshold:g} ({found.threshold_source}): {held.pct_positive:.1f}% called supporting")
+    quality = scores.quality
+    print(f"{scores.detector} ({scores.version}), {quality.n:,} pairs, {quality.positives:,} supporting")
+    print(
+        f"threshold {quality.threshold:g} ({scores.threshold_source}): {quality.pct_positive:.1f}% labelled as supporting"
+    )
     for name in FIGURES:
-        low, high = held.intervals[name]
+        low, high = quality.intervals[name]
         interval = "no interval" if low != low else f"[{low:.3f}, {high:.3f}]"
-        print(f"{name.replace('_', ' '):<18}{getattr(held, name):.3f}  {interval}")
-    print(f"{found.pairs_per_second:,.0f} pairs a second")
+        print(f"{name.replace('_', ' '):<18}{getattr(quality, name):.3f}  {interval}")
+    print(f"{scores.pairs_per_second:,.0f} pairs per second")
 
 
 class DetectionTable(StrEnum):
-    """The tables there are."""
+    """The tables of the report."""
 
     DETECTION = "detection"
     SLICES = "slices"
@@ -85,18 +84,18 @@ def register_table(group: typer.Typer) -> None:
 
 def table(
     files: Annotated[list[Path], typer.Argument(help="Labelled pairs, as for `detector score`.")],
-    detector: Annotated[list[str], typer.Option(help="A detector; may be given again.")],
-    tuned: Annotated[bool, typer.Option("--tuned", help="Choose thresholds on the rows of split dev.")] = False,
-    part: Annotated[DetectionTable | None, typer.Option(help="One table alone.", show_choices=True)] = None,
+    detector: Annotated[list[str], typer.Option(help="A detector; repeatable.")],
+    tuned: Annotated[bool, typer.Option("--tuned", help="Choose each threshold on the rows of split dev.")] = False,
+    part: Annotated[DetectionTable | None, typer.Option(help="Print only this table.", show_choices=True)] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print one table as CSV.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print one table as LaTeX.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Set detectors side by side with the published ones: figures, slices, domains, and agreement, in percent.
+    """Compare detectors with one another and with the published ones: figures, slices, domains and agreement, in percent.
 
-    Of files with a column split only the rows of split test are used. Slices are by dataset, corpus and stance, where the files
-    have these columns, and by length. With --csv or --latex the first table is printed, or the one of --part.
+    From files with a column split, only the rows of split test are used. Slices are by length and, where the files have these
+    columns, by dataset, corpus and stance. --csv and --latex print the first table, or the table named by --part.
 
     Example: `berdseye detector table pairs.tsv --detector embedded --detector "similarity(static)" --csv`
     """
@@ -106,11 +105,11 @@ def table(
     from berdseye.evaluation.detection.tables import detection_report
 
     if csv + latex + json > 1:
-        raise BadInputError("One of --csv, --latex and --json at a time.", hint="Choose one.")
-    chosen = list({found.name: found for found in (chosen_detector(name, workspace) for name in detector)}.values())
+        raise BadInputError("--csv, --latex and --json exclude one another.", hint="Give one of them.")
+    chosen = list({one.name: one for one in (chosen_detector(name, workspace) for name in detector)}.values())
     with counting("detectors") as progress:
         report = detection_report(chosen, files, tuned=tuned, progress=progress)
-    note(f"On {report.rows}.")
+    note(f"Measured on {report.rows}.")
     one = report.parts[part or DetectionTable.DETECTION]
     if csv:
         sys.stdout.write(to_csv(one).decode("utf-8"))
@@ -119,12 +118,13 @@ def table(
     elif json:
         wanted = report.parts if part is None else {str(part): one}
         print_json(
-            {"rows": report.rows, "unit": "percent"} | {name: held.to_dict("records") for name, held in wanted.items()}
+            {"rows": report.rows, "unit": "percent"}
+            | {name: part_table.to_dict("records") for name, part_table in wanted.items()}
         )
     else:
-        for name, held in report.parts.items():
-            if len(held) and part in (None, name):
-                print(f"{name}\n{readable(held).to_string(index=False)}\n")
+        for name, part_table in report.parts.items():
+            if len(part_table) and part in (None, name):
+                print(f"{name}\n{readable(part_table).to_string(index=False)}\n")
 
 
 def register_contrast(group: typer.Typer) -> None:
@@ -133,14 +133,14 @@ def register_contrast(group: typer.Typer) -> None:
 
 
 def contrast(
-    detector: Annotated[list[str], typer.Option(help="A detector; may be given again.")],
+    detector: Annotated[list[str], typer.Option(help="A detector; repeatable.")],
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask detectors of twins, one passage with two perspectives of which it supports one, in five kinds of hard cases.
+    """Test detectors on five kinds of hard cases: twins of one passage and two perspectives, only one of which it supports.
 
-    Pairwise is the share of twins whose supported perspective scores higher; accuracy is at the threshold; all are in percent,
-    with 95% intervals. What chance and simple rules reach stands below.
+    Pairwise is the share of twins whose supported perspective scores higher; accuracy is at the threshold. Both are in percent,
+    with 95% intervals. The last rows show what chance and simple rules reach.
 
     Example: `berdseye detector contrast --detector embedded --detector "similarity(static)"`
     """
@@ -148,8 +148,8 @@ def contrast(
     from berdseye.evaluation.detection.contrast import contrast_references, contrast_table
     from berdseye.evaluation.detection.readable import readable
 
-    found = [result for name in detector for result in contrasted(chosen_detector(name, workspace))]
-    table = contrast_table([*found, *contrast_references()])
+    results = [result for name in detector for result in contrasted(chosen_detector(name, workspace))]
+    table = contrast_table([*results, *contrast_references()])
     if json:
         print_json(table.to_dict("records"))
         return
@@ -162,17 +162,22 @@ def register_throughput(group: typer.Typer) -> None:
 
 
 def throughput(
-    detector: Annotated[list[str], typer.Option(help="A detector; may be given again.")],
-    file: Annotated[Path | None, typer.Argument(help="Labelled pairs to read; else made ones of 100 words.")] = None,
-    seconds: Annotated[float, typer.Option(help="For about how long each is asked.", min=0.1, max=86_400)] = 20.0,
-    pairs: Annotated[int, typer.Option(help="At most how many pairs each is asked.", min=2)] = 20_000,
+    detector: Annotated[list[str], typer.Option(help="A detector; repeatable.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="Labelled pairs to read. Default: artificial pairs of 100 words.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Approximate measuring time per detector in seconds.", min=0.1, max=86_400)
+    ] = 20.0,
+    pairs: Annotated[int, typer.Option(help="Maximum number of pairs per detector.", min=2)] = 20_000,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how fast detectors are and what they take, each in a process of its own; the lab shows what was measured last.
+    """Measure the speed, memory, tokens and cost of detectors, each in its own process.
 
-    Tokens and dollars are per 1,000 pairs that a language model was asked. BERDS reports 15 minutes a data set, about 8 pairs a
-    second, on an A40 with vLLM; the minutes that such a data set would take here stand beside.
+    The detector lab shows the latest measurement. Tokens and dollars are per 1,000 pairs sent to a language model. BERDS reports
+    15 minutes per data set, about 8 pairs per second, on an A40 with vLLM; the table also has the minutes that such a data set
+    would take on this machine.
 
     Example: `berdseye detector throughput --detector embedded --seconds 5`
     """
@@ -188,19 +193,21 @@ def throughput(
     from berdseye.evaluation.detection.throughput import keep, measure_throughput
 
     for name in detector:
-        known_detector(name)  # before a process is started for it
-    given = None if file is None else [row.pair for row in read_labelled_pairs(file)][:pairs]
+        known_detector(name)  # report an unknown name before starting a process
+    file_pairs = None if file is None else [row.pair for row in read_labelled_pairs(file)][:pairs]
     try:
         folder = opened(workspace).folder
     except UnavailableError:
         if workspace is not None:
             raise
         folder = None
-    found = [measure_throughput(name, folder, pairs=given, most=pairs, seconds=seconds) for name in detector]
+    measurements = [
+        measure_throughput(name, folder, pairs=file_pairs, most=pairs, seconds=seconds) for name in detector
+    ]
     if folder is not None:
-        for measured in found:
+        for measured in measurements:
             keep(Workspace.open(folder), measured)
-    rows = [asdict(measured) for measured in found]
+    rows = [asdict(measured) for measured in measurements]
     if json:
         print_json(rows)
         return
@@ -213,21 +220,24 @@ def register_learning_curve(group: typer.Typer) -> None:
 
 
 def learning_curve(
-    file: Annotated[Path, typer.Argument(help="Labelled pairs with a column question, as for `detector score`.")],
-    detector: Annotated[str, typer.Option(help="embedded, or embedded(NAME) of the workspace.")] = "embedded",
-    batch: Annotated[int, typer.Option(help="Corrections between two trainings.", min=1)] = 50,
-    rounds: Annotated[int, typer.Option(help="How many batches.", min=1)] = 20,
-    seeds: Annotated[int, typer.Option(help="How often it is tried, each time with other questions.", min=1)] = 3,
+    file: Annotated[
+        Path, typer.Argument(help="Labelled pairs with a column question, otherwise as for `detector score`.")
+    ],
+    detector: Annotated[str, typer.Option(help="embedded, or embedded(NAME) from the workspace.")] = "embedded",
+    batch: Annotated[int, typer.Option(help="Number of corrections between two trainings.", min=1)] = 50,
+    rounds: Annotated[int, typer.Option(help="Number of batches.", min=1)] = 20,
+    seeds: Annotated[int, typer.Option(help="Number of repetitions, each with other questions.", min=1)] = 3,
     chart: Annotated[
-        Path | None, typer.Option(dir_okay=False, writable=True, help="Also draw it, into an .svg, .png or .html file.")
+        Path | None,
+        typer.Option(dir_okay=False, writable=True, help="Also draw the curve into an .svg, .png or .html file."),
     ] = None,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Replay labels as corrections: retrain after every batch, and measure AUROC and F1 on questions held out.
+    """Replay labels as corrections: retrain after every batch, and measure AUROC and F1 on held-out questions.
 
-    Corrections come from the train split, chosen by uncertainty and by random; thresholds from dev; figures from test, F1 at
-    16.8% positive. Without a column split, questions are divided 80/10/10. The row `all` has every train pair.
+    Corrections come from the train split, chosen by uncertainty and at random; thresholds come from dev, and figures from test,
+    with F1 at 16.8% positive. Without a column split, questions are divided 80/10/10. The row `all` uses every train pair.
 
     Example: `berdseye detector learning-curve judged.tsv --rounds 10`
     """
@@ -238,18 +248,18 @@ def learning_curve(
     from berdseye.evaluation.detection.learning_curve import learning_curve as measured
     from berdseye.evaluation.detection.readable import readable
 
-    draw = None if chart is None else drawer(chart)  # a name that cannot be is said before an hour's work
+    draw = None if chart is None else drawer(chart)  # report an unusable file name before an hour's work
     chosen = chosen_detector(detector, workspace)
     with counting(chosen.name) as progress:
         curve = measured(chosen, file, batch=batch, rounds=rounds, seeds=seeds, progress=progress)
     if chart is not None and draw is not None:
         write_bytes(chart, draw(worth_of_corrections(curve)))
-        note(f"Drawn: {chart}")
+        note(f"Chart: {chart}")
     needed = {figure: dict(corrections_for_gain(curve, figure)) for figure in FIGURES}
     if json:
         print_json({"curve": curve.to_dict("records"), "corrections_for_10_points": needed})
         return
     print(readable(curve).to_string(index=False))
     for figure, by_strategy in needed.items():
-        said = ", ".join(f"{strategy} {count or 'never'}" for strategy, count in by_strategy.items())
-        print(f"Corrections for {100 * GAIN:.0f} points of {figure.upper()}: {said}.")
+        counts = ", ".join(f"{strategy} {count or 'never'}" for strategy, count in by_strategy.items())
+        print(f"Corrections for {100 * GAIN:.0f} points of {figure.upper()}: {counts}.")

@@ -1,10 +1,6 @@
-"""`detector list`, `adopt` and `discard`.
+"""`berdseye detector list | adopt | discard | train | improve | tune`.
 
-`detector train`.
-
-`detector improve`: from judgments to a better detector, in one command.
-
-`detector tune`: choosing a threshold on labelled pairs, and forgetting it.
+Keep and choose detectors, train one on labelled pairs or on judgments, and tune a detector's threshold.
 """
 
 from pathlib import Path
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 
 
 SEARCHED = ("learning_rate", "warmup", "epochs", "weight_decay")
-"""The settings that a search chooses."""
+"""The training settings that a search chooses."""
 
 
 def register(group: typer.Typer) -> None:
@@ -42,40 +38,51 @@ def register_train(group: typer.Typer) -> None:
 
 def train(
     file: Annotated[
-        Path | None, typer.Argument(help="Labelled pairs: TSV, CSV, JSONL or Parquet; else the workspace's judgments.")
+        Path | None,
+        typer.Argument(help="Labelled pairs: TSV, CSV, JSONL or Parquet. Default: the workspace's judgments."),
     ] = None,
-    kind: Annotated[str, typer.Option(help="head, crossencoder, lora or stacked.")] = "head",
-    name: Annotated[str, typer.Option(help="What the detector is to be called.")] = "mine",
+    kind: Annotated[str, typer.Option(help="The kind of detector: head, crossencoder, lora or stacked.")] = "head",
+    name: Annotated[str, typer.Option(help="The name of the new detector.")] = "mine",
     base: Annotated[
         list[str] | None,
-        typer.Option(help="The model to fine-tune, or the detector to start from; given again, those to stack."),
+        typer.Option(help="The model to fine-tune, or the detector to start from; repeatable for --kind stacked."),
     ] = None,
-    teacher: Annotated[str | None, typer.Option(help="A detector whose probabilities are learned.")] = None,
+    teacher: Annotated[
+        str | None, typer.Option(help="A detector whose probabilities are the training target (distillation).")
+    ] = None,
     unlabelled: Annotated[
-        Path | None, typer.Option(help="More pairs for the teacher to label; labels in it do not count.")
+        Path | None, typer.Option(help="A file of further pairs for the teacher to label; labels in it are ignored.")
     ] = None,
-    search: Annotated[str, typer.Option(help="none, grid (BERDS's 360 settings) or optuna.")] = "none",
-    trials: Annotated[int | None, typer.Option(min=1, help="How many settings are tried.")] = None,
-    learning_rate: Annotated[float, typer.Option(help="The highest of its schedule.")] = 1e-4,
-    warmup: Annotated[float, typer.Option(help="Share of the steps in which it rises.")] = 0.1,
-    epochs: Annotated[float, typer.Option(help="How often each pair is seen.")] = 2.0,
+    search: Annotated[
+        str, typer.Option(help="The hyperparameter search: none, grid (BERDS's 360 settings) or optuna.")
+    ] = "none",
+    trials: Annotated[int | None, typer.Option(min=1, help="Number of settings that the search tries.")] = None,
+    learning_rate: Annotated[float, typer.Option(help="The peak learning rate of the schedule.")] = 1e-4,
+    warmup: Annotated[float, typer.Option(help="The share of steps over which the learning rate rises.")] = 0.1,
+    epochs: Annotated[float, typer.Option(help="Number of passes over the training pairs.")] = 2.0,
     weight_decay: Annotated[float, typer.Option(help="AdamW's weight decay.")] = 0.001,
-    batch: Annotated[int, typer.Option(help="Pairs a step.")] = 16,
-    max_length: Annotated[int, typer.Option(help="Tokens of a pair that are read.")] = 256,
-    title: Annotated[str, typer.Option(help="Where a title is read: none, before or after the passage.")] = "none",
-    rank: Annotated[int, typer.Option(help="Of LoRA's matrices.")] = 16,
-    patience: Annotated[int, typer.Option(help="Evaluations without a better F1 before it stops.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of order, dropout and search.")] = 0,
+    batch: Annotated[int, typer.Option(help="Pairs per training step.")] = 16,
+    max_length: Annotated[int, typer.Option(help="Number of tokens read from each pair.")] = 256,
+    title: Annotated[
+        str, typer.Option(help="The position of the title: none, before or after (the passage).")
+    ] = "none",
+    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.")] = 16,
+    patience: Annotated[int, typer.Option(help="Number of evaluations without a better F1 before training stops.")] = 4,
+    seed: Annotated[
+        int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the order of pairs, dropout and search.")
+    ] = 0,
     set_: Annotated[
-        str | None, typer.Option("--training-set", help="A training set there is, in place of a file.")
+        str | None, typer.Option("--training-set", help="An existing training set to use instead of FILE.")
     ] = None,
-    demo: Annotated[bool, typer.Option(help="Without a file: let the made-up annotators of the demo vote.")] = False,
+    demo: Annotated[
+        bool, typer.Option(help="Without FILE: count the votes of the simulated annotators of the demo.")
+    ] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Train a detector on labelled pairs, calibrate it on dev, and measure it on test.
 
-    What was broken off goes on when the same command is given again.
+    After an interruption, the same command resumes.
 
     Example: `berdseye detector train pairs.tsv --kind crossencoder --base all-MiniLM-L6-v2 --name mine`
     """
@@ -85,12 +92,12 @@ def train(
     from berdseye.detectors.training.search import SEARCHES
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
 
-    held = opened(workspace)
-    for what, given, known in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
-        if given not in known:
-            raise UnknownNameError(what, given, known)
-    not_with("FILE", file is not None, "set_", "demo", why="which has labels of its own")
-    not_with("--training-set", set_ is not None, "demo", why="whose votes are counted")
+    ws = opened(workspace)
+    for what, choice, allowed in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
+        if choice not in allowed:
+            raise UnknownNameError(what, choice, allowed)
+    not_with("FILE", file is not None, "set_", "demo", why="which has its own labels")
+    not_with("--training-set", set_ is not None, "demo", why="whose votes are already counted")
     only_with("--search grid or optuna", search != "none", "trials")
     not_with(f"--search {search}", search != "none", *SEARCHED, why="which chooses it")
     tuned = kind in ("crossencoder", "lora")
@@ -116,21 +123,21 @@ def train(
         trials=trials,
         teacher=teacher,
     )
-    data = training_data(held, file, set_, demo)
-    more = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
+    data = training_data(ws, file, set_, demo)
+    unlabelled_pairs = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
-        made = train_detector(held, plan, data, unlabelled=more, progress=progress)
+        made = train_detector(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
     if json:
         print_json(made.card)
         return
     print(f"{made.detector}\t{made.card['measured']}\tthreshold {made.card['threshold']}")
-    note(f"Use it from now on with `berdseye detector adopt '{made.detector}'`.")
+    note(f"To use it from now on, run `berdseye detector adopt '{made.detector}'`.")
 
 
 def training_data(
     workspace: Workspace, file: Path | None = None, wanted: str | None = None, demo: bool = False
 ) -> "TrainingSet":
-    """The pairs of a file or of a training set, or a new version of the set 'judged', of what people judged here."""
+    """The pairs of `file`, of the training set `wanted`, or of a new version of the set 'judged' made from judgments."""
     from berdseye.data.datasets.labelled_pairs import file_hash, read_labelled_pairs
     from berdseye.detectors.training.training_set import training_set
 
@@ -147,8 +154,8 @@ def training_data(
             workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by=acting_name(workspace)
         )
     )
-    if made_up := made.manifest["judgments_of_made_up_annotators"]:
-        note(f"{made_up:,} of {made.manifest['judgments']:,} judgments are of the demo's made-up annotators.")
+    if simulated := made.manifest["judgments_of_made_up_annotators"]:
+        note(f"{simulated:,} of {made.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
     note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
     return set_to_train_on(made)
 
@@ -159,14 +166,19 @@ def register_improve(group: typer.Typer) -> None:
 
 
 def improve(
-    adopt: Annotated[str, typer.Option(help="Use it from now on: if-better, always or never.")] = "if-better",
-    kind: Annotated[str, typer.Option(help="head, crossencoder or lora.")] = "head",
+    adopt: Annotated[
+        str, typer.Option(help="When to adopt the new detector: if-better, always or never.")
+    ] = "if-better",
+    kind: Annotated[str, typer.Option(help="The kind of detector: head, crossencoder or lora.")] = "head",
     base: Annotated[
-        str | None, typer.Option(help="The model to fine-tune, or the detector a head starts from.")
+        str | None, typer.Option(help="The model to fine-tune, or the detector that a head starts from.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What it is to be called; else as its training set.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The name of the new detector. Default: derived from its training set.")
+    ] = None,
     set_: Annotated[
-        str | None, typer.Option("--training-set", help="A training set there is, in place of the present judgments.")
+        str | None,
+        typer.Option("--training-set", help="An existing training set to use instead of the current judgments."),
     ] = None,
     rule: RuleOption = "adjudicated",
     unsure: UnsureOption = "ignored",
@@ -176,11 +188,11 @@ def improve(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Learn from the present judgments, and use what was learned where it proves better on questions held out.
+    """Train a detector on the current judgments, and adopt it where it is better on ws-out questions.
 
-    Makes the next version of the training set 'judged', trains on its train split, chooses the threshold on dev, and compares
-    with the detector in use on test. `if-better` adopts where the 95% interval of the difference in F1 (a paired bootstrap
-    over questions) lies above 0.
+    The command creates the next version of the training set 'judged', trains on its train split, chooses the threshold on dev,
+    and compares the result with the adopted detector on test. `if-better` adopts the new detector where the 95% interval of the
+    difference in F1 (a paired bootstrap over questions) lies above 0.
 
     Example: `berdseye detector improve --adopt if-better`
     """
@@ -198,33 +210,35 @@ def improve(
         "annotator",
         "leaks",
         "demo",
-        why="which was made by rules",
+        why="whose rules are fixed",
     )
-    held = opened(workspace)
+    ws = opened(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
-    person = acting_name(held)
+    person = acting_name(ws)
     made = (
-        find_set(held, set_)
+        find_set(ws, set_)
         if set_
-        else made_set(held, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
+        else made_set(ws, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
     )
-    called = name or (made.id if chosen == "head" else f"{made.id}-{chosen}")
-    plan = TrainingPlan(kind=chosen, name=called, bases=(base,) if base else ())
-    if made_up := made.manifest["judgments_of_made_up_annotators"]:
-        note(f"{made_up:,} of {made.manifest['judgments']:,} judgments are of the demo's made-up annotators.")
+    detector_name = name or (made.id if chosen == "head" else f"{made.id}-{chosen}")
+    plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
+    if simulated := made.manifest["judgments_of_made_up_annotators"]:
+        note(f"{simulated:,} of {made.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
     note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
-    with counting(f"{kind} '{called}'") as progress:
-        result = improved(held, made, plan, mode, made_by=person, progress=progress)
+    with counting(f"{kind} '{detector_name}'") as progress:
+        result = improved(ws, made, plan, mode, made_by=person, progress=progress)
     if json:
         print_json(result.as_row())
         return
     print(f"{result.trained.detector}\t{result.trained.card['measured']}")
     print(result.found)
     if result.adopted:
-        note(f"{result.found.new} ({result.found.new_version}) is used from now on.")
+        note(f"{result.found.new} ({result.found.new_version}) is now in use.")
     else:
-        note(f"{result.found.present} stays in use; change that with `berdseye detector adopt '{result.found.new}'`.")
+        note(
+            f"{result.found.present} stays in use; to change that, run `berdseye detector adopt '{result.found.new}'`."
+        )
 
 
 def register_tune(group: typer.Typer) -> None:
@@ -234,15 +248,15 @@ def register_tune(group: typer.Typer) -> None:
 
 def tune(
     file: Annotated[Path | None, typer.Argument(help="Labelled pairs, as for `detector score`.")] = None,
-    detector: Annotated[str | None, typer.Option(help="The detector; else the adopted one.")] = None,
-    at_base_rate: Annotated[bool, typer.Option(help="Weight the rows so that 16.8% are positive.")] = False,
-    forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; needs no file.")] = False,
+    detector: Annotated[str | None, typer.Option(help="The detector. Default: the adopted one.")] = None,
+    at_base_rate: Annotated[bool, typer.Option(help="Weight the rows so that 16.8% of them are positive.")] = False,
+    forget: Annotated[bool, typer.Option(help="Remove the tuned threshold; takes no FILE.")] = False,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Choose the threshold with the best F1 on a file, and use it from now on in this workspace.
+    """Choose the threshold with the best F1 on labelled pairs, and use it from now on in this workspace.
 
-    Of a file with a column split only the rows of split dev are used, never those of split test.
+    From a file with a column split, only the rows of split dev are used, never those of split test.
 
     Example: `berdseye detector tune judged.tsv --detector embedded --at-base-rate`
     """
@@ -255,20 +269,22 @@ def tune(
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
     not_with("--forget", forget, "file", "at_base_rate")
-    held = opened(workspace)
-    chosen = parse_detector(detector or adopted_detector(held), held)
+    ws = opened(workspace)
+    chosen = parse_detector(detector or adopted_detector(ws), ws)
     if forget:
-        gone = forget_threshold(held, chosen.name)
-        again = parse_detector(chosen.name, held).threshold
+        had_threshold = forget_threshold(ws, chosen.name)
+        default = parse_detector(chosen.name, ws).threshold
         if json:
-            print_json({"detector": chosen.name, "forgotten": bool(gone), "value": again})
-        note(f"{chosen.name} {'is back at' if gone else 'had no tuned threshold: it stays at'} {again:g}.")
+            print_json({"detector": chosen.name, "forgotten": bool(had_threshold), "value": default})
+        note(
+            f"{chosen.name} {'uses its default threshold' if had_threshold else 'has no tuned threshold and keeps'} {default:g}."
+        )
         return
     if file is None:
-        raise BadInputError("No file is named.", hint="Name labelled pairs, or say --forget.")
+        raise BadInputError("FILE is missing.", hint="Give a file of labelled pairs, or --forget.")
     with counting(chosen.name) as progress:
-        tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(held), progress=progress)
-    write_threshold(held, tuned)
+        tuned = choose_threshold(chosen, file, at_base_rate=at_base_rate, made_by=acting_name(ws), progress=progress)
+    write_threshold(ws, tuned)
     if json:
         print_json(asdict(tuned))
         return
@@ -283,7 +299,7 @@ def register_keeping(group: typer.Typer) -> None:
 
 
 def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the detectors that ship and those trained here; the adopted one comes first.
+    """List the detectors of Berdseye and those trained in the workspace; the adopted one comes first.
 
     Example: `berdseye detector list --json`
     """
@@ -291,18 +307,18 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
     from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopted_detector, detector_names
 
-    held = opened(workspace)
-    adopted = adopted_detector(held)
+    ws = opened(workspace)
+    adopted = adopted_detector(ws)
     rows: list[dict[str, object]] = []
-    for name in detector_names(held):
+    for name in detector_names(ws):
         row: dict[str, object] = {"detector": name, "adopted": name == adopted}
         try:
-            found = parse_detector(name, held)
+            detector = parse_detector(name, ws)
             row |= {
-                "version": found.version,
-                "threshold": found.threshold,
-                "threshold_source": found.threshold_source,
-                "measured": found.measured,
+                "version": detector.version,
+                "threshold": detector.threshold,
+                "threshold_source": detector.threshold_source,
+                "measured": detector.measured,
                 "problem": "",
             }
         except BerdseyeError as error:
@@ -312,32 +328,32 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
         print_json(rows)
         return
     for row in rows:
-        said = row["problem"] or f"{row['measured'] or 'not measured'}; threshold {row['threshold']}"
-        print(f"{'*' if row['adopted'] else ' '} {row['detector']}\t{row['version']}\t{said}")
+        summary = row["problem"] or f"{row['measured'] or 'not measured'}; threshold {row['threshold']}"
+        print(f"{'*' if row['adopted'] else ' '} {row['detector']}\t{row['version']}\t{summary}")
 
 
 def adopt(
     detector: Annotated[str, typer.Argument(help="A detector, such as embedded or crossencoder(mine).")],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Use a detector from now on where none is named, in the app and on the command line.
+    """Use a detector from now on wherever none is named, in the app and on the command line.
 
     Example: `berdseye detector adopt embedded`
     """
     from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopt as adopted
 
-    held = opened(workspace)
-    found = parse_detector(detector, held)
-    adopted(held, found.name, made_by=acting_name(held))
-    note(f"{found.name} ({found.version}) is used from now on.")
+    ws = opened(workspace)
+    chosen = parse_detector(detector, ws)
+    adopted(ws, chosen.name, made_by=acting_name(ws))
+    note(f"{chosen.name} ({chosen.version}) is now in use.")
 
 
 def discard(
-    name: Annotated[str, typer.Argument(help="The name that it was trained under.")],
+    name: Annotated[str, typer.Argument(help="The name that the detector was trained under.")],
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Delete a detector that was trained here; labels that it gave stay.
+    """Delete a detector that was trained in the workspace; its labels are kept.
 
     Example: `berdseye detector discard mine`
     """

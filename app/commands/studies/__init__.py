@@ -1,8 +1,10 @@
-"""`study`: the papers' tables, figures and analyses, computed from what the workspace holds."""
+"""`berdseye study`: the tables, figures and analyses of papers, computed from the contents of the workspace."""
 
 import typer
 
-study = typer.Typer(no_args_is_help=True, help="The papers' tables and figures, from stored runs, labels and answers.")
+study = typer.Typer(
+    no_args_is_help=True, help="Compute the tables and figures of papers from stored runs, labels and answers."
+)
 
 
 def register(cli: typer.Typer) -> None:

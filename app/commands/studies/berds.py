@@ -1,4 +1,4 @@
-"""`study berds`: the tables and figures of BERDS, from stored runs and labels; runs that are missing are made."""
+"""`berdseye study berds`: the tables and figures of BERDS, from stored runs and labels; missing runs are created."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from berdseye.evaluation.studies.gathering import Gatherer, Selection
     from berdseye.evaluation.studies.result import StudyResult
 
-DepthOption = Annotated[int, typer.Option(min=1, help="How deep is looked.")]
-group = typer.Typer(no_args_is_help=True, help="The tables and figures of BERDS.")
+DepthOption = Annotated[int, typer.Option(min=1, help="Number of top passages examined.")]
+group = typer.Typer(no_args_is_help=True, help="Compute the tables and figures of BERDS.")
 
 
 def register(study: typer.Typer) -> None:
@@ -28,11 +28,9 @@ def register(study: typer.Typer) -> None:
 def base(
     gatherer: "Gatherer",
     selection: "Selection",
-    k: Annotated[
-        list[int] | None, typer.Option("--k", "-k", help="A cutoff; may be given again. Else 5 and 10.")
-    ] = None,
+    k: Annotated[list[int] | None, typer.Option("--k", "-k", help="A cutoff; repeatable. Default: 5 and 10.")] = None,
 ) -> "StudyResult":
-    """Tables 3 and 17: MRecall and Precision by corpus, retriever and data set.
+    """Compute tables 3 and 17: MRecall and Precision by corpus, retriever and data set.
 
     Example: `berdseye study berds base --pipeline bm25 --pipeline "dense(static)"`
     """
@@ -47,12 +45,15 @@ def diversity(
     gatherer: "Gatherer",
     selection: "Selection",
     k: KOption = 5,
-    weight: Annotated[str, typer.Option(help="Lambda of MMR, or tuned.")] = "0.95",
+    weight: Annotated[str, typer.Option(help="Lambda of MMR, or `tuned`.")] = "0.95",
     expansion: Annotated[
-        str | None, typer.Option(help="Where perspectives for expansion come from: llm, manual, file(PATH).")
+        str | None,
+        typer.Option(
+            help="The source of the perspectives for expansion: llm, manual or file(PATH). Default: no expansion."
+        ),
     ] = None,
 ) -> "StudyResult":
-    """Table 4: base retrievers, reranked for diversity, and with expanded questions.
+    """Compute table 4: base retrievers, reranked for diversity, and with expanded questions.
 
     Example: `berdseye study berds diversity --pipeline bm25 --weight tuned --expansion llm`
     """
@@ -65,9 +66,9 @@ def diversity(
 def weights(
     gatherer: "Gatherer",
     selection: "Selection",
-    measure: Annotated[str, typer.Option(help="The measure that decides.")] = "MRecall@5",
+    measure: Annotated[str, typer.Option(help="The measure to maximise.")] = "MRecall@5",
 ) -> "StudyResult":
-    """Table 8: the weight of MMR that is best on the data sets, which should be dev splits; it is kept for mmr(tuned).
+    """Compute table 8: the best weight of MMR on the data sets, which should be dev splits; it is stored for mmr(tuned).
 
     Example: `berdseye study berds lambda --dataset kialo-dev --pipeline bm25`
     """
@@ -82,7 +83,7 @@ def coverage(
     selection: "Selection",
     depth: DepthOption = 100,
 ) -> "StudyResult":
-    """Table 5: how many passages must be read until all perspectives are covered.
+    """Compute table 5: the number of passages to read until all perspectives are covered.
 
     Example: `berdseye study berds coverage --pipeline bm25`
     """
@@ -97,7 +98,7 @@ def union(
     selection: "Selection",
     depth: DepthOption = 100,
 ) -> "StudyResult":
-    """Table 6: the share of questions that all pipelines together cover.
+    """Compute table 6: the share of questions that all pipelines together cover.
 
     Example: `berdseye study berds union --pipeline bm25 --pipeline "dense(static)"`
     """
@@ -113,7 +114,7 @@ def leaning(
     k: KOption = 5,
     model: ModelOption = None,
 ) -> "StudyResult":
-    """Figure 2: whether the top k speak for one side alone, for both, or for neither.
+    """Compute figure 2: whether the top k passages support one side only, both sides, or neither.
 
     Example: `berdseye study berds leaning --pipeline bm25 --model "api(gpt-4o-mini)"`
     """
@@ -129,7 +130,7 @@ def sycophancy(
     k: KOption = 5,
     model: ModelOption = None,
 ) -> "StudyResult":
-    """Figure 3: whether retrieval follows the side that asks.
+    """Compute figure 3: whether retrieval follows the side that the question takes.
 
     Example: `berdseye study berds sycophancy --pipeline "dense(static)"`
     """

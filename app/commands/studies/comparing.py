@@ -1,9 +1,4 @@
-"""`study compare`, `study curves` and `study corrected`: systems against each other, by k, and by whose labels.
-
-`study decision`: how many judgments the order by value saves, simulated on gold labels.
-
-`study trust`: how trustworthy is the ranking of one's own systems, given the judgments so far?
-"""
+"""`berdseye study compare | curves | corrected | decision | trust`: compare systems, and test how certain their order is."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -39,14 +34,14 @@ def register_comparing(group: typer.Typer) -> None:
 def compare(
     gatherer: "Gatherer",
     selection: "Selection",
-    measure: Annotated[str, typer.Option(help="What is compared.")] = "MRecall@5",
+    measure: Annotated[str, typer.Option(help="The measure to compare.")] = "MRecall@5",
     test: Annotated[Test, typer.Option(help="The paired test.")] = "randomisation",
-    correction: Annotated[Correction, typer.Option(help="For the number of comparisons.")] = "holm",
+    correction: Annotated[Correction, typer.Option(help="The correction for the number of comparisons.")] = "holm",
     seed: SeedOption = 0,
 ) -> "StudyResult":
-    """Compare every two systems on the same questions, corrected for the number of comparisons.
+    """Compare every two systems on shared questions, with a correction for the number of comparisons.
 
-    With corrected labels the differences of corrected means are tested.
+    With corrected labels, the test compares corrected means.
 
     Example: `berdseye study compare --measure Precision@5 --test t`
     """
@@ -77,7 +72,7 @@ def corrected(
     selection: "Selection",
     measures: Annotated[str, typer.Option(help="Measures, separated by spaces.")] = "MRecall@5 Precision@5",
 ) -> "StudyResult":
-    """Set side by side what the detector says, what people say, and the detector corrected by people.
+    """Compare measures by the detector's labels, by human labels, and by the detector corrected with human labels.
 
     Example: `berdseye study corrected --dataset kialo`
     """
@@ -95,33 +90,35 @@ def decision(
     dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared; it needs gold labels.")],
     corpus: Annotated[str, typer.Option(help="The corpus of the runs.")],
     pipeline: Annotated[
-        list[str] | None, typer.Option(help="One of the systems; may be given again. Else all that have a run.")
+        list[str] | None, typer.Option(help="The pipeline of a system; repeatable. Default: all pipelines with a run.")
     ] = None,
-    measure: Annotated[str, typer.Option(help="MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
+    measure: Annotated[str, typer.Option(help="The measure: MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
     detector: Annotated[
-        str | None, typer.Option(help="Whose probabilities one starts from; else the adopted one.")
+        str | None, typer.Option(help="The detector that provides the initial probabilities. Default: the adopted one.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Each of two systems and some questions, drawn at random.")] = 100,
-    questions: Annotated[int, typer.Option(min=2, help="Questions a trial.")] = 50,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Number of trials, each with two systems and some questions drawn at random.")
+    ] = 100,
+    questions: Annotated[int, typer.Option(min=2, help="Number of questions per trial.")] = 50,
     seed: SeedOption = 0,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """How many judgments settle which of two systems is better, in the order of `batch create --decide` and in others.
+    """Simulate how many judgments settle which of two systems is better, in the order of `batch create --decide` and in others.
 
-    Gold labels stand in for people. All orders stop by one rule; the table says how many judgments each took, what that saves
-    against pairs at random, how often the answer was wrong, and whether it took as many as foretold.
+    Gold labels replace annotators. All orders stop by the same rule. The table reports how many judgments each order took, the
+    saving over pairs in random order, how often the answer was wrong, and whether the predicted number of judgments was right.
 
     Example: `berdseye study decision --dataset debate --corpus web --measure Precision@5 --trials 50`
     """
     from berdseye.evaluation.measures import parse_measure
     from berdseye.evaluation.studies.decision import decision_study
 
-    held = opened(workspace)
-    runs = stored_runs(held, dataset, corpus, pipeline)
+    ws = opened(workspace)
+    runs = stored_runs(ws, dataset, corpus, pipeline)
     with counting("decision") as progress:
         result = decision_study(
-            held,
+            ws,
             runs,
             chosen_detector(detector, workspace),
             parse_measure(measure),
@@ -130,7 +127,7 @@ def decision(
             seed=seed,
             progress=progress,
         )
-    finish(held, result, form)
+    finish(ws, result, form)
 
 
 def register_trust(group: typer.Typer) -> None:
@@ -142,26 +139,30 @@ def trust(
     dataset: Annotated[str, typer.Option(help="The data set whose stored runs are compared.")],
     corpus: Annotated[str, typer.Option(help="The corpus of the runs.")],
     pipeline: Annotated[
-        list[str] | None, typer.Option(help="One of the systems; may be given again. Else all that have a run.")
+        list[str] | None, typer.Option(help="The pipeline of a system; repeatable. Default: all pipelines with a run.")
     ] = None,
-    measure: Annotated[str, typer.Option(help="MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
+    measure: Annotated[str, typer.Option(help="The measure: MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
     labels: Annotated[
-        str | None, typer.Option(help="human, gold, a detector, human>embedded; else people over the adopted detector.")
+        str | None,
+        typer.Option(help="The label source: human, gold, a detector or human>embedded. Default: human>DETECTOR."),
     ] = None,
     detector: Annotated[
         str | None,
-        typer.Option(help="Whose probabilities stand for labels that nobody settled; else that of the labels."),
+        typer.Option(
+            help="The detector whose probabilities replace unsettled labels. Default: the detector of the labels."
+        ),
     ] = None,
-    draws: Annotated[int, typer.Option(min=100, help="Draws of the labels.")] = 1000,
+    draws: Annotated[int, typer.Option(min=100, help="Number of draws of the labels.")] = 1000,
     seed: SeedOption = 0,
     min_judged: MinJudgedOption = None,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Which systems can be told apart, how likely their order is wrong, what would settle it, and what would turn it.
+    """Report which systems differ significantly, how likely their order is wrong, what would settle it, and what would flip it.
 
-    For every two systems: paired tests with Holm's correction, the chance of a wrong order from questions and from labels, how
-    many more judgments would settle it, and the flip margin: the fewest label changes that swap the two, each listed.
+    For every two systems: paired tests with Holm's correction, the probability of a wrong order due to questions and due to
+    labels, the number of further judgments that would settle the order, and the flip margin, which is the smallest set of label
+    changes that swaps the two, with each change listed.
 
     Example: `berdseye study trust --dataset debate --corpus web --measure Precision@5 --labels "human>embedded"`
     """
@@ -172,26 +173,24 @@ def trust(
     from berdseye.evaluation.measures import parse_measure
     from berdseye.evaluation.studies.trust import trust_study
 
-    held = opened(workspace)
+    ws = opened(workspace)
     parsed = parse_measure(measure)
-    source = parse_label_source(labels or f"{HUMAN}>{adopted_detector(held)}")
-    runs = stored_runs(held, dataset, corpus, pipeline)
-    judging = (
-        parse_detector(detector, held)
-        if detector
-        else source.detector(held) or parse_detector(adopted_detector(held), held)
+    source = parse_label_source(labels or f"{HUMAN}>{adopted_detector(ws)}")
+    runs = stored_runs(ws, dataset, corpus, pipeline)
+    label_detector = (
+        parse_detector(detector, ws) if detector else source.detector(ws) or parse_detector(adopted_detector(ws), ws)
     )
     with counting("trust") as progress:
         result = trust_study(
-            held,
-            Judgments.open(held.judgments_url),
+            ws,
+            Judgments.open(ws.judgments_url),
             runs,
             source,
-            judging,
+            label_detector,
             parsed,
             draws=draws,
             seed=seed,
             min_judged=min_judged,
             progress=progress,
         )
-    finish(held, result, form)
+    finish(ws, result, form)

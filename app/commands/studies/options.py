@@ -1,7 +1,4 @@
-"""Options that the studies of runs share, and commands that take them.
-
-`study list` and `study show`, and how every study's command tells and keeps its result.
-"""
+"""Options shared by studies, the storing and printing of their results, and `berdseye study list` and `study show`."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -21,13 +18,11 @@ from berdseye.evaluation.studies.result import StudyResult, Table
 
 if TYPE_CHECKING:
     from berdseye.data.runs.stored import Run
-    from berdseye.data.workspace import Workspace
     from berdseye.evaluation.studies.gathering import Gatherer, Selection
-    from berdseye.evaluation.studies.result import StudyResult
 
 
 class Form(StrEnum):
-    """How tables are printed."""
+    """The output formats of tables."""
 
     TEXT = "text"
     CSV = "csv"
@@ -35,8 +30,8 @@ class Form(StrEnum):
     JSON = "json"
 
 
-_ASKED_FOR: ContextVar[list[StudyResult] | None] = ContextVar("results asked for by a caller", default=None)
-FormOption = Annotated[Form, typer.Option("--format", help="How the tables are printed.", show_choices=True)]
+_HANDED_OVER: ContextVar[list[StudyResult] | None] = ContextVar("results handed over to a caller", default=None)
+FormOption = Annotated[Form, typer.Option("--format", help="The output format of the tables.", show_choices=True)]
 
 
 def register(group: typer.Typer) -> None:
@@ -47,38 +42,38 @@ def register(group: typer.Typer) -> None:
 
 @contextmanager
 def handed_over() -> Iterator[list[StudyResult]]:
-    """Within it results are kept as ever, but given to the caller in this list and not printed."""
-    found: list[StudyResult] = []
-    before = _ASKED_FOR.set(found)
+    """Within this context, results are stored as usual and appended to the list it yields, but not printed."""
+    results: list[StudyResult] = []
+    before = _HANDED_OVER.set(results)
     try:
-        yield found
+        yield results
     finally:
-        _ASKED_FOR.reset(before)
+        _HANDED_OVER.reset(before)
 
 
 def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
-    """Keep the result in the workspace and print its tables; notes and the folder go to standard error."""
+    """Store the result in the workspace and print its tables; print notes and the folder on standard error."""
     from berdseye.evaluation.studies.result import save_result
 
     folder = save_result(workspace, result, made_by=acting_name(workspace))
-    if (asked_for := _ASKED_FOR.get()) is not None:
-        asked_for.append(result)
+    if (results := _HANDED_OVER.get()) is not None:
+        results.append(result)
         return
     _print(list(result.tables), form)
     for text in result.notes:
         note(text)
-    note(f"Kept in {folder}")
+    note(f"Stored in {folder}")
 
 
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """List the stored results, the newest first.
+    """List the stored results of studies, the newest first.
 
     Example: `berdseye study list`
     """
     from berdseye.evaluation.studies.result import list_results, load_result
 
-    held = opened(workspace)
-    rows = [(r.name, r.created, r.settings) for r in (load_result(held, name) for name in list_results(held))]
+    ws = opened(workspace)
+    rows = [(r.name, r.created, r.settings) for r in (load_result(ws, name) for name in list_results(ws))]
     if json:
         print_json([{"name": n, "created": c, "settings": s} for n, c, s in rows])
         return
@@ -87,7 +82,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A stored result, as `study list` names it.")],
+    name: Annotated[str, typer.Argument(help="The name of a stored result, from `berdseye study list`.")],
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:
@@ -118,54 +113,58 @@ def _print(tables: list[Table], form: Form) -> None:
                     note(text)
 
 
-DatasetsOption = Annotated[
-    list[str] | None, typer.Option("--dataset", help="A data set; may be given again. Else all.")
-]
-CorporaOption = Annotated[list[str] | None, typer.Option("--corpus", help="A corpus; may be given again. Else all.")]
+DatasetsOption = Annotated[list[str] | None, typer.Option("--dataset", help="A data set; repeatable. Default: all.")]
+CorporaOption = Annotated[list[str] | None, typer.Option("--corpus", help="A corpus; repeatable. Default: all.")]
 PipelinesOption = Annotated[
-    list[str] | None, typer.Option("--pipeline", help="A pipeline; may be given again. Else those of the stored runs.")
+    list[str] | None, typer.Option("--pipeline", help="A pipeline; repeatable. Default: those of the stored runs.")
 ]
 LabelsOption = Annotated[
     str | None,
     typer.Option(
-        help="human, gold, a detector, human>embedded, corrected(embedded); "
-        "default: human>gold>DETECTOR with gold labels, else the detector."
+        help="The label source: human, gold, a detector, human>embedded or corrected(embedded). "
+        "Default: human>gold>DETECTOR with gold labels, otherwise the detector."
     ),
 ]
 ModelOption = Annotated[
-    str | None, typer.Option(help="A language model that says which perspective supports, where the data do not.")
+    str | None,
+    typer.Option(
+        help="A language model that decides which perspective is supporting where the data set does not state it."
+    ),
 ]
 
 
-def stored_runs(workspace: "Workspace", dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
-    """The runs of a data set over a corpus, of all pipelines or those named; raises `UnknownNameError` with the nearest."""
+def stored_runs(workspace: Workspace, dataset: str, corpus: str, pipelines: list[str] | None) -> "list[Run]":
+    """The stored runs of a data set over a corpus, of all pipelines or those in `pipelines`.
+
+    Raises `UnknownNameError` with the nearest names where a pipeline has no run.
+    """
     from berdseye.app.pipelines import pipeline_of
     from berdseye.data.errors import UnknownNameError
     from berdseye.data.runs.stored import list_runs, load_run
 
-    known = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
+    names = {m.pipeline: m.name for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)}
     wanted = (
-        dict.fromkeys(p if p in known else str(pipeline_of(workspace, p)) for p in pipelines)
+        dict.fromkeys(p if p in names else str(pipeline_of(workspace, p)) for p in pipelines)
         if pipelines
-        else list(known)
+        else list(names)
     )
-    for name in wanted:
-        if name not in known:
-            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", name, known)
-    return [load_run(workspace, known[name]) for name in wanted]
+    for pipeline in wanted:
+        if pipeline not in names:
+            raise UnknownNameError(f"run of '{dataset}' over '{corpus}' by", pipeline, names)
+    return [load_run(workspace, names[pipeline]) for pipeline in wanted]
 
 
-KOption = Annotated[int, typer.Option("--k", "-k", help="How many passages count.")]
-SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of everything random.")]
+KOption = Annotated[int, typer.Option("--k", "-k", help="Number of top passages that count.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of all random draws.")]
 
 
-def study_of_runs(name: str) -> Callable[[Callable[..., "StudyResult"]], Callable[..., None]]:
-    """Makes a command of a function of a gatherer, a selection and the study's own options.
+def study_of_runs(name: str) -> Callable[[Callable[..., StudyResult]], Callable[..., None]]:
+    """A decorator that makes a command from a study: a function of a gatherer, a selection and the study's own options.
 
-    The command takes the shared options too, prints the result and keeps it.
+    The command also takes the options shared by studies of runs, and prints and stores the result.
     """
 
-    def made(study: Callable[..., "StudyResult"]) -> Callable[..., None]:
+    def as_command(study: Callable[..., StudyResult]) -> Callable[..., None]:
         def command(
             *,
             dataset: DatasetsOption = None,
@@ -182,14 +181,14 @@ def study_of_runs(name: str) -> Callable[[Callable[..., "StudyResult"]], Callabl
             finish(gatherer.workspace, result, form)
 
         shared = list(inspect.signature(command).parameters.values())[:-1]
-        chosen = list(inspect.signature(study).parameters.values())[2:]
-        both = [*shared[:4], *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in chosen), *shared[4:]]
+        own_options = list(inspect.signature(study).parameters.values())[2:]
+        parameters = [*shared[:4], *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own_options), *shared[4:]]
         command.__name__, command.__doc__ = study.__name__, study.__doc__
-        command.__annotations__ = {p.name: p.annotation for p in both}
-        command.__dict__["__signature__"] = inspect.Signature(both)  # what Typer reads the options from
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        command.__dict__["__signature__"] = inspect.Signature(parameters)  # what Typer reads the options from
         return command
 
-    return made
+    return as_command
 
 
 @contextmanager
@@ -202,13 +201,13 @@ def gathering(
     labels: str | None,
     min_judged: float | None = None,
 ) -> Iterator[tuple["Gatherer", "Selection"]]:
-    """What gathers the runs and scores that a command asks for, with progress."""
+    """The gatherer of the runs and scores that a command needs, with its progress shown, and the checked selection."""
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
 
-    held = opened(workspace)
-    selection = checked(held, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))
-    source = parse_label_source(labels or default_source(held))
+    ws = opened(workspace)
+    selection = checked(ws, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))
+    source = parse_label_source(labels or default_source(ws))
     with counting(what) as progress:
-        yield Gatherer(held, Judgments.open(held.judgments_url), source, progress, min_judged), selection
+        yield Gatherer(ws, Judgments.open(ws.judgments_url), source, progress, min_judged), selection

@@ -1,7 +1,4 @@
-"""`study pir`: PIR's measures and tables over task files.
-
-`study pir-downstream`: what retrieval is worth to answers and essays.
-"""
+"""`berdseye study pir` and `pir-downstream`: PIR's measures and tables over tasks, and the effect on answers and essays."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +18,6 @@ from berdseye.data.workspace import Workspace
 if TYPE_CHECKING:
     from berdseye.data.datasets.pir_tasks import PirTask
     from berdseye.data.records import Pair
-    from berdseye.data.workspace import Workspace
     from berdseye.evaluation.pir.task_search import TaskSearch
 
 
@@ -43,38 +39,42 @@ def register_pir(group: typer.Typer) -> None:
 def pir(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Tasks: files in the demo's layout, folders as on the Hub, or fetched ones by name."),
+        typer.Argument(
+            help="Tasks: files in the layout of PIR's demo, folders as on the Hub, or names of fetched tasks."
+        ),
     ],
     task: Annotated[
         list[str] | None,
-        typer.Option(help="The task's name, once a file; else the file's. Chooses it in a file of several."),
+        typer.Option(
+            help="The name of a task, once per file; selects it in a file of several tasks. Default: the file's name."
+        ),
     ] = None,
-    pipeline: Annotated[list[str] | None, typer.Option(help="A pipeline; may be given again.")] = None,
+    pipeline: Annotated[list[str] | None, typer.Option(help="A pipeline; repeatable.")] = None,
     encoder: Annotated[
-        list[str] | None, typer.Option(help="A dense retriever for `methods` and `backbones`; may be given again.")
+        list[str] | None, typer.Option(help="A dense retriever for the parts methods and backbones; repeatable.")
     ] = None,
     part: Annotated[
         list[str] | None,
-        typer.Option(help="retrievers, bias, methods, extraction, backbones, places, or all; may be given again."),
+        typer.Option(help="retrievers, bias, methods, extraction, backbones, places or all; repeatable."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The language model of `extraction`, such as llm.")] = None,
-    sample: Annotated[int, typer.Option(help="Queries a task for `extraction`.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Draws that sample.")] = 0,
-    k: Annotated[int, typer.Option("--k", "-k", help="How many passages count.")] = 5,
+    model: Annotated[str | None, typer.Option(help="The language model for the part extraction, such as llm.")] = None,
+    sample: Annotated[int, typer.Option(help="Number of queries per task for the part extraction.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of that sample.")] = 0,
+    k: Annotated[int, typer.Option("--k", "-k", help="Number of top passages that count.")] = 5,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """How well rankings follow the perspective asked for: PIR's tables 2, 3, 4, 6, 8, 9, 10 and heat maps.
+    """Compute how well rankings follow the requested perspective: PIR's tables 2, 3, 4, 6, 8, 9, 10 and heat maps.
 
-    With `--json`, p-Recall@k and Recall@k of one task and pipeline as one object, or of several as a list; that needs no
-    workspace and keeps nothing.
+    With --json, the command prints p-Recall@k and Recall@k, as one object for one task and pipeline, or as a list for several.
+    That requires no workspace and stores nothing.
 
     Example: `berdseye study pir perspectrum.json --task perspectrum --pipeline bm25 --k 5 --json`
     """
     from berdseye.evaluation.studies.pir.study import PARTS, USUAL
 
-    not_with("--json", json, "form", "part", "encoder", "model", "sample", "seed", why="which prints recalls alone")
+    not_with("--json", json, "form", "part", "encoder", "model", "sample", "seed", why="which prints only recalls")
     parts = list(PARTS) if part == ["all"] else part or list(USUAL)
     only_with("--part extraction, or all", "extraction" in parts, "model", "sample", "seed")
     only_with("--part methods or backbones, or all", {"methods", "backbones"} & set(parts), "encoder")
@@ -90,22 +90,22 @@ def pir(
     from berdseye.evaluation.studies.pir.paper import Setting
     from berdseye.evaluation.studies.pir.study import pir_study
 
-    held = opened(workspace)
+    ws = opened(workspace)
     with counting("pir") as progress:
         setting = Setting(
-            [TaskSearch(t, held) for t in tasks],
-            [str(pipeline_of(held, name)) for name in names],
-            [str(pipeline_of(held, name)) for name in encoder or [_ENCODER]],
-            lambda name: pipeline_of(held, name),
+            [TaskSearch(t, ws) for t in tasks],
+            [str(pipeline_of(ws, name)) for name in names],
+            [str(pipeline_of(ws, name)) for name in encoder or [_ENCODER]],
+            lambda name: pipeline_of(ws, name),
             k,
             sample,
             seed,
-            open_language_model(model, held) if model else None,
-            CompletionCache(held),
+            open_language_model(model, ws) if model else None,
+            CompletionCache(ws),
             progress,
         )
         result = pir_study(setting, parts)
-    finish(held, result, form)
+    finish(ws, result, form)
 
 
 def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list[PirTask]":
@@ -113,25 +113,26 @@ def _tasks(files: list[Path], names: list[str], workspace: Path | None) -> "list
 
     if len(names) > len(files):
         raise BadInputError(
-            f"{len(names)} names for {len(files)} files.", hint="Give --task once a file, in their order."
+            f"--task is given {len(names)} times for {len(files)} files.",
+            hint="Give --task at most once per file, in the same order.",
         )
     padded = [*names, *[""] * (len(files) - len(names))]
-    return [read_pir_task(*_found(path, name, workspace)) for path, name in zip(files, padded, strict=True)]
+    return [read_pir_task(*_task_file(path, name, workspace)) for path, name in zip(files, padded, strict=True)]
 
 
-def _found(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
-    """The file itself, or what `dataset fetch` keeps under this name, and the task's name."""
+def _task_file(path: Path, name: str, workspace: Path | None) -> tuple[Path, str]:
+    """The file `path`, or the one that `dataset fetch` stored under this name, and the name of the task."""
     from berdseye.data.datasets.pir_tasks import kept_task
 
     if path.exists():
         return path, name
-    held = _workspace(workspace)
-    kept = kept_task(held.downloads_folder / path) if held is not None else None
-    if kept is None:
+    ws = _workspace(workspace)
+    fetched = kept_task(ws.downloads_folder / path) if ws is not None else None
+    if fetched is None:
         raise BadInputError(
-            "There is no such task file.", where=path, hint="Check the path, or fetch it: dataset fetch."
+            "There is no such task file.", where=path, hint="Check the path, or run `berdseye dataset fetch pir`."
         )
-    return kept, name or path.name.removeprefix("pir-")
+    return fetched, name or path.name.removeprefix("pir-")
 
 
 def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: Path | None) -> None:
@@ -139,12 +140,12 @@ def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: 
     from berdseye.evaluation.pir.measures import perspective_recalls
     from berdseye.retrieval.pipeline_registry import parse_pipeline
 
-    held = _workspace(workspace)
-    parsed = [pipeline_of(held, name) if held else parse_pipeline(name) for name in names]
+    ws = _workspace(workspace)
+    parsed = [pipeline_of(ws, name) if ws else parse_pipeline(name) for name in names]
     rows = []
     for one in tasks:
-        for pipe, found in zip(parsed, perspective_recalls(one, parsed, k), strict=True):
-            values = {key: value for key, value in found._asdict().items() if key != "root_recall"}
+        for pipe, recalls in zip(parsed, perspective_recalls(one, parsed, k), strict=True):
+            values = {key: value for key, value in recalls._asdict().items() if key != "root_recall"}
             rows.append({"task": one.name, "pipeline": str(pipe), "k": k, **values})
     if len(rows) == 1:
         print_json({key: value for key, value in rows[0].items() if key not in ("task", "pipeline", "k")})
@@ -153,7 +154,7 @@ def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: 
 
 
 def _workspace(folder: Path | None) -> Workspace | None:
-    """The workspace, or None where there is none and none was named."""
+    """The workspace in `folder`, or the default one; None where `folder` is None and no default workspace exists."""
     try:
         return opened(folder)
     except UnavailableError:
@@ -171,28 +172,36 @@ def register_downstream(group: typer.Typer) -> None:
 
 
 def pir_downstream(
-    ambigqa: Annotated[Path | None, typer.Option(help="PIR's AmbigQA task, for answers with the best passage.")] = None,
+    ambigqa: Annotated[Path | None, typer.Option(help="PIR's AmbigQA task, for answers from the best passage.")] = None,
     answers: Annotated[
-        Path | None, typer.Option(help='Its accepted answers, JSONL: {"question", "answers": ["…"]}.')
+        Path | None, typer.Option(help='The accepted answers of AmbigQA, JSONL: {"question", "answers": ["…"]}.')
     ] = None,
-    perspectrum: Annotated[Path | None, typer.Option(help="PIR's Perspectrum task, for essays with five.")] = None,
-    pipeline: Annotated[list[str] | None, typer.Option(help="A pipeline; may be given again.")] = None,
+    perspectrum: Annotated[
+        Path | None, typer.Option(help="PIR's Perspectrum task, for essays from the best five passages.")
+    ] = None,
+    pipeline: Annotated[list[str] | None, typer.Option(help="A pipeline; repeatable.")] = None,
     model: ModelOption = DEFAULT_MODEL,
     judge: Annotated[
-        str | None, typer.Option(help="A language model that tells an essay's side; without one, the model itself.")
+        str | None, typer.Option(help="A language model that classifies the side of an essay. Default: --model.")
     ] = None,
-    detector: Annotated[str | None, typer.Option(help="A detector that tells it instead.")] = None,
-    examples: Annotated[int, typer.Option(min=1, help="Questions at most.")] = 120,
-    essays: Annotated[int, typer.Option(min=4, help="Essays at most, half of them for each stance.")] = 30,
-    temperature: Annotated[float, typer.Option(min=0.0, max=2.0, help="0 is greedy.")] = 0.0,
+    detector: Annotated[
+        str | None, typer.Option(help="A detector that classifies the side of an essay instead.")
+    ] = None,
+    examples: Annotated[int, typer.Option(min=1, help="Maximum number of questions.")] = 120,
+    essays: Annotated[int, typer.Option(min=4, help="Maximum number of essays, half of them for each stance.")] = 30,
+    temperature: Annotated[
+        float, typer.Option(min=0.0, max=2.0, help="Sampling temperature; 0 is greedy decoding.")
+    ] = 0.0,
     seed: Annotated[
-        int, typer.Option(min=0, max=LARGEST_SEED, help="Draws the sample, and texts at temperatures above 0.")
+        int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of the sample, and of texts at temperatures above 0.")
     ] = 0,
-    window: Annotated[int | None, typer.Option(help="Tokens of the model's window, where it does not tell.")] = None,
+    window: Annotated[
+        int | None, typer.Option(help="Context window of the model in tokens, where the model does not report it.")
+    ] = None,
     form: FormOption = Form.TEXT,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Exact-match accuracy with the best passage, and correlation of essays with the asked stance: PIR's table 5.
+    """Compute PIR's table 5: exact-match accuracy with the best passage, and correlation of essays with the requested stance.
 
     Example: `berdseye study pir-downstream --perspectrum perspectrum.json --model llm --pipeline bm25`
     """
@@ -212,50 +221,50 @@ def pir_downstream(
     from berdseye.evaluation.studies.pir.downstream import pir_downstream as study
 
     if judge is not None and detector is not None:
-        raise BadInputError("An essay's side is told twice.", hint="Give --judge or --detector.")
+        raise BadInputError("--judge and --detector exclude each other.", hint="Give one of them.")
     if ambigqa is not None and answers is None:
         raise BadInputError(
             "PIR's AmbigQA file has no answers.",
             where=ambigqa,
-            hint="Give them with --answers, or leave --ambigqa out.",
+            hint="Give them with --answers, or omit --ambigqa.",
         )
     only_with("--ambigqa", ambigqa, "answers", "examples")
     only_with("--perspectrum", perspectrum, "judge", "detector", "essays")
-    held = opened(workspace)
-    opened_model, cache = open_language_model(model, held), CompletionCache(held)
-    judging = open_language_model(judge, held) if judge else opened_model
-    detecting = parse_detector(detector, held) if detector else None
+    ws = opened(workspace)
+    opened_model, cache = open_language_model(model, ws), CompletionCache(ws)
+    judge_model = open_language_model(judge, ws) if judge else opened_model
+    side_detector = parse_detector(detector, ws) if detector else None
     with counting("pir-downstream") as progress:
 
-        def polarity(written: "Sequence[Pair]") -> Floats:
-            if not written:
+        def polarity(essay_pairs: "Sequence[Pair]") -> Floats:
+            if not essay_pairs:
                 return np.zeros(0)
-            if detecting is not None:
-                return polarities_by_detector(LabelStore(held), detecting, written, progress=progress)
-            return polarities_by_model(judging, cache, written, progress=progress)
+            if side_detector is not None:
+                return polarities_by_detector(LabelStore(ws), side_detector, essay_pairs, progress=progress)
+            return polarities_by_model(judge_model, cache, essay_pairs, progress=progress)
 
         result = study(
             Downstream(
                 Asker(opened_model, cache, sampling=Sampling(temperature=temperature, seed=seed), window=window),
-                [str(pipeline_of(held, name)) for name in pipeline or _DOWNSTREAM_PIPELINES],
-                lambda name: pipeline_of(held, name),
+                [str(pipeline_of(ws, name)) for name in pipeline or _DOWNSTREAM_PIPELINES],
+                lambda name: pipeline_of(ws, name),
                 polarity,
-                detecting.name if detecting is not None else judging.name,
-                detecting.version if detecting is not None else judging.version,
-                None if ambigqa is None else _task(ambigqa, held),
+                side_detector.name if side_detector is not None else judge_model.name,
+                side_detector.version if side_detector is not None else judge_model.version,
+                None if ambigqa is None else _task(ambigqa, ws),
                 {} if answers is None else read_accepted(answers),
-                None if perspectrum is None else _task(perspectrum, held),
+                None if perspectrum is None else _task(perspectrum, ws),
                 examples,
                 essays,
                 seed,
                 progress,
             )
         )
-    finish(held, result, form)
+    finish(ws, result, form)
 
 
-def _task(path: Path, held: "Workspace") -> "TaskSearch":
+def _task(path: Path, ws: Workspace) -> "TaskSearch":
     from berdseye.data.datasets.pir_tasks import read_pir_task
     from berdseye.evaluation.pir.task_search import TaskSearch
 
-    return TaskSearch(read_pir_task(path), held)
+    return TaskSearch(read_pir_task(path), ws)
