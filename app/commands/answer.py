@@ -123,14 +123,14 @@ def answer(
     )
     before, started = CompletionCache(ws).spent(), time.perf_counter()
     with counting(f"{dataset} by {model}") as progress:
-        made = answer_dataset(
+        answers = answer_dataset(
             ws, dataset, model, plan, name=name, limit=limit, label_function=label_function(ws), progress=progress
         )
     seconds, after = time.perf_counter() - started, CompletionCache(ws).spent()
     if json:
-        print_json({**_row(made), "settings": made.settings, "seconds": seconds})
+        print_json({**_row(answers), "settings": answers.settings, "seconds": seconds})
         return
-    _print_summary(made, after.calls - before.calls, seconds)
+    _print_summary(answers, after.calls - before.calls, seconds)
 
 
 def _print_summary(answers: "AnswerManifest", calls: int, seconds: float) -> None:

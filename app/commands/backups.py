@@ -73,7 +73,7 @@ def restore(
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
-    from berdseye.annotation.backup.restoring import restore as restored
+    from berdseye.annotation.backup.restoring import restore as restore_backup
 
     try:
         password = make_url(judgments_url).password if judgments_url else None
@@ -82,9 +82,9 @@ def restore(
             "--judgments-url is not a database URL.", hint="Write it like postgresql://USER@HOST/NAME."
         ) from error
     with counting("restore") as progress:
-        restored_ws, manifest = restored(file, folder, judgments_url=judgments_url, progress=progress)
+        restored, manifest = restore_backup(file, folder, judgments_url=judgments_url, progress=progress)
     note(
-        f"Workspace {restored_ws.folder}: {len(manifest.files)} files, {manifest.events:,} judgment events, "
+        f"Workspace {restored.folder}: {len(manifest.files)} files, {manifest.events:,} judgment events, "
         f"as of {manifest.created}."
     )
     if password:

@@ -129,13 +129,12 @@ def version(
     ws = opened(workspace)
     log = EditLog(ws, Judgments.open(ws.judgments_url), name)
     coming = coming_version(log)
-    made = make_version(log, acting_name(ws))
+    new_version = make_version(log, acting_name(ws))
     if json:
-        print_json(asdict(made))
+        print_json(asdict(new_version))
         return
-    print(
-        f"{made.name}\t{len(made.edits)} edits\t{len(coming.changes)} questions differ from {made.parent}\t{made.hash}"
-    )
+    differing = f"{len(coming.changes)} questions differ from {new_version.parent}"
+    print(f"{new_version.name}\t{len(new_version.edits)} edits\t{differing}\t{new_version.hash}")
 
 
 @dataset.command("versions")

@@ -95,20 +95,20 @@ def compare_files(workspace: Workspace, *, record: bool = False, progress: Progr
 
     Waits for a set that another process is replacing.
     """
-    result, known = Examined(), set[Path]()
+    result, known_paths = Examined(), set[Path]()
     sets = list(stored_sets(workspace))
     total = sum(path.stat().st_size for files in sets for path in files.present().values()) >> 20
     for files in sets:
         progress(result.bytes >> 20, "MB compared with their checksums", total)
         present = files.present()
-        known |= {*present.values(), files.record}
+        known_paths |= {*present.values(), files.record}
         result.sets += 1
         result.files += len(present)
         _examine(workspace, files, record, result)
         result.bytes += sum(path.stat().st_size for path in present.values() if path.exists())
     progress(result.bytes >> 20, "MB compared with their checksums", total)
     for path in _files(workspace.folder / store for store in STORES):
-        if path not in known:
+        if path not in known_paths:
             cure = "Nothing reads it: delete the file, or move it elsewhere."
             result.unexpected.append(
                 Fault(_shown(workspace, path), "The file belongs to nothing that is stored.", cure)

@@ -302,11 +302,11 @@ def score_row(score: "Score") -> dict[str, Any]:
     }
 
 
-def _note_missing(absent: Sequence[str], asked: int, where: str, missing: Missing) -> None:
+def _note_missing(absent: Sequence[str], n_questions: int, where: str, missing: Missing) -> None:
     from berdseye.evaluation.interchange.made_elsewhere import missing_note
 
     if absent:
-        note(missing_note(absent, asked, where, missing))
+        note(missing_note(absent, n_questions, where, missing))
 
 
 def _note_depth(measures: "Iterable[Measure]", depth: int, name: str) -> None:

@@ -101,10 +101,10 @@ def push(
 
     ws = opened(workspace)
     judgments = Judgments.open(ws.judgments_url)
-    found = load_batch(judgments, batch)
+    loaded = load_batch(judgments, batch)
     with counting("pushed") as progress:
         sent = send_batch(
-            ws, judgments, found, together=together, progress=lambda done, total: progress(done, "pairs", total)
+            ws, judgments, loaded, together=together, progress=lambda done, total: progress(done, "pairs", total)
         )
     _print_reports(sent, json)
 
@@ -140,9 +140,9 @@ def pull(
         if batch is None:
             received = receive_all(ws, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=report)
         else:
-            found = load_batch(judgments, batch)
+            loaded = load_batch(judgments, batch)
             received = receive_batch(
-                ws, judgments, found, whole=full, withdraw_gone=withdraw_deleted, progress=report
+                ws, judgments, loaded, whole=full, withdraw_gone=withdraw_deleted, progress=report
             )  # fmt: skip
     _print_reports(received, json)
 

@@ -193,7 +193,7 @@ def reject(
 ) -> None:
     """Reject an edit.
 
-    Example: `berdseye perspective reject debate 3 --comment "says the same as 1"`
+    Example: `berdseye perspective reject debate 3 --comment "repeats perspective 1"`
     """
     log, ws, judgments = _log(workspace, dataset)
     note(f"edit {log.reject(_person(ws, judgments), edit, comment=comment).id} is rejected")

@@ -126,12 +126,12 @@ def train(
     data = training_data(ws, file, set_, demo)
     unlabelled_pairs = read_labelled_pairs(unlabelled, labelled=False) if unlabelled else []
     with counting(f"{kind} '{name}'") as progress:
-        made = train_detector(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
+        trained = train_detector(ws, plan, data, unlabelled=unlabelled_pairs, progress=progress)
     if json:
-        print_json(made.card)
+        print_json(trained.card)
         return
-    print(f"{made.detector}\t{made.card['measured']}\tthreshold {made.card['threshold']}")
-    note(f"To use it from now on, run `berdseye detector adopt '{made.detector}'`.")
+    print(f"{trained.detector}\t{trained.card['measured']}\tthreshold {trained.card['threshold']}")
+    note(f"To use it from now on, run `berdseye detector adopt '{trained.detector}'`.")
 
 
 def training_data(
@@ -147,17 +147,17 @@ def training_data(
     from berdseye.app.jobs.improving import set_to_train_on
     from berdseye.app.jobs.training_sets import made_set
 
-    made = (
+    version = (
         find_set(workspace, wanted)
         if wanted
         else made_set(
             workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by=acting_name(workspace)
         )
     )
-    if simulated := made.manifest["judgments_of_made_up_annotators"]:
-        note(f"{simulated:,} of {made.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
-    note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
-    return set_to_train_on(made)
+    if simulated := version.manifest["judgments_of_made_up_annotators"]:
+        note(f"{simulated:,} of {version.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
+    note(f"Training set {version.id} ({version.hash}). {version.manifest['leakage']['told']}")
+    return set_to_train_on(version)
 
 
 def register_improve(group: typer.Typer) -> None:
@@ -216,18 +216,18 @@ def improve(
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
     person = acting_name(ws)
-    made = (
+    version = (
         find_set(ws, set_)
         if set_
         else made_set(ws, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
     )
-    detector_name = name or (made.id if chosen == "head" else f"{made.id}-{chosen}")
+    detector_name = name or (version.id if chosen == "head" else f"{version.id}-{chosen}")
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
-    if simulated := made.manifest["judgments_of_made_up_annotators"]:
-        note(f"{simulated:,} of {made.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
-    note(f"Training set {made.id} ({made.hash}). {made.manifest['leakage']['told']}")
+    if simulated := version.manifest["judgments_of_made_up_annotators"]:
+        note(f"{simulated:,} of {version.manifest['judgments']:,} judgments are by simulated annotators of the demo.")
+    note(f"Training set {version.id} ({version.hash}). {version.manifest['leakage']['told']}")
     with counting(f"{kind} '{detector_name}'") as progress:
-        result = improved(ws, made, plan, mode, made_by=person, progress=progress)
+        result = improved(ws, version, plan, mode, made_by=person, progress=progress)
     if json:
         print_json(result.as_row())
         return

@@ -144,7 +144,9 @@ def trust(
     measure: Annotated[str, typer.Option(help="The measure: MRecall@k, Precision@k or Coverage@k.")] = "MRecall@5",
     labels: Annotated[
         str | None,
-        typer.Option(help="The label source: human, gold, a detector or human>embedded. Default: human>DETECTOR."),
+        typer.Option(
+            help="The label source: human, gold, a detector or human>embedded. Default: human>DETECTOR with the adopted detector."
+        ),
     ] = None,
     detector: Annotated[
         str | None,
