@@ -7,6 +7,7 @@ the name that a person gives: a person with access to a workspace's files and da
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from berdseye.app.commands.former_names import present_words
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.people import ROLES, Role
 
@@ -127,7 +128,8 @@ def right_of_page(name: str) -> Right:
 
 
 def right_of_command(words: Sequence[str]) -> Right | None:
-    """Return the right that a command requires. Commands missing from the table require an admin."""
+    """What a command, under its present or a former name, needs; one that the table does not know is for admins."""
+    words = present_words(words)
     for length in range(len(words), 0, -1):
         if (name := " ".join(words[:length])) in COMMANDS:
             return COMMANDS[name]

@@ -6,7 +6,6 @@ A command line with a former name runs as if it had the present one, after one l
 from collections.abc import Sequence
 from typing import Any
 
-from berdseye.app.commands.console import note
 from berdseye.data.errors import BadInputError
 
 COMMANDS = {
@@ -33,6 +32,14 @@ OPTIONS = {
 def words_of(ctx: Any) -> tuple[str, ...]:
     """The words of the command line that lead to a command, without the program's name."""
     return () if ctx.parent is None else (*words_of(ctx.parent), str(ctx.info_name))
+
+
+def present_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command line, such as a stored job's, with the present name in place of a command's former one."""
+    for length in range(len(words), 0, -1):
+        if (present := COMMANDS.get(" ".join(words[:length]))) is not None:
+            return (*present.split(), *words[length:])
+    return tuple(words)
 
 
 def with_present_command(group: Sequence[str], args: list[str]) -> list[str]:
@@ -82,4 +89,6 @@ def _options_of(command: Sequence[str]) -> dict[str, str]:
 
 
 def _note_new_name(former: str, present: str) -> None:
+    from berdseye.app.commands.console import note
+
     note(f"{former} is now called {present}; the next version of Berdseye will not accept {former}.")

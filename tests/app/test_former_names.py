@@ -4,6 +4,7 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
+from berdseye.app.access.roles import right_of_command
 from berdseye.app.cli import cli
 from berdseye.app.commands.former_names import COMMANDS, OPTIONS
 from berdseye.app.commands.studies.calling import call_study
@@ -36,6 +37,11 @@ def test_a_former_option_is_the_present_one(command: str, former: str, present: 
     options = [{option for parameter in leaf.params for option in parameter.opts} for leaf in of]
     assert any(present in one for one in options)
     assert not any(former in one for one in options)
+
+
+def test_a_stored_job_with_a_former_name_needs_the_right_of_the_present_one() -> None:
+    assert right_of_command(("label-studio", "send", "first")) == "exchange"
+    assert right_of_command(("sides", "Why?", "Because.", "No reason.")) == "research"
 
 
 def test_a_former_option_has_its_effect(workspace: Workspace) -> None:
