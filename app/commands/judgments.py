@@ -39,8 +39,15 @@ def push(
 
     only_with("--run", run, "k")
     ws = opened(workspace)
-    with counting("sent") as progress:
-        report = send(ws, Judgments.open(ws.judgments_url), run or [], k, progress=_counted(progress))
+    with counting("pushed") as progress:
+        report = push_workspace(
+            ws,
+            Judgments.open(ws.judgments_url),
+            adopted_predictions(ws),
+            run or [],
+            k,
+            progress=_counted(progress),
+        )
     print_json(report.__dict__) if json else note(str(report))
 
 
@@ -55,7 +62,7 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
 
     ws = opened(workspace)
     with counting("received") as progress:
-        report = receive(ws, Judgments.open(ws.judgments_url), progress=_counted(progress))
+        report = pull_workspace(ws, Judgments.open(ws.judgments_url), progress=_counted(progress))
     print_json(report.__dict__) if json else note(str(report))
 
 

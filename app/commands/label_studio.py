@@ -103,7 +103,7 @@ def push(
     judgments = Judgments.open(ws.judgments_url)
     loaded = load_batch(judgments, batch)
     with counting("pushed") as progress:
-        sent = send_batch(
+        sent = push_batch(
             ws, judgments, loaded, together=together, progress=lambda done, total: progress(done, "pairs", total)
         )
     _print_reports(sent, json)
@@ -138,10 +138,10 @@ def pull(
             progress(done, "tasks", total)
 
         if batch is None:
-            received = receive_all(ws, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=report)
+            received = pull_projects(ws, judgments, whole=full, withdraw_gone=withdraw_deleted, progress=report)
         else:
             loaded = load_batch(judgments, batch)
-            received = receive_batch(
+            received = pull_batch(
                 ws, judgments, loaded, whole=full, withdraw_gone=withdraw_deleted, progress=report
             )  # fmt: skip
     _print_reports(received, json)

@@ -41,7 +41,8 @@ def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
     Without a workspace, and with `folder` None, detectors that need no workspace still work. Raises `UnavailableError` where
     `folder` is not a workspace.
     """
-    from berdseye.detectors.detector_registry import DEFAULT_DETECTOR, parse_detector
+    from berdseye.detectors.detector_registry import parse_detector
+    from berdseye.detectors.protocol import DEFAULT_DETECTOR
     from berdseye.detectors.trained import adopted_detector
 
     try:
