@@ -1,1 +1,1 @@
-"""People's word: judgments, queue, Label Studio, agreement, exports."""
+"""What people say of pairs: judgments, batches and their queues, the exchange with Label Studio, training sets, backups."""

@@ -1,7 +1,7 @@
-"""People who sign in at a provider: who is whom, without taking two for one.
+"""People who sign in at a provider, and the annotators that they are here; two people are never taken for one.
 
-A provider knows a person by a subject, which stays when the name or the e-mail address changes; so do we. An address joins
-only where the provider says that it has verified it, and where nobody else holds it.
+A provider identifies a person by a subject, which stays when the name or the e-mail address changes, and Berdseye uses this
+subject too. An e-mail address links a person only if the provider has verified it and nobody else has it.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ _LONGEST_SUBJECT = 300
 
 
 class Identity(NamedTuple):
-    """Who a provider says a person is; `email` is empty unless the provider has verified it."""
+    """The identity of a person as a provider reports it; `email` is empty unless the provider has verified it."""
 
     issuer: str
     sub: str
@@ -30,15 +30,15 @@ class Identity(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """What `annotators.subject` holds: unique over all providers."""
-        whole = f"{self.issuer} {self.sub}"
-        if len(whole) <= _LONGEST_SUBJECT:
-            return whole
-        return f"{self.issuer[:200]} {hashlib.blake2b(whole.encode(), digest_size=32).hexdigest()}"
+        """The value of `annotators.subject`: unique over all providers."""
+        full_subject = f"{self.issuer} {self.sub}"
+        if len(full_subject) <= _LONGEST_SUBJECT:
+            return full_subject
+        return f"{self.issuer[:200]} {hashlib.blake2b(full_subject.encode(), digest_size=32).hexdigest()}"
 
 
 class Person(NamedTuple):
-    """Someone known here, with the address they are known by, and whether they have signed in at a provider."""
+    """An annotator with their e-mail address, and whether they have signed in at a provider."""
 
     annotator: Annotator
     email: str
@@ -46,75 +46,81 @@ class Person(NamedTuple):
 
 
 def person_of(judgments: Judgments, identity: Identity) -> Annotator:
-    """The annotator that an identity is: the one of its subject, else the one an admin linked to its address, else a new one.
+    """Return the annotator of an identity: that of its subject, otherwise the one linked to its address, otherwise a new one.
 
-    A new one whose name is taken gets a number behind it. Raises `BadInputError` where the address belongs to another
-    subject: whose it is now is for an admin to say.
+    A new annotator whose name is taken gets a number after it. Raises `BadInputError` if the address belongs to another
+    subject: an admin has to decide whose it is now.
     """
     email = folded_email(identity.email)
     with writing(judgments.engine) as connection:
         if connection.dialect.name == "postgresql":
-            # People who sign in wait for each other, so that nobody becomes two and no name is given twice.
+            # Concurrent sign-ins wait for each other, so that nobody becomes two people and no name is used twice.
             connection.execute(text("LOCK TABLE annotators IN SHARE ROW EXCLUSIVE MODE"))
-        found = _by(connection, subject=identity.subject)
+        row = _by(connection, subject=identity.subject)
         holder = _by(connection, email=email) if email else None
-        if found is None and holder is not None:
+        if row is None and holder is not None:
             if holder.subject is not None:
                 raise BadInputError(
-                    f"{email} belongs to someone who signs in as another.",
-                    hint="An admin can give it to you: berdseye people link.",
+                    f"The address {email} belongs to another sign-in account.",
+                    hint="An admin can assign it to you: `berdseye people link`.",
                 )
-            found = holder
-        if found is None:
+            row = holder
+        if row is None:
             return _new(connection, identity, email)
-        free = holder is None or holder.id == found.id
+        free = holder is None or holder.id == row.id
         change = {"subject": identity.subject, **({"email": email} if email and free else {})}
-        if found.folded == found.email:
-            change |= _name_for(connection, identity, found.email)  # invited by the address, nameless until now
-        if any(getattr(found, name) != value for name, value in change.items()):
-            connection.execute(update(annotators).where(annotators.c.id == found.id).values(change))
-        return Annotator(found.id, change.get("name", found.name), found.demo)
+        if row.folded == row.email:
+            change |= _name_for(connection, identity, row.email)  # invited by address, without a name until now
+        if any(getattr(row, name) != value for name, value in change.items()):
+            connection.execute(update(annotators).where(annotators.c.id == row.id).values(change))
+        return Annotator(row.id, change.get("name", row.name), row.demo)
 
 
 def known_or_invited(judgments: Judgments, who: str) -> Annotator:
-    """The annotator of a name, or of an e-mail address: whoever signs in with that address will be this one."""
+    """Return the annotator of a name or an e-mail address, created if there is none.
+
+    Someone who later signs in with this address becomes this annotator.
+    """
     if "@" not in who:
         return judgments.sign_in(who)
     email = folded_email(who)
     with judgments.reading() as connection:
-        found = _by(connection, email=email)
-    if found is not None:
-        return Annotator(found.id, found.name, found.demo)
-    made = judgments.sign_in(email)
+        row = _by(connection, email=email)
+    if row is not None:
+        return Annotator(row.id, row.name, row.demo)
+    person = judgments.sign_in(email)
     with writing(judgments.engine) as connection:
         unlinked = annotators.c.email.is_(None) & annotators.c.subject.is_(None)
-        connection.execute(update(annotators).where(annotators.c.id == made.id, unlinked).values(email=email))
-    return made
+        connection.execute(update(annotators).where(annotators.c.id == person.id, unlinked).values(email=email))
+    return person
 
 
 def link(judgments: Judgments, name: str, email: str) -> Annotator:
-    """Let whoever signs in with this address be the person of this name; what others judged stays with them.
+    """Link an address to the annotator of this name, for sign-in; everyone's judgments stay with their annotator.
 
-    Someone who held the address (and perhaps signed in with it) does so no more, and the sign-in goes along.
+    Another annotator who had the address (and may have signed in with it) loses it, and the sign-in moves with the address.
+    Raises `BadInputError` for a simulated annotator of the demo.
     """
     person, address = judgments.annotator(name), folded_email(email)
     if person.demo:
-        raise BadInputError("A made-up person of the demo is nobody's.", hint="Choose another name.")
+        raise BadInputError(
+            f"{person.name} is a simulated annotator of the demo and cannot be linked.", hint="Choose another name."
+        )
     with writing(judgments.engine) as connection:
         holder = _by(connection, email=address)
         if holder is not None and holder.id == person.id:
             return person
         subject = None if holder is None else holder.subject
         if holder is not None:
-            rest = {"email": None, "subject": None}
-            connection.execute(update(annotators).where(annotators.c.id == holder.id).values(rest))
+            unlinked = {"email": None, "subject": None}
+            connection.execute(update(annotators).where(annotators.c.id == holder.id).values(unlinked))
         row = {"email": address, "subject": subject}
         connection.execute(update(annotators).where(annotators.c.id == person.id).values(row))
     return person
 
 
 def unlink(judgments: Judgments, name: str) -> Annotator:
-    """Let nobody sign in as the person of this name; their judgments stay."""
+    """Remove the address and the sign-in of the annotator of this name; their judgments stay."""
     person = judgments.annotator(name)
     with writing(judgments.engine) as connection:
         row = {"email": None, "subject": None}
@@ -123,7 +129,7 @@ def unlink(judgments: Judgments, name: str) -> Annotator:
 
 
 def people(judgments: Judgments) -> list[Person]:
-    """Everyone known here, by name."""
+    """Return all annotators, ordered by name."""
     with judgments.reading() as connection:
         return [
             Person(Annotator(row.id, row.name, row.demo), row.email or "", row.subject is not None)
@@ -132,16 +138,16 @@ def people(judgments: Judgments) -> list[Person]:
 
 
 def by_email(judgments: Judgments, email: str) -> Annotator:
-    """The person of an address; raises `UnknownNameError`."""
+    """Return the annotator of an e-mail address; raises `UnknownNameError`."""
     with judgments.reading() as connection:
-        found = _by(connection, email=folded_email(email))
-    if found is None:
+        row = _by(connection, email=folded_email(email))
+    if row is None:
         raise UnknownNameError("e-mail address", email, [p.email for p in people(judgments) if p.email])
-    return Annotator(found.id, found.name, found.demo)
+    return Annotator(row.id, row.name, row.demo)
 
 
 def known_person(judgments: Judgments, who: str) -> Annotator:
-    """The person of a name, or else of an e-mail address; raises `UnknownNameError`."""
+    """Return the annotator of a name, otherwise of an e-mail address; raises `UnknownNameError`."""
     named = [person for person in judgments.annotators() if folded_name(person.name) == folded_name(who)]
     if named:
         return named[0]
@@ -161,22 +167,22 @@ def _new(connection: Connection, identity: Identity, email: str) -> Annotator:
         "email": email or None,
         "subject": identity.subject,
     }
-    made = connection.execute(annotators.insert().values(row).returning(annotators)).one()
-    return Annotator(made.id, made.name, made.demo)
+    inserted = connection.execute(annotators.insert().values(row).returning(annotators)).one()
+    return Annotator(inserted.id, inserted.name, inserted.demo)
 
 
 def _name_for(connection: Connection, identity: Identity, email: str) -> dict[str, str]:
-    """The person's own name where nobody has it, else with a number behind it."""
+    """Return the person's own name, followed by a number if someone else has it."""
     wanted = _presentable(identity.name) or email.partition("@")[0] or "Someone"
     for number in count(1):
         name = wanted if number == 1 else f"{wanted[: _LONGEST_NAME - 8]} ({number})"
         if _by(connection, folded=folded_name(name)) is None:
             return {"name": name, "folded": folded_name(name)}
-    raise AssertionError("Numbers do not end.")
+    raise AssertionError("count() does not end")
 
 
 def _presentable(name: str) -> str:
-    """A display name as annotators have them: printable, in one line, not too long once folded."""
+    """Return a display name that an annotator can have: printable, on one line, and not too long once case-folded."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     while len(folded_name(shown)) > _LONGEST_NAME or len(shown) > _LONGEST_NAME:
         shown = shown[:-1].rstrip()

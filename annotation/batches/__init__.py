@@ -1,1 +1,1 @@
-"""Batches: pairs sent out to be judged, the queues that serve them, and their progress."""
+"""Batches: pairs sent out for judging, the queues that serve them, and their progress."""

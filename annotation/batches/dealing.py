@@ -1,6 +1,6 @@
-"""Who judges which pairs of a batch, dealt out beforehand: for places where no queue can hand them out one by one.
+"""Assignments that are fixed in advance: who judges which pairs of a batch, and who sees the detector's label of which pair.
 
-Experiments on anchoring: which person sees the detector's label of which pair before judging it, drawn once and for all.
+The former serve places where no queue can hand out pairs one by one (Label Studio), the latter experiments on anchoring.
 """
 
 from collections import Counter
@@ -20,10 +20,10 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 
 
 def arm(batch: Batch, pair: str, person: Annotator) -> Arm:
-    """Whether this person judges the pair blind or with the detector's label in sight.
+    """Return whether this person judges the pair blind or with the detector's label visible.
 
-    In an experiment it is drawn by the batch's seed for each pair and person alone, `shown` with the chance `shown_share`: the
-    same at every call, on every machine. Without one it is what the batch says of all pairs.
+    In an experiment, each pair and person is drawn independently by the batch's seed, as `shown` with probability
+    `shown_share`; every call on every machine gives the same result. Otherwise it is the setting of the batch for all pairs.
     """
     if batch.shown_share is None:
         return "blind" if batch.blind else "shown"
@@ -32,30 +32,30 @@ def arm(batch: Batch, pair: str, person: Annotator) -> Arm:
 
 
 def ordered_pairs(judgments: Judgments, batch: Batch) -> list[str]:
-    """The pairs of a batch in the order of its queue."""
+    """Return the pairs of a batch in the order of its queue."""
     with judgments.reading() as connection:
         return list(connection.execute(_items(batch)).scalars())
 
 
 def deal(judgments: Judgments, batch: Batch, dealt: Mapping[str, frozenset[int]]) -> dict[int, list[str]]:
-    """Pairs for each of the batch's people (by annotator id), in the order of its queue; each goes to as many as it wants.
+    """Assign the pairs of a batch to its people (by annotator id), in the order of its queue, each to as many as it wants.
 
-    First to those who judged it or were `dealt` it before, so that dealing again moves nothing; then to those with the
-    fewest, ties broken by the batch's seed.
+    A pair goes first to those who judged it or to whom it was assigned before (`dealt`), so that assigning again moves
+    nothing; then to those with the fewest pairs, with ties broken by the batch's seed.
     """
     people = [person.id for person in batch.people]
     with judgments.reading() as connection:
         items = connection.execute(_items(batch).add_columns(batch_items.c.wanted)).all()
-        said: dict[str, set[int]] = {}
+        judges: dict[str, set[int]] = {}
         words = select(batch_words.c.pair, batch_words.c.annotator_id).where(batch_words.c.batch_id == batch.id)
         for pair, person in connection.execute(words):
-            said.setdefault(pair, set()).add(person)
-    luck = Random(batch.seed)
+            judges.setdefault(pair, set()).add(person)
+    random = Random(batch.seed)
     load: Counter[int] = Counter()
     shares: dict[int, list[str]] = {person: [] for person in people}
     for pair, wanted in items:
-        order = luck.sample(people, len(people))
-        before = said.get(pair, set()) | dealt.get(pair, frozenset())
+        order = random.sample(people, len(people))
+        before = judges.get(pair, set()) | dealt.get(pair, frozenset())
         kept = [person for person in order if person in before]
         fresh = sorted((person for person in order if person not in before), key=lambda person: load[person])
         for person in [*kept, *fresh[: max(0, wanted - len(kept))]]:

@@ -1,4 +1,4 @@
-"""How far a batch is, and what was said in it."""
+"""The progress of a batch, its judgments as a table, and the flags on its perspectives."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from berdseye.annotation.judgments.schema import (
 
 
 class Share(NamedTuple):
-    """What one person did of a batch; `seconds` is the median a pair, None where no time was taken."""
+    """One person's share of a batch; `words` counts judgments, `seconds` is the median per pair (None: no pair was timed)."""
 
     name: str
     words: int
@@ -32,7 +32,11 @@ class Share(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Words wanted and given (`extra`: more than asked for, which only latecomers and other pages give), and what came of it."""
+    """Counts of a batch: its pairs, the judgments wanted and `given`, and what they show.
+
+    `extra` counts the judgments beyond those wanted, which come from lapsed reservations and from other pages; `finished`,
+    `disputed`, `decided` and `reserved` count pairs.
+    """
 
     pairs: int
     finished: int
@@ -45,7 +49,7 @@ class Progress(NamedTuple):
 
 
 def batch_progress(judgments: Judgments, batch: Batch, *, time: float) -> Progress:
-    """How far it is at `time` (seconds), which tells what reservations have lapsed."""
+    """Return the progress of a batch at `time` (in seconds), which decides which reservations have lapsed."""
     items = batch_items.c
     here = items.batch_id == batch.id
     counts = select(
@@ -57,22 +61,25 @@ def batch_progress(judgments: Judgments, batch: Batch, *, time: float) -> Progre
         func.count().filter(items.split < 0),
     ).where(here)
     decided = select(func.count()).join_from(batch_items, adjudicated, adjudicated.c.pair == items.pair).where(here)
-    held = select(func.count()).where(reservations.c.batch_id == batch.id, reservations.c.until > time)
+    reserved = select(func.count()).where(reservations.c.batch_id == batch.id, reservations.c.until > time)
     with judgments.reading() as connection:
-        found = connection.execute(counts).one()
-        count, finished, wanted, given, extra, disputed = (int(n) for n in found)
-        gold, out = (int(connection.execute(query).scalar_one()) for query in (decided, held))
-    return Progress(count, finished, wanted, given, extra, disputed, gold, out)
+        row = connection.execute(counts).one()
+        count, finished, wanted, judgment_count, extra, disputed = (int(n) for n in row)
+        decided_count, reserved_count = (int(connection.execute(query).scalar_one()) for query in (decided, reserved))
+    return Progress(count, finished, wanted, judgment_count, extra, disputed, decided_count, reserved_count)
 
 
 def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
-    """A row a word that counts, and one for each pair without any, beside the pair, the detector's label and the decision."""
-    said, decider = annotators.alias(), annotators.alias()
+    """Return a row for each judgment that counts, and one for each pair without any.
+
+    A row also has the pair, the detector's label and the adjudicator's decision.
+    """
+    judge, adjudicator = annotators.alias(), annotators.alias()
     query = (
         select(
             batch_items.c.place,
             batch_items.c.pair,
-            said.c.name.label("annotator"),
+            judge.c.name.label("annotator"),
             batch_words.c.verdict,
             events.c.comment,
             events.c.at,
@@ -85,7 +92,7 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
             batch_items.c.probability,
             batch_items.c.decision,
             adjudicated.c.verdict.label("adjudicated"),
-            decider.c.name.label("adjudicator"),
+            adjudicator.c.name.label("adjudicator"),
             *(c for c in pairs.columns if c.name != "key"),
         )
         .join_from(batch_items, pairs, pairs.c.key == batch_items.c.pair)
@@ -94,9 +101,9 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
             (batch_words.c.batch_id == batch_items.c.batch_id) & (batch_words.c.pair == batch_items.c.pair),
         )
         .outerjoin(events, events.c.id == batch_words.c.event)
-        .outerjoin(said, said.c.id == batch_words.c.annotator_id)
+        .outerjoin(judge, judge.c.id == batch_words.c.annotator_id)
         .outerjoin(adjudicated, adjudicated.c.pair == batch_items.c.pair)
-        .outerjoin(decider, decider.c.id == adjudicated.c.annotator_id)
+        .outerjoin(adjudicator, adjudicator.c.id == adjudicated.c.annotator_id)
         .where(batch_items.c.batch_id == batch.id)
         .order_by(batch_items.c.place, batch_words.c.event)
     )
@@ -105,7 +112,10 @@ def batch_frame(judgments: Judgments, batch: Batch) -> pd.DataFrame:
 
 
 def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
-    """Perspectives whose text people found no good and still do: perspective, question, pair, annotator, comment, at."""
+    """Return the flags on perspectives with a faulty text that were not taken back.
+
+    Columns: perspective, question, dataset, pair, annotator, comment, at.
+    """
     undone = select(events.c.target).where(events.c.kind == "undo", events.c.target.is_not(None))
     query = (
         select(
@@ -129,7 +139,7 @@ def flags(judgments: Judgments, batch: Batch | None = None) -> pd.DataFrame:
 
 
 def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
-    """What each person did of a batch, by name."""
+    """Return each person's share of a batch, ordered by name."""
     words = (
         select(batch_words.c.annotator_id, events.c.seconds)
         .join_from(batch_words, events, events.c.id == batch_words.c.event)
@@ -140,13 +150,13 @@ def batch_shares(judgments: Judgments, batch: Batch) -> tuple[Share, ...]:
         .join_from(present, annotators, annotators.c.id == present.c.annotator_id)
         .where(present.c.kind == "skip", present.c.batch == batch.id)
     )
-    known = select(annotators.c.id, annotators.c.name)
+    names_by_id = select(annotators.c.id, annotators.c.name)
     with judgments.reading() as connection:
         frame = frame_of(connection.execute(words))
         skipped = Counter(connection.execute(skips).scalars())
-        people = {row.id: row.name for row in connection.execute(known)}
+        people = {row.id: row.name for row in connection.execute(names_by_id)}
     flagged = Counter(flags(judgments, batch)["annotator"])
     by_person = pd.to_numeric(frame["seconds"]).groupby(frame["annotator_id"].map(people))
-    given, medians = by_person.size().to_dict(), by_person.median().dropna().to_dict()
-    names = sorted({*given, *skipped, *flagged, *(p.name for p in batch.people)}, key=str.casefold)
-    return tuple(Share(name, given.get(name, 0), skipped[name], flagged[name], medians.get(name)) for name in names)
+    counts, medians = by_person.size().to_dict(), by_person.median().dropna().to_dict()
+    names = sorted({*counts, *skipped, *flagged, *(p.name for p in batch.people)}, key=str.casefold)
+    return tuple(Share(name, counts.get(name, 0), skipped[name], flagged[name], medians.get(name)) for name in names)

@@ -1,7 +1,8 @@
-"""Who judges what next in a batch: pairs are reserved for a person when they are shown, so that no pair is ever out to more
-people than were asked for. A reservation that its person does not come back to lapses after the batch's `hold`.
+"""The queue of a batch, which decides who judges what next.
 
-Every step is one transaction that others on the same batch wait for.
+A pair is reserved for a person when it is shown, so that it is never out to more people than the batch wants. A reservation
+that its person does not use lapses after the batch's `hold`, in seconds. Every step is one transaction, for which other
+people on the batch wait.
 """
 
 import time
@@ -43,7 +44,7 @@ _NOW: BindParameter[Any] = bindparam("now")
 _PAIR: BindParameter[Any] = bindparam("pair_asked")
 _LATER, _UNDO, _UNDONE = events.alias(), events.alias(), events.alias()
 
-# Statements are made once, here and in the queue: making one takes longer than running it, and others wait meanwhile.
+# Statements are built once, here and in the queue: building one takes longer than running it, and others wait meanwhile.
 _BATCH: BindParameter[Any] = bindparam("batch")
 _TURN = select(batches.c.id).where(batches.c.id == _BATCH).with_for_update()
 _LAST_BATCH_EVENT = (
@@ -58,29 +59,30 @@ _RELEASE_PAIR = reservations.delete().where(or_(and_(_MINE, reservations.c.pair 
 
 
 class Shown(NamedTuple):
-    """A detector's opinion of a pair, fixed when the batch was made."""
+    """The detector's label of a pair with its probability, fixed when the batch was created."""
 
     probability: float | None
     decision: bool | None
 
 
 class BatchQueue:
-    """The queue of one batch; `clock` tells the time in seconds."""
+    """The queue of one batch; `clock` returns the time in seconds."""
 
     def __init__(self, judgments: Judgments, batch: Batch, clock: Callable[[], float] = time.time) -> None:
         self.judgments, self.batch, self._clock = judgments, batch, clock
 
     def next(self, person: Annotator) -> str | None:
-        """The pair this person judges now, reserved for them: the one they hold, else the first that needs them.
+        """Return the pair that this person judges now, and reserve it: their reserved pair, otherwise the first that needs them.
 
-        None: nothing is left for them (now), or the batch is closed. Asking again gives the same pair.
+        None: no pair is left for them (at the moment), or the batch is closed. Repeating the call returns the same pair.
+        Raises `BadInputError` if the batch is not for this person.
         """
         self._admit(person)
         with self._turn() as connection:
             if self._is_closed(connection):
                 return None
-            held = self._held(connection, person)
-            key = held if held is not None else self._first(connection, person)
+            reserved = self._reserved_pair(connection, person)
+            key = reserved if reserved is not None else self._first(connection, person)
             if key is not None:
                 self._reserve(connection, person, key)
             return key
@@ -88,20 +90,20 @@ class BatchQueue:
     def give(
         self, person: Annotator, pair: str, verdict: str, beside: JudgmentDetails = NOTHING, *, uid: str | None = None
     ) -> RecordedJudgment:
-        """Record a word on a pair of the batch, and give the reservation back. The same `uid` is recorded once.
+        """Record a judgment of a pair of the batch, and release its reservation. One `uid` is recorded once.
 
-        A word that comes after its reservation lapsed is never thrown away.
+        A judgment that comes after its reservation lapsed is recorded too.
         """
         passage = self.record(pair).passage if beside.evidence else ""
         fields = judgment_fields(self.batch.task, verdict, passage, beside)
         return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
 
     def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NOTHING) -> RecordedJudgment:
-        """Put a pair aside for good: it goes to someone else."""
+        """Skip a pair for good: it goes to someone else."""
         return self._record(person, pair, skip_fields(beside))
 
     def undo(self, person: Annotator) -> str | None:
-        """Take back this person's last action; its pair, where it is of this batch and still wanted, is next."""
+        """Take back this person's last action; its pair is next if it is in this batch and still needs a judgment."""
         self._admit(person)
         with self._turn() as connection:
             pair = self.judgments.undo(person, within=connection)
@@ -111,16 +113,16 @@ class BatchQueue:
             return pair
 
     def leave(self, person: Annotator) -> None:
-        """Give back what is reserved for this person, at once."""
+        """Release this person's reservations at once."""
         with self._turn() as connection:
             self._release(connection, person)
 
     def record(self, pair: str) -> PairRecord:
-        """The pair itself."""
+        """Return the pair with its texts."""
         return self.judgments.pair_records([pair])[pair]
 
     def item(self, pair: str) -> Shown:
-        """What the detector says of a pair of the batch, where the batch was made with one."""
+        """Return the detector's label of a pair of the batch; its fields are None if the batch has no detector."""
         query = select(batch_items.c.probability, batch_items.c.decision).where(
             batch_items.c.batch_id == self.batch.id, batch_items.c.pair == pair
         )
@@ -128,10 +130,10 @@ class BatchQueue:
             return Shown(*connection.execute(query).one())
 
     def done(self, person: Annotator) -> tuple[int, int]:
-        """How many pairs of the batch this person has dealt with, and how many there are."""
+        """Return how many pairs of the batch this person has judged or skipped, and how many there are."""
         with self.judgments.reading() as connection:
-            touched, every = connection.execute(self._done_query, self._asked(person)).one()
-        return int(touched), int(every)
+            touched, total = connection.execute(self._done_query, self._parameters(person)).one()
+        return int(touched), int(total)
 
     def _record(self, person: Annotator, pair: str, fields: dict[str, Any]) -> RecordedJudgment:
         self._admit(person)
@@ -140,14 +142,14 @@ class BatchQueue:
             known = connection.execute(_KNOWN, {"known": row["uid"]}).scalar_one_or_none()
             if known is not None:
                 return RecordedJudgment(known, late=False)
-            late = self._seats(connection, person, pair) < 1 and not self._has_word(connection, person, pair)
+            late = self._seats(connection, person, pair) < 1 and not self._has_judged(connection, person, pair)
             event = connection.execute(_ADD_EVENT, row).scalar_one()
             self._release(connection, person, pair)
             return RecordedJudgment(event, late and row["kind"] != "skip")
 
     @contextmanager
     def _turn(self) -> Iterator[Connection]:
-        """One at a time: SQLite locks at the beginning of every write, PostgreSQL on the batch's row."""
+        """Admit one transaction at a time: SQLite locks at the beginning of every write, PostgreSQL on the batch's row."""
         with writing(self.judgments.engine) as connection:
             if connection.dialect.name != "sqlite":
                 connection.execute(_TURN, {"batch": self.batch.id})
@@ -156,37 +158,37 @@ class BatchQueue:
     def _admit(self, person: Annotator) -> None:
         if not self.batch.admits(person):
             raise BadInputError(
-                f"Batch '{self.batch.name}' is not for {person.name}.",
-                hint=f"It is for {', '.join(p.name for p in self.batch.people)}.",
+                f"{person.name} is not among the annotators of batch '{self.batch.name}'.",
+                hint=f"The batch is for {', '.join(p.name for p in self.batch.people)}. Choose another batch.",
             )
 
     def _is_closed(self, connection: Connection) -> bool:
         return connection.execute(_LAST_BATCH_EVENT, {"batch": self.batch.id}).scalar() == "close"
 
-    def _held(self, connection: Connection, person: Annotator) -> str | None:
-        """The pair reserved for this person, if it still needs them: they may have judged it on another page."""
-        found: str | None = connection.execute(self._held_query, self._asked(person)).scalar_one_or_none()
-        return found
+    def _reserved_pair(self, connection: Connection, person: Annotator) -> str | None:
+        """Return the pair reserved for this person if it still needs them: they may have judged it on another page."""
+        pair: str | None = connection.execute(self._reserved_query, self._parameters(person)).scalar_one_or_none()
+        return pair
 
     def _first(self, connection: Connection, person: Annotator) -> str | None:
-        found: str | None = connection.execute(self._first_query, self._asked(person)).scalar_one_or_none()
-        return found
+        pair: str | None = connection.execute(self._first_query, self._parameters(person)).scalar_one_or_none()
+        return pair
 
     def _seats(self, connection: Connection, person: Annotator, pair: str) -> int:
-        """How many more people the pair can take, were this person's reservation not there."""
-        found = connection.execute(self._seats_query, self._asked(person, pair)).scalar_one_or_none()
-        return 0 if found is None else int(found)
+        """Return how many more people the pair can take, not counting this person's own reservation."""
+        seats = connection.execute(self._seats_query, self._parameters(person, pair)).scalar_one_or_none()
+        return 0 if seats is None else int(seats)
 
-    def _has_word(self, connection: Connection, person: Annotator, pair: str) -> bool:
-        """Whether the word is a change of one that counts already."""
-        return connection.execute(self._word_query, self._asked(person, pair)).scalar_one_or_none() is not None
+    def _has_judged(self, connection: Connection, person: Annotator, pair: str) -> bool:
+        """Return whether this person has a judgment of the pair that counts, so that a new one changes it."""
+        return connection.execute(self._judged_query, self._parameters(person, pair)).scalar_one_or_none() is not None
 
-    def _asked(self, person: Annotator, pair: str | None = None) -> dict[str, object]:
-        asked: dict[str, object] = {"person": person.id, "now": self._clock()}
-        return asked if pair is None else asked | {"pair_asked": pair}
+    def _parameters(self, person: Annotator, pair: str | None = None) -> dict[str, object]:
+        parameters: dict[str, object] = {"person": person.id, "now": self._clock()}
+        return parameters if pair is None else parameters | {"pair_asked": pair}
 
     @cached_property
-    def _held_query(self) -> Select[Any]:
+    def _reserved_query(self) -> Select[Any]:
         return (
             select(reservations.c.pair)
             .join(batch_items, and_(batch_items.c.batch_id == reservations.c.batch_id, _same_pair()))
@@ -221,9 +223,9 @@ class BatchQueue:
     @cached_property
     def _done_query(self) -> Select[Any]:
         here = batch_items.c.batch_id == self.batch.id
-        every = select(func.count()).select_from(batch_items).where(here).scalar_subquery()
+        total = select(func.count()).select_from(batch_items).where(here).scalar_subquery()
         touched = select(func.count()).select_from(batch_items).where(here, self._touched()).scalar_subquery()
-        return select(touched, every)
+        return select(touched, total)
 
     @cached_property
     def _seats_query(self) -> Select[Any]:
@@ -232,7 +234,7 @@ class BatchQueue:
         )
 
     @cached_property
-    def _word_query(self) -> Select[Any]:
+    def _judged_query(self) -> Select[Any]:
         return select(batch_items.c.pair).where(
             batch_items.c.batch_id == self.batch.id, batch_items.c.pair == _PAIR, self._touched()
         )
@@ -244,12 +246,12 @@ class BatchQueue:
         connection.execute(reservations.insert(), row)
 
     def _release(self, connection: Connection, person: Annotator, pair: str | None = None) -> None:
-        """Drop this person's reservations (on a pair), and everyone's that have lapsed."""
-        asked = self._asked(person, pair) | {"batch": self.batch.id}
-        connection.execute(_RELEASE if pair is None else _RELEASE_PAIR, asked)
+        """Delete this person's reservations (of one pair), and all that have lapsed."""
+        parameters = self._parameters(person, pair) | {"batch": self.batch.id}
+        connection.execute(_RELEASE if pair is None else _RELEASE_PAIR, parameters)
 
     def _reserved(self) -> ColumnElement[int]:
-        """How many others hold the pair."""
+        """Count the reservations of the pair by other people."""
         return (
             select(func.count())
             .where(
@@ -263,7 +265,7 @@ class BatchQueue:
         )
 
     def _touched(self) -> ColumnElement[bool]:
-        """Whether the person's standing event on the pair is a word that counts here, or a skip."""
+        """Select whether the person's present event on the pair is a judgment that counts here, or a skip."""
         counts = events.c.kind == ("prefer" if self.batch.task == "prefer" else "judge")
         if self.batch.blind:
             counts = and_(counts, func.coalesce(events.c.shown, false()).is_(false()))

@@ -1,6 +1,6 @@
-"""Who judges what next outside batches: the pairs of chosen runs, in order, each for everyone who comes by.
+"""The queue of the Annotate page outside batches: the pairs of chosen runs, in order, each open to everyone.
 
-What an annotator judges next: the pairs of chosen runs that this person has neither judged nor skipped.
+An annotator gets the first pair that they have neither judged nor skipped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,31 +21,31 @@ from berdseye.data.workspace import Workspace
 
 
 def pairs_of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> dict[str, PairRecord]:
-    """Pairs of the top k of each run, by key, each once, question by question and then by rank."""
-    found: dict[tuple[str, int, int, int], dict[str, PairRecord]] = {}
+    """Return the pairs of the top k of each run, by key, each once, in the order of the questions and then of the ranks."""
+    records: dict[tuple[str, int, int, int], dict[str, PairRecord]] = {}
     for name in runs:
         run = load_run(workspace, name)
         questions = load_dataset(workspace, run.manifest.dataset)
-        held = run_pairs(workspace, run, questions, k)
-        for (number, rank, place), pair in zip(held.places.tolist(), held.pairs, strict=True):
-            question, passage = questions[number], held.passages[int(run.ids[number, rank])]
+        top_pairs = run_pairs(workspace, run, questions, k)
+        for (number, rank, place), pair in zip(top_pairs.places.tolist(), top_pairs.pairs, strict=True):
+            question, passage = questions[number], top_pairs.passages[int(run.ids[number, rank])]
             record = PairRecord.of(question, question.perspectives[place], run.manifest.corpus, passage)
-            found.setdefault((run.manifest.dataset, number, rank, place), {})[pair.key] = record
+            records.setdefault((run.manifest.dataset, number, rank, place), {})[pair.key] = record
     ordered: dict[str, PairRecord] = {}
-    for place in sorted(found):
-        for key, record in found[place].items():
+    for place in sorted(records):
+        for key, record in records[place].items():
             ordered.setdefault(key, record)
     return ordered
 
 
 class RunsQueue:
-    """The queue of pairs by key, judged blind; nothing is reserved, and nobody's word makes a pair less wanted."""
+    """A queue of pairs by key, judged blind; it reserves nothing, and serves each pair to everyone, however many judged it."""
 
     def __init__(self, judgments: Judgments, pairs: Mapping[str, PairRecord]) -> None:
         self.judgments, self._pairs = judgments, pairs
 
     def next(self, person: Annotator) -> str | None:
-        """The pair that this person has just undone, else the first that they have not judged or skipped."""
+        """Return the pair whose judgment this person has just undone, otherwise the first one not judged or skipped by them."""
         judged = self.judgments.judged_pairs(person)
         undone = last_undone(self.judgments, person)
         if undone is not None and undone.pair in self._pairs and undone.pair not in judged:
@@ -55,13 +55,13 @@ class RunsQueue:
     def give(
         self, person: Annotator, pair: str, verdict: str, beside: JudgmentDetails = NOTHING, *, uid: str | None = None
     ) -> RecordedJudgment:
-        """Record a word; the same `uid` is recorded once."""
+        """Record a judgment; one `uid` is recorded once."""
         fields = judgment_fields("judge", verdict, self.record(pair).passage, beside)
         self.judgments.add_pairs([self.record(pair)])
         return RecordedJudgment(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
 
     def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NOTHING) -> RecordedJudgment:
-        """Put a pair aside for good."""
+        """Skip a pair for good."""
         self.judgments.add_pairs([self.record(pair)])
         return RecordedJudgment(self.judgments.append(person, pair, **skip_fields(beside)))
 
@@ -70,13 +70,13 @@ class RunsQueue:
         return self.judgments.undo(person)
 
     def leave(self, person: Annotator) -> None:
-        """Nothing is reserved that could be given back."""
+        """Do nothing: this queue has no reservations to release."""
 
     def record(self, pair: str) -> PairRecord:
-        """The pair itself."""
+        """Return the pair with its texts."""
         return self._pairs[pair]
 
     def done(self, person: Annotator) -> tuple[int, int]:
-        """How many of the pairs this person has dealt with, and how many there are."""
+        """Return how many of the pairs this person has judged or skipped, and how many there are."""
         judged = self.judgments.judged_pairs(person)
         return sum(key in judged for key in self._pairs), len(self._pairs)

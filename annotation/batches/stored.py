@@ -1,7 +1,7 @@
-"""Batches: pairs sent out to be judged, by whom, how many people a pair, and in which order.
+"""Batches in the judgments database: the pairs to judge, the annotators, the number of annotators per pair, and the order.
 
-What a batch is never changes once it is made; that it was closed or opened again is an event. Only the order of what is left may
-be made anew, where it follows from the words so far.
+A batch never changes once it is created; closing and reopening it are events. Only the order of its remaining pairs may be
+recomputed, in the order by decision, which depends on the judgments so far.
 """
 
 import json
@@ -28,18 +28,19 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import checked_name
 
 Task = Literal["judge", "verify", "prefer"]
-"""judge: does the passage support it? verify: is the decision shown right? prefer: which of two answers is better?"""
+"""judge: does the passage support the perspective? verify: is the decision shown right? prefer: which answer is better?"""
 Order = Literal["batch", "uncertainty", "disagreement", "decision"]
 TASKS: tuple[Task, ...] = get_args(Task)
 ORDERS: tuple[Order, ...] = get_args(Order)
 HOLD_SECONDS = 1800
+"""How long a pair stays reserved, in seconds, unless the plan says otherwise."""
 _CALIBRATION_FIRST = -1.0
 _MOST_PEOPLE = 1000
 
 
 class Item(NamedTuple):
-    """A pair to send out; P(supports) by a detector where it is known, the decision to show where one is, and how much its
-    judgment is worth for the question that the batch is to settle."""
+    """A pair to send out: P(supports) by a detector (None: unknown), the decision to show (None: none), and the value of its
+    judgment for the decision that the batch is to settle."""
 
     record: PairRecord
     probability: float | None = None
@@ -49,13 +50,13 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """What a batch asks for. Nobody named in `people`: anyone may judge.
+    """The settings of a new batch. If `people` is empty, anyone may judge.
 
-    `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is how many seconds a pair stays
-    reserved for someone who left. `threshold` is the probability that the order by uncertainty starts at; the order by
-    decision that of the items' values. `shown_share` makes it an experiment: the share of pairs that a person judges with the
-    detector's label in sight (annotation/batches/dealing.py). `recipe` says how the pairs were chosen; `guidelines`
-    is the version of a text of its own (annotation/guidelines/versions.py).
+    `calibration` pairs, drawn by `seed`, come first and go to each of the people. `hold` is the reservation in seconds: how
+    long a pair stays reserved for someone who left. The order by uncertainty starts at the probabilities nearest to
+    `threshold`, the order by decision at the items' largest values. `shown_share` makes the batch an experiment: it is the
+    share of pairs that a person judges with the detector's label visible (annotation/batches/dealing.py). `recipe` says how
+    the pairs were chosen; `guidelines` is the version of the batch's own guidelines (annotation/guidelines/versions.py).
     """
 
     name: str
@@ -76,7 +77,7 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch as it stands."""
+    """A stored batch; its fields are those of `BatchPlan` (`hold`: the reservation in seconds), with its present state."""
 
     id: int
     name: str
@@ -96,12 +97,12 @@ class Batch:
     is_open: bool
 
     def admits(self, person: Annotator) -> bool:
-        """Whether this person may judge here."""
+        """Return whether this person may judge pairs of the batch."""
         return not self.people or any(person.id == p.id for p in self.people)
 
 
 def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -> Batch:
-    """Store a batch; pairs that come twice count once. Words that stand already count towards it.
+    """Store a batch; repeated pairs count once, and judgments that are in the log already count towards it.
 
     Raises `BadInputError` for a plan that cannot be met or a name that is taken.
     """
@@ -110,8 +111,8 @@ def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -
     people = list({person.id: person for person in (known_or_invited(judgments, who) for who in plan.people)}.values())
     if people and plan.per_pair > len(people):
         raise BadInputError(
-            f"{plan.per_pair} people a pair are asked for, and {len(people)} are named.",
-            hint="Name more, or ask for fewer.",
+            f"The batch wants {plan.per_pair} annotators per pair, but names only {len(people)}.",
+            hint="Name more people, or set fewer annotators per pair.",
         )
     keys = judgments.add_pairs(item.record for item in unique)
     shared = set(Random(plan.seed).sample(keys, plan.calibration))
@@ -122,7 +123,7 @@ def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -
             rows = [{"batch_id": batch, "annotator_id": person.id} for person in people]
             connection.execute(batch_people.insert(), rows)
         if judgments.engine.dialect.name == "postgresql":
-            # Words that others are just writing are committed before they are counted below.
+            # Judgments that others are just writing are committed before they are counted below.
             connection.execute(text("LOCK TABLE events IN SHARE MODE"))
         for chunk in batched_rows(
             [
@@ -141,41 +142,43 @@ def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -
             ]
         ):
             connection.execute(batch_items.insert(), chunk)
-        _count_words(connection, batch)
+        _count_judgments(connection, batch)
     return load_batch(judgments, plan.name)
 
 
 def list_batches(judgments: Judgments) -> list[Batch]:
-    """All batches, the newest first."""
+    """Return all batches, the newest first."""
     with judgments.reading() as connection:
-        found = [dict(row) for row in connection.execute(select(batches).order_by(batches.c.id.desc())).mappings()]
-        who: dict[int, list[Annotator]] = {}
+        rows = [dict(row) for row in connection.execute(select(batches).order_by(batches.c.id.desc())).mappings()]
+        people_by_batch: dict[int, list[Annotator]] = {}
         query = select(batch_people.c.batch_id, annotators).join(
             annotators, annotators.c.id == batch_people.c.annotator_id
         )
         for one in connection.execute(query.order_by(batch_people.c.id)):
-            who.setdefault(one.batch_id, []).append(Annotator(one.id, one.name, one.demo))
+            people_by_batch.setdefault(one.batch_id, []).append(Annotator(one.id, one.name, one.demo))
         latest = select(func.max(batch_events.c.id)).group_by(batch_events.c.batch_id)
         closed = set(
             connection.execute(
                 select(batch_events.c.batch_id).where(batch_events.c.id.in_(latest), batch_events.c.kind == "close")
             ).scalars()
         )
-    for row in found:
+    for row in rows:
         row["order"], row["recipe"] = row.pop("ordering"), json.loads(row["recipe"])
-    return [Batch(**row, people=tuple(who.get(row["id"], ())), is_open=row["id"] not in closed) for row in found]
+    return [
+        Batch(**row, people=tuple(people_by_batch.get(row["id"], ())), is_open=row["id"] not in closed) for row in rows
+    ]
 
 
 def load_batch(judgments: Judgments, name: str) -> Batch:
-    """The batch of this name; raises `UnknownNameError`."""
-    known = {batch.name: batch for batch in list_batches(judgments)}
-    if name not in known:
-        raise UnknownNameError("batch", name, known)
-    return known[name]
+    """Return the batch of this name; raises `UnknownNameError`."""
+    batches_by_name = {batch.name: batch for batch in list_batches(judgments)}
+    if name not in batches_by_name:
+        raise UnknownNameError("batch", name, batches_by_name)
+    return batches_by_name[name]
 
 
 def word_counts(connection: Connection, batch: int | None = None) -> dict[tuple[int, str], tuple[int, int]]:
-    """`judged` and `split` as the log has them, by batch and pair, where there is a word; of one batch or of all."""
+    """Compute `judged` and `split` from the log, by (batch, pair), for the judged pairs of one batch or of all."""
     yes = func.count().filter(batch_words.c.verdict.in_(("supports", "first")))
     no = func.count().filter(batch_words.c.verdict.in_(("does not support", "second")))
     place = batch_words.c.batch_id, batch_words.c.pair
@@ -186,7 +189,7 @@ def word_counts(connection: Connection, batch: int | None = None) -> dict[tuple[
 
 
 def reorder_batch(judgments: Judgments, batch: Batch, values: Mapping[str, float]) -> None:
-    """Put pairs of an order by decision in the order of their new values (by pair key), the largest first."""
+    """Reorder a batch in the order by decision by the new values of its pairs (by pair key), the largest first."""
     here = batch_items.c.batch_id == batch.id
     changed = and_(here, batch_items.c.pair == bindparam("of_pair"), batch_items.c.priority != _CALIBRATION_FIRST)
     rows = [{"of_pair": key, "now": -value} for key, value in values.items()]
@@ -196,7 +199,7 @@ def reorder_batch(judgments: Judgments, batch: Batch, values: Mapping[str, float
 
 
 def close_batch(judgments: Judgments, batch: Batch, *, made_by: str = "", reopen: bool = False) -> Batch:
-    """Hand out no more of its pairs, or (`reopen`) do so again. What people said stays."""
+    """Close a batch, so that its queue hands out no pairs, or reopen it. All judgments stay."""
     with writing(judgments.engine) as connection:
         kind = "open" if reopen else "close"
         connection.execute(batch_events.insert().values(batch_id=batch.id, at=now(), made_by=made_by, kind=kind))
@@ -210,39 +213,51 @@ def _check(plan: BatchPlan, items: Sequence[Item]) -> None:
     if plan.order not in ORDERS:
         raise UnknownNameError("order", plan.order, ORDERS)
     if not items:
-        raise BadInputError("The batch has no pair.", hint="Choose others, or more of them.")
+        raise BadInputError("The batch has no pairs.", hint="Choose other pairs, or more of them.")
     if not 1 <= plan.per_pair <= _MOST_PEOPLE:
-        raise BadInputError(f"{plan.per_pair} people a pair are asked for.", hint=f"Ask for 1 to {_MOST_PEOPLE}.")
+        raise BadInputError(
+            f"The number of annotators per pair must be between 1 and {_MOST_PEOPLE}, got {plan.per_pair}."
+        )
     if not 0 <= plan.calibration <= len(items):
         raise BadInputError(
-            f"{plan.calibration} of {len(items)} pairs cannot be shared by all.", hint="Choose a number in between."
+            f"The number of calibration pairs must be between 0 and {len(items)} (the pairs of the batch), "
+            f"got {plan.calibration}."
         )
     if plan.calibration and not plan.people:
-        raise BadInputError("Pairs shared by all need to know who all are.", hint="Name the people.")
+        raise BadInputError(
+            "Calibration pairs go to every annotator of a batch, but the batch names nobody.", hint="Name the people."
+        )
     if plan.hold < 1:
-        raise BadInputError(f"A reservation of {plan.hold} seconds holds nothing.", hint="Give it a minute or more.")
+        raise BadInputError(
+            f"A reservation must last at least 1 second, got {plan.hold}.", hint="Use a minute or more."
+        )
     if plan.order == "uncertainty" and any(item.probability is None for item in items):
-        raise BadInputError("The order by uncertainty needs a detector's probabilities.", hint="Name a detector.")
+        raise BadInputError("The order by uncertainty requires a detector's probabilities.", hint="Name a detector.")
     if plan.shown_share is not None:
         _check_experiment(plan, items)
     if plan.task == "verify" and any(item.decision is None for item in items):
-        raise BadInputError("Nobody can verify a decision that is not there.", hint="Name a detector.")
+        raise BadInputError("The task `verify` requires a detector's decisions to show.", hint="Name a detector.")
     if plan.task == "verify" and plan.blind:
-        raise BadInputError("A decision that is to be verified has to be shown.", hint="Make the batch not blind.")
+        raise BadInputError(
+            "The task `verify` shows the detector's decision, so the batch cannot be blind.",
+            hint="Create a batch that is not blind.",
+        )
 
 
 def _check_experiment(plan: BatchPlan, items: Sequence[Item]) -> None:
     if plan.shown_share is None or not 0 < plan.shown_share < 1:
         raise BadInputError(
-            f"A share of {plan.shown_share} leaves nothing to compare.", hint="Choose one between 0 and 1, such as 0.5."
+            f"The share of pairs judged with a visible label must be above 0 and below 1, got {plan.shown_share}.",
+            hint="Choose a share such as 0.5.",
         )
     if plan.task != "judge" or plan.blind:
         raise BadInputError(
-            "An experiment shows labels to some, and asks for a judgment.",
-            hint="Take the task judge, and no blind batch.",
+            f"An experiment requires the task `judge` and a batch that is not blind, got the task `{plan.task}`"
+            f"{' and a blind batch' if plan.blind else ''}.",
+            hint="An experiment shows the detector's labels for a share of the pairs and asks for judgments.",
         )
     if any(item.decision is None for item in items):
-        raise BadInputError("An experiment needs a detector's labels to show.", hint="Name a detector.")
+        raise BadInputError("An experiment requires a detector's labels to show.", hint="Name a detector.")
 
 
 def _insert(connection: Connection, plan: BatchPlan) -> int:
@@ -264,7 +279,7 @@ def _insert(connection: Connection, plan: BatchPlan) -> int:
     try:
         return int(connection.execute(batches.insert().values(row).returning(batches.c.id)).scalar_one())
     except IntegrityError as error:
-        raise BadInputError(f"There is a batch '{plan.name}' already.", hint="Give this one another name.") from error
+        raise BadInputError(f"A batch '{plan.name}' already exists.", hint="Choose another name.") from error
 
 
 def _priority(plan: BatchPlan, item: Item) -> float:
@@ -273,8 +288,8 @@ def _priority(plan: BatchPlan, item: Item) -> float:
     return -item.value if plan.order == "decision" else 0.0
 
 
-def _count_words(connection: Connection, batch: int) -> None:
-    """Count what was said before the batch was made, by the rule that the trigger follows from here on."""
+def _count_judgments(connection: Connection, batch: int) -> None:
+    """Count the judgments from before the batch was created, by the rule that the database trigger follows from now on."""
     for (_, pair), (judged, split) in word_counts(connection, batch).items():
         connection.execute(
             update(batch_items)

@@ -1,1 +1,1 @@
-"""Looking for what is wrong in the judgments database, and mending what can be mended without losing a word."""
+"""The doctor: finds faults in the judgments database and fixes those that it can fix without losing a judgment."""

@@ -1,10 +1,8 @@
-"""Whether what is remembered of the exchange with Label Studio fits the log.
+"""The checks of a judgments database.
 
-Whether the database is whole: its pages and indexes, and that what a row names is there.
-
-Whether the log of events makes sense: undos that take back what they may, words recorded once.
-
-Whether what is kept beside the log for batches follows it: counters, reservations, and the batch that words name.
+They check that the database is intact (its pages and indexes, and that rows refer to rows that exist); that the log is
+consistent (undos take back what they may, judgments are recorded once); that the tables of batches follow the log (counters,
+reservations, the batches that events name); and that the records of the exchange with Label Studio agree with the log.
 """
 
 import time
@@ -33,31 +31,31 @@ from berdseye.annotation.judgments.schema import (
 )
 from berdseye.annotation.label_studio.exchange_state import ARRIVES_WITHIN, SENT
 
-_RESTORE = "restore the last backup beside it (`berdseye restore`), and compare."
+_RESTORE = "restore the last backup into another folder (`berdseye restore`), and compare."
 _REMADE_ANYWAY = (batch_people.name, reservations.name, sync_annotations.name, sync_projects.name, sync_tasks.name)
-"""Tables without anybody's word: a row there that leads nowhere can go."""
+"""Tables without judgments: a row there that refers to nothing can be deleted."""
 
 
 def integrity(connection: Connection) -> Iterator[Finding]:
-    """SQLite's own check of its file; a PostgreSQL server checks its pages by itself."""
+    """Run SQLite's own check of its file; a PostgreSQL server checks its pages by itself."""
     if connection.dialect.name != "sqlite":
         return
-    said = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check(100)"))]
-    if said == ["ok"]:
+    messages = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check(100)"))]
+    if messages == ["ok"]:
         return
-    if all("index" in line for line in said):
+    if all("index" in line for line in messages):
         yield Finding(
             "integrity",
-            f"{len(said)} entries of indexes are wrong: {some(said)}.",
-            "makes all indexes anew from the rows, which are whole.",
+            f"{len(messages)} index entries are wrong: {some(messages)}.",
+            "rebuilds all indexes from the rows, which are intact.",
             within(lambda writing: writing.execute(text("REINDEX"))),
         )
         return
-    yield Finding("integrity", f"The file is damaged: {some(said)}.", _RESTORE)
+    yield Finding("integrity", f"The file is damaged: {some(messages)}.", _RESTORE)
 
 
 def references(connection: Connection) -> Iterator[Finding]:
-    """Rows that name a pair, person or batch which is not there."""
+    """Find rows that refer to a pair, person or batch that does not exist."""
     for table in metadata.sorted_tables:
         for column in table.columns:
             for key in column.foreign_keys:
@@ -66,24 +64,23 @@ def references(connection: Connection) -> Iterator[Finding]:
 
 def _dangling(connection: Connection, table: Table, column: Column[object], key: ForeignKey) -> Iterator[Finding]:
     parent = key.column
-    leads_nowhere = column.is_not(None) & ~exists().where(parent == column)
-    query = select(column, func.count()).where(leads_nowhere).group_by(column)
-    found: dict[Any, int] = {row[0]: int(row[1]) for row in connection.execute(query)}
-    if not found:
+    is_dangling = column.is_not(None) & ~exists().where(parent == column)
+    query = select(column, func.count()).where(is_dangling).group_by(column)
+    counts: dict[Any, int] = {row[0]: int(row[1]) for row in connection.execute(query)}
+    if not counts:
         return
-    said = (
-        f"{sum(found.values())} rows of {table.name} name {some([str(one) for one in found])}, not in {parent.table}."
-    )
+    values = some([str(value) for value in counts])
+    message = f"{sum(counts.values())} rows of {table.name} refer to {values}, which {parent.table} does not contain."
     if table.name in _REMADE_ANYWAY:
-        cure = "drops these rows, which hold nobody's word."
+        cure = "deletes these rows, which contain no judgment."
         yield Finding(
-            "references", said, cure, within(lambda writing: writing.execute(delete(table).where(leads_nowhere)))
+            "references", message, cure, within(lambda writing: writing.execute(delete(table).where(is_dangling)))
         )
     elif parent.table is annotators:
-        cure = "gives each of these people a name again, so that their words are seen."
-        yield Finding("references", said, cure, within(partial(_name_people, numbers=list(found))))
+        cure = "gives each of these people a name again, so that their judgments are visible."
+        yield Finding("references", message, cure, within(partial(_name_people, numbers=list(counts))))
     else:
-        yield Finding("references", said, _RESTORE)
+        yield Finding("references", message, _RESTORE)
 
 
 def _name_people(connection: Connection, numbers: list[int]) -> None:
@@ -91,8 +88,8 @@ def _name_people(connection: Connection, numbers: list[int]) -> None:
         {"id": n, "name": f"Unknown person {n}", "folded": f"unknown person {n}", "demo": False, "at": now()}
         for n in dict.fromkeys(numbers)
     ]
-    known = set(connection.execute(select(annotators.c.id)).scalars())
-    if new := [row for row in rows if row["id"] not in known]:
+    existing = set(connection.execute(select(annotators.c.id)).scalars())
+    if new := [row for row in rows if row["id"] not in existing]:
         connection.execute(annotators.insert(), new)
 
 
@@ -102,30 +99,30 @@ Row = Mapping[str, Any]
 
 
 def undos(connection: Connection) -> Iterator[Finding]:
-    """Undos that name no event, another undo, or a word of somebody else."""
+    """Find undos that name no event, another undo, or somebody else's judgment."""
     undo, target = events.alias(), events.alias()
     query = select(undo, target.c.kind.label("of_kind"), target.c.annotator_id.label("of_person")).outerjoin(
         target, target.c.id == undo.c.target
     )
-    nowhere: list[str] = []
-    twice: list[Row] = []
+    missing: list[str] = []
+    of_undos: list[Row] = []
     foreign: list[Row] = []
     for row in connection.execute(query.where(undo.c.kind == "undo")).mappings():
         if row["of_kind"] is None:
-            nowhere.append(f"event {row['id']}")
+            missing.append(f"event {row['id']}")
         elif row["of_kind"] == "undo":
-            twice.append(dict(row))
+            of_undos.append(dict(row))
         elif row["of_kind"] in WORD_KINDS and row["of_person"] != row["annotator_id"]:
             foreign.append(dict(row))
-    if nowhere:
+    if missing:
         yield Finding(
             "undo",
-            f"{len(nowhere)} undos take back events that are not in the log: {some(nowhere)}.",
-            "an event is missing: compare with the last backup.",
+            f"{len(missing)} undos take back events that are not in the log: {some(missing)}.",
+            "an event is missing; compare with the last backup.",
         )
     for rows, what in (
-        (twice, "take back another undo, which has no effect"),
-        (foreign, "take back somebody else's word"),
+        (of_undos, "take back another undo, which has no effect"),
+        (foreign, "take back somebody else's judgment"),
     ):
         lost = _to_repeat(connection, rows)
         if lost:
@@ -133,35 +130,35 @@ def undos(connection: Connection) -> Iterator[Finding]:
             yield Finding(
                 "undo",
                 f"{len(lost)} undos {what}: {some(names)}.",
-                "says the word again that was meant to stand; every event stays.",
+                "records again the judgments that should be in force; every event stays.",
                 within(partial(_repeat, rows=rows)),
             )
 
 
 def doubled_words(connection: Connection) -> Iterator[Finding]:
-    """A word recorded twice: the same person, pair, verdict, comment and moment, one after the other."""
+    """Find judgments recorded twice in a row: with equal person, pair, verdict, comment and time."""
     doubles = _doubles(connection)
     if doubles:
         names = [f"event {row['id']}" for row in doubles]
         yield Finding(
             "doubled word",
-            f"{len(doubles)} words stand in the log twice: {some(names)}.",
-            "takes the repeat back by an undo; the first stands, and every event stays.",
+            f"{len(doubles)} judgments are in the log twice: {some(names)}.",
+            "takes the repetition back by an undo; the first one stays in force, and every event stays.",
             within(lambda writing: _append(writing, [_undo(row) for row in _doubles(writing)])),
         )
 
 
 def unreadable_words(connection: Connection) -> Iterator[Finding]:
-    """Judgments without a verdict that we know, and events of a kind that we do not know."""
+    """Find judgments without a known verdict, and events of an unknown kind."""
     kinds = (*WORD_KINDS, "flag", "adjudicate", "undo")
     judged = events.c.kind.in_(("judge", "adjudicate"))
     odd = (judged & events.c.verdict.is_(None)) | (judged & events.c.verdict.not_in(VERDICTS))
     query = select(events.c.id).where(odd | events.c.kind.not_in(kinds)).order_by(events.c.id)
-    if found := [f"event {number}" for number in connection.execute(query).scalars()]:
+    if names := [f"event {number}" for number in connection.execute(query).scalars()]:
         yield Finding(
             "unreadable word",
-            f"{len(found)} events have a kind or verdict that is not ours: {some(found)}.",
-            "a newer version may have written them: use that one, or compare with the last backup.",
+            f"{len(names)} events have a kind or verdict that this version of Berdseye does not know: {some(names)}.",
+            "a newer version may have written them; use that version, or compare with the last backup.",
         )
 
 
@@ -170,47 +167,47 @@ def _repeat(connection: Connection, rows: Sequence[Row]) -> None:
 
 
 def _to_repeat(connection: Connection, undos: Sequence[Row]) -> list[dict[str, Any]]:
-    """New events for the words that these undos took away wrongly, where no later word of the person stands."""
+    """Build new events for the judgments that these undos took back wrongly, unless the person judged the pair again later."""
     rows: dict[str, dict[str, Any]] = {}
     for undo in undos:
-        word = _word_behind(connection, undo)
-        if word is None:
+        judgment = _judgment_behind(connection, undo)
+        if judgment is None:
             continue
         uid = str(uuid5(_ROOT, f"repeat {undo['uid']}"))
         later = select(events.c.id).where(
-            events.c.annotator_id == word["annotator_id"], events.c.pair == word["pair"], events.c.id > word["id"],
+            events.c.annotator_id == judgment["annotator_id"], events.c.pair == judgment["pair"], events.c.id > judgment["id"],
             events.c.kind.in_(WORD_KINDS),
         )  # fmt: skip
         if connection.execute(later.limit(1)).first() is None:
-            rows[uid] = {name: value for name, value in word.items() if name != "id"} | {"uid": uid}
+            rows[uid] = {name: value for name, value in judgment.items() if name != "id"} | {"uid": uid}
     return list(rows.values())
 
 
-def _word_behind(connection: Connection, undo: Row) -> dict[str, Any] | None:
-    """The word that an undo concerns: what it takes back, or what the undo takes back that it takes back."""
-    found = connection.execute(select(events).where(events.c.id == undo["target"])).mappings().one_or_none()
-    if found is not None and found["kind"] == "undo":
-        found = connection.execute(select(events).where(events.c.id == found["target"])).mappings().one_or_none()
-    return dict(found) if found is not None and found["kind"] in WORD_KINDS else None
+def _judgment_behind(connection: Connection, undo: Row) -> dict[str, Any] | None:
+    """Return the judgment that an undo concerns: its target, or the target of the undo that it takes back."""
+    event = connection.execute(select(events).where(events.c.id == undo["target"])).mappings().one_or_none()
+    if event is not None and event["kind"] == "undo":
+        event = connection.execute(select(events).where(events.c.id == event["target"])).mappings().one_or_none()
+    return dict(event) if event is not None and event["kind"] in WORD_KINDS else None
 
 
 def _doubles(connection: Connection) -> list[dict[str, Any]]:
     undo = events.alias()
     undone = select(undo.c.target).where(undo.c.kind == "undo", undo.c.target.is_not(None))
     query = select(events).where(events.c.kind.in_(WORD_KINDS), events.c.id.not_in(undone)).order_by(events.c.id)
-    before: dict[tuple[int, str], tuple[Any, ...]] = {}
-    found = []
+    previous: dict[tuple[int, str], tuple[Any, ...]] = {}
+    doubles = []
     for row in connection.execute(query).mappings():
         place = row["annotator_id"], row["pair"]
-        said = tuple(row[name] for name in ("kind", "verdict", "comment", "at", "source"))
-        if before.get(place) == said:
-            found.append(dict(row))
-        before[place] = said
-    return found
+        content = tuple(row[name] for name in ("kind", "verdict", "comment", "at", "source"))
+        if previous.get(place) == content:
+            doubles.append(dict(row))
+        previous[place] = content
+    return doubles
 
 
 def _undo(row: Row) -> dict[str, Any]:
-    # Of the same moment as the repeat: the word's own moment decides between two places.
+    # At the time of the repetition: between Berdseye and Label Studio, the time of a judgment decides which one counts.
     return {
         "uid": str(uuid5(_ROOT, f"undo {row['uid']}")), "at": row["at"], "annotator_id": row["annotator_id"],
         "pair": row["pair"], "kind": "undo", "comment": "", "source": _SOURCE, "target": row["id"],
@@ -218,41 +215,41 @@ def _undo(row: Row) -> dict[str, Any]:
 
 
 def _append(connection: Connection, rows: Sequence[Row]) -> None:
-    known = set(
+    existing = set(
         connection.execute(select(events.c.uid).where(events.c.uid.in_([row["uid"] for row in rows]))).scalars()
     )
     for row in rows:
-        if row["uid"] not in known:
+        if row["uid"] not in existing:
             connection.execute(events.insert().values(**row))
 
 
 def counters(connection: Connection) -> Iterator[Finding]:
-    """`judged` and `split` against the words in the log."""
+    """Compare `judged` and `split` with the judgments in the log."""
     wrong = _wrong_counters(connection)
     if wrong:
         names = [f"pair {pair} of batch {batch}" for batch, pair in wrong]
         yield Finding(
             "batch counters",
-            f"{len(wrong)} pairs have other counts of words than the log: {some(names)}.",
-            "counts the words in the log again.",
+            f"{len(wrong)} pairs have counts of judgments that differ from the log: {some(names)}.",
+            "counts the judgments in the log again.",
             within(_recount),
         )
 
 
 def lost_reservations(connection: Connection) -> Iterator[Finding]:
-    """Reservations that nobody can use: of a pair that is not in the batch, by a person it is not for, of a closed batch."""
+    """Find reservations that nobody can use: of a pair not in the batch, by a person not in it, or of a closed batch."""
     query = select(func.count()).select_from(reservations).where(_useless())
     if count := connection.execute(query).scalar_one():
         yield Finding(
             "reservations",
             f"{count} reservations belong to no pair, person or open batch.",
-            "drops them; no word hangs on them.",
+            "deletes them; no judgment depends on them.",
             within(lambda writing: writing.execute(delete(reservations).where(_useless()))),
         )
 
 
 def unknown_batches(connection: Connection) -> Iterator[Finding]:
-    """Events that name a batch which is not there."""
+    """Find events that name a batch that does not exist."""
     query = (
         select(events.c.batch, func.count())
         .where(events.c.batch.is_not(None), ~exists().where(batches.c.id == events.c.batch))
@@ -261,13 +258,13 @@ def unknown_batches(connection: Connection) -> Iterator[Finding]:
     for batch, count in connection.execute(query):
         yield Finding(
             "unknown batch",
-            f"{count} events were given in batch {batch}, which is not there.",
-            "the words stand and count; restore a backup that holds the batch to see it again.",
+            f"{count} events name batch {batch}, which does not exist.",
+            "the judgments count all the same; to see the batch again, restore a backup that contains it.",
         )
 
 
 def _wrong_counters(connection: Connection) -> dict[tuple[int, str], tuple[int, int]]:
-    """The counts that pairs should have and have not, by batch and pair."""
+    """Return the right counts of the pairs whose stored counts are wrong, by batch and pair."""
     counted = word_counts(connection)
     query = select(batch_items.c.batch_id, batch_items.c.pair, batch_items.c.judged, batch_items.c.split)
     wrong = {}
@@ -280,7 +277,7 @@ def _wrong_counters(connection: Connection) -> dict[tuple[int, str], tuple[int, 
 
 
 def _recount(connection: Connection) -> None:
-    # Locked before they are counted: on PostgreSQL a word that comes meanwhile waits, and is counted by itself.
+    # Locked before they are counted: on PostgreSQL a judgment that comes meanwhile waits, and the trigger counts it.
     connection.execute(select(batch_items.c.id).order_by(batch_items.c.id).with_for_update())
     for (batch, pair), (judged, split) in _wrong_counters(connection).items():
         connection.execute(
@@ -303,33 +300,33 @@ def _useless() -> ColumnElement[bool]:
 
 
 def agreements(connection: Connection) -> Iterator[Finding]:
-    """Words that both sides are said to have agreed on, and that the log never held."""
-    wrong = _never_said(connection)
+    """Find judgments that are noted as agreed with Label Studio, but that the log never contained."""
+    wrong = _never_recorded(connection)
     if wrong:
         names = [f"pair {pair}" for _, pair in wrong.values()]
         yield Finding(
             "exchange",
-            f"{len(wrong)} words are noted as exchanged that nobody gave here: {some(names)}.",
-            "forgets the note; the next exchange compares both sides anew, and keeps both words where they differ.",
-            within(lambda writing: _forget(writing, list(_never_said(writing)))),
+            f"{len(wrong)} judgments are noted as exchanged with Label Studio but are not in the log: {some(names)}.",
+            "deletes the notes; the next exchange compares both sides again, and keeps both judgments if they differ.",
+            within(lambda writing: _forget(writing, list(_never_recorded(writing)))),
         )
 
 
 def unconfirmed(connection: Connection) -> Iterator[Finding]:
-    """What was being sent when a program was killed, too long ago to arrive any more."""
+    """Find judgments that were being pushed when a program was killed, too long ago to arrive any more."""
     lost = _long_sent(connection)
     if lost:
         yield Finding(
             "exchange",
-            f"{len(lost)} notes of words on their way to Label Studio are out of date.",
-            "drops the notes; the next exchange looks what arrived.",
+            f"{len(lost)} notes of judgments on their way to Label Studio are out of date.",
+            "deletes the notes; the next exchange checks what arrived.",
             within(lambda writing: _forget(writing, _long_sent(writing))),
         )
 
 
-def _never_said(connection: Connection) -> dict[int, tuple[str, str]]:
-    """Rows of agreed words (by id: project, pair) without an event that says the same."""
-    said = {
+def _never_recorded(connection: Connection) -> dict[int, tuple[str, str]]:
+    """Return the rows of agreed judgments (by id: project, pair) without an event of equal verdict and comment."""
+    recorded = {
         (row.annotator_id, row.pair, row.verdict, row.comment.strip())
         for row in connection.execute(
             select(events.c.annotator_id, events.c.pair, events.c.verdict, events.c.comment).where(
@@ -341,7 +338,7 @@ def _never_said(connection: Connection) -> dict[int, tuple[str, str]]:
     return {
         row.id: (row.project, row.pair)
         for row in rows
-        if not row.project.endswith(SENT) and (row.annotator_id, row.pair, row.verdict, row.comment) not in said
+        if not row.project.endswith(SENT) and (row.annotator_id, row.pair, row.verdict, row.comment) not in recorded
     }
 
 

@@ -1,4 +1,4 @@
-"""The whole look at a judgments database, and its mending."""
+"""Run all checks of a judgments database, and fix what they find."""
 
 from collections.abc import Callable, Iterator
 
@@ -34,36 +34,36 @@ CHECKS: tuple[Check, ...] = (
     agreements,
     unconfirmed,
 )
-"""In the order of mending: what later checks read is mended before."""
+"""In the order of fixing: what later checks read is fixed before they run."""
 
 
 def examine(judgments: Judgments) -> list[Finding]:
-    """Everything that is wrong; nothing is changed."""
-    found: list[Finding] = []
+    """Return all faults of a judgments database, without changing it."""
+    findings: list[Finding] = []
     for check in CHECKS:
         try:
             with judgments.reading() as connection:
-                found += check(connection)
+                findings += check(connection)
         except DatabaseError as error:
-            found.append(
+            findings.append(
                 Finding(check.__name__, f"The database cannot be read: {error.orig}.", "restore the last backup.")
             )
-    return found
+    return findings
 
 
 def mend(judgments: Judgments, look: Callable[[], list[Finding]]) -> tuple[list[Finding], list[Finding]]:
-    """Mend what `look` finds, and look again, since one fault may hide another; returns what was mended and what is left.
+    """Fix what `look` finds, and look again, since one fault may hide another; returns the fixed and the remaining findings.
 
     No event is changed or deleted.
     """
-    mended: list[Finding] = []
+    fixed: list[Finding] = []
     for _ in range(_LOOKS):
-        found = look()
-        mendable = [finding for finding in found if finding.mend is not None]
-        for finding in mendable:
+        findings = look()
+        fixable = [finding for finding in findings if finding.mend is not None]
+        for finding in fixable:
             if finding.mend is not None:
                 finding.mend(judgments)
-        mended += mendable
-        if not mendable:
-            return mended, found
-    return mended, look()
+        fixed += fixable
+        if not fixable:
+            return fixed, findings
+    return fixed, look()

@@ -1,4 +1,4 @@
-"""What a look at the judgments database found."""
+"""A fault that the doctor found in the judgments database, with its fix."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Mend = Callable[[Judgments], object]
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault: the check that found it, what is wrong, and what mending does (or, without `mend`, what a person can do)."""
+    """A fault: the check that found it, what is wrong, and what the fix does (or, without `mend`, what a person can do)."""
 
     check: str
     text: str
@@ -21,22 +21,22 @@ class Finding:
     mend: Mend | None = field(default=None, compare=False, repr=False)
 
     def as_json(self) -> dict[str, object]:
-        """Its texts, and whether it can be mended."""
+        """Return the texts of the finding, and whether Berdseye can fix it."""
         return {"check": self.check, "text": self.text, "cure": self.cure, "mendable": self.mend is not None}
 
     def __str__(self) -> str:
-        how = "Mending" if self.mend is not None else "By hand"
+        how = "Fix" if self.mend is not None else "By hand"
         return f"{self.check}: {self.text} {how}: {self.cure}"
 
 
 def some(names: list[str], most: int = 3) -> str:
-    """The first few names and how many more."""
+    """Return the first few names, and how many more there are."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 
 
 def within(work: Callable[[Connection], object]) -> Mend:
-    """Mending that is one transaction on the judgments database."""
+    """Return a fix that does this work in one transaction on the judgments database."""
 
     def mend(judgments: Judgments) -> None:
         with writing(judgments.engine) as connection:

@@ -1,6 +1,6 @@
-"""Adjudication: where people disagree, an adjudicator's word becomes the gold label. What led there stays in the log.
+"""From several people's judgments of a pair to one label: by majority, or by an adjudicator where people disagree.
 
-From several people's judgments of a pair to one word.
+An adjudicator's verdict becomes the adjudicated label of the pair. The judgments that led to it stay in the log.
 """
 
 from collections import Counter
@@ -21,29 +21,28 @@ from berdseye.data.texts.passages import clean
 def majority_labels(
     judgments: Iterable[Judgment], *, first: int | None = None, gold: Mapping[str, Verdict] | None = None
 ) -> dict[str, bool]:
-    """Whether people say that a pair supports, by pair key.
+    """Return whether each pair supports according to people, by pair key: the adjudicated label, otherwise the majority.
 
-    An adjudicator's word (`gold`: annotation/judgments/adjudication.py) decides; one who is unsure says that nobody can
-    tell. Else the
-    majority of those who are sure decides; on a tie, and where nobody is sure, people say nothing. With `first` (an
-    annotator's id) that person's own word comes before the majority: what someone corrects, they see corrected.
+    An adjudicated verdict (`gold`) takes precedence; a pair adjudicated as unsure gets no label. Otherwise the majority of
+    the annotators who are not unsure decides; a tie, or a pair that nobody is sure about, gets no label. With `first` (an
+    annotator's id), that person's own judgment takes precedence over the majority, so that people see their corrections.
     """
     sure = [j for j in judgments if j.verdict != "unsure"]
     balance: Counter[str] = Counter()
     for judgment in sure:
         balance[judgment.pair] += 1 if judgment.verdict == "supports" else -1
-    said = {pair: total > 0 for pair, total in balance.items() if total != 0}
-    said.update({j.pair: j.verdict == "supports" for j in sure if j.annotator.id == first})
+    labels = {pair: total > 0 for pair, total in balance.items() if total != 0}
+    labels.update({j.pair: j.verdict == "supports" for j in sure if j.annotator.id == first})
     decided = gold or {}
-    said.update({pair: verdict == "supports" for pair, verdict in decided.items()})
-    return {pair: word for pair, word in said.items() if decided.get(pair) != "unsure"}
+    labels.update({pair: verdict == "supports" for pair, verdict in decided.items()})
+    return {pair: label for pair, label in labels.items() if decided.get(pair) != "unsure"}
 
 
 _UNDECIDED = ("unsure", "neither")
 
 
 class Decision(NamedTuple):
-    """The standing word of an adjudicator on a pair."""
+    """An adjudicator's verdict on a pair that is in force (neither replaced nor taken back)."""
 
     event: int
     at: str
@@ -53,7 +52,7 @@ class Decision(NamedTuple):
 
 
 class Vote(NamedTuple):
-    """What one person says of a pair now, and the spans of the passage that they point at."""
+    """One person's present judgment of a pair, with the evidence: the spans of the passage that they marked."""
 
     annotator: Annotator
     verdict: str
@@ -62,7 +61,7 @@ class Vote(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """A pair that people judge differently: everyone's present words, oldest first, and the decision where there is one."""
+    """A pair that people judge differently: everyone's present judgment, oldest first, and the decision if there is one."""
 
     key: str
     record: PairRecord
@@ -72,7 +71,7 @@ class Dispute(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Something that was done about a pair; `undone`: it was taken back later."""
+    """One event on a pair; `undone`: it was taken back later."""
 
     at: str
     annotator: Annotator
@@ -83,7 +82,7 @@ class Step(NamedTuple):
 
 
 def decisions(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Decision]:
-    """The standing decision by pair: of all pairs, or of those given."""
+    """Return the decision in force by pair key, for all pairs or for these keys."""
     query = select(adjudicated, annotators.c.name).join(annotators, annotators.c.id == adjudicated.c.annotator_id)
     with judgments.reading() as connection:
         return {
@@ -94,36 +93,38 @@ def decisions(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[s
 
 
 def adjudicated_labels(judgments: Judgments, keys: Sequence[str] | None = None) -> dict[str, Verdict]:
-    """What adjudicators decided of passages, by pair: what `majority_labels` puts first. Preferences are no such words."""
-    found = {key: decision.verdict for key, decision in decisions(judgments, keys).items()}
-    return {key: verdict for key, verdict in found.items() if is_verdict(verdict)}
+    """Return the adjudicated verdicts by pair key, as `majority_labels` takes them; decisions on preferences are omitted."""
+    verdicts = {key: decision.verdict for key, decision in decisions(judgments, keys).items()}
+    return {key: verdict for key, verdict in verdicts.items() if is_verdict(verdict)}
 
 
 def disputes(
     judgments: Judgments, batch: Batch | None = None, *, unsure: bool = False, decided: bool = False
 ) -> list[Dispute]:
-    """Pairs that people judge, or prefer one of, differently: of a batch in its order, or of all.
+    """Return the pairs on which people's judgments or preferences differ: those of a batch in its order, or all.
 
-    `unsure`: someone unsure (or for neither answer) differs from someone sure. `decided`: with those that an adjudicator
-    has decided. Of a batch the words that count there are compared; made-up people of the demo never count.
+    `unsure`: a verdict of unsure (or neither) counts as different from a sure one. `decided`: include the pairs that an
+    adjudicator has decided. In a batch, only the judgments that count there are compared. The simulated annotators of the
+    demo never count.
     """
-    said: dict[str, dict[str, None]] = {}
+    verdicts_by_pair: dict[str, dict[str, None]] = {}
     with judgments.reading() as connection:
-        for pair, verdict in connection.execute(_words_of_all() if batch is None else _words_of(batch)):
+        for pair, verdict in connection.execute(_all_verdicts() if batch is None else _batch_verdicts(batch)):
             if unsure or verdict not in _UNDECIDED:
-                said.setdefault(pair, {})[verdict] = None
-    keys = [pair for pair, verdicts in said.items() if len(verdicts) > 1]
-    known = decisions(judgments, keys)
-    open_ones = keys if decided else [key for key in keys if key not in known]
-    records = judgments.pair_records(open_ones)
-    votes = _votes(judgments, open_ones, batch)
+                verdicts_by_pair.setdefault(pair, {})[verdict] = None
+    keys = [pair for pair, verdicts in verdicts_by_pair.items() if len(verdicts) > 1]
+    decided_pairs = decisions(judgments, keys)
+    disputed = keys if decided else [key for key in keys if key not in decided_pairs]
+    records = judgments.pair_records(disputed)
+    votes = _votes(judgments, disputed, batch)
     return [
-        Dispute(key, records[key], _task(said[key]), tuple(votes.get(key, ())), known.get(key)) for key in open_ones
+        Dispute(key, records[key], _task(verdicts_by_pair[key]), tuple(votes.get(key, ())), decided_pairs.get(key))
+        for key in disputed
     ]
 
 
 def trail(judgments: Judgments, pair: str) -> list[Step]:
-    """Everything that was ever done about a pair, oldest first; undoing shows on what was undone."""
+    """Return every event on a pair, oldest first; an undo is not a step of its own but marks the step it takes back."""
     log = judgments.history(pair)
     undone = {event["target"] for event in log if event["kind"] == "undo"}
     people = {person.id: person for person in judgments.annotators()}
@@ -144,11 +145,17 @@ def adjudicate(
     comment: str = "",
     uid: str | None = None,
 ) -> int:
-    """Decide a pair; returns the event. A later decision stands in place of an earlier one, whoever gave it."""
-    if verdict not in (known := verdicts_of(task)):
-        raise UnknownNameError("verdict", verdict, known)
+    """Record an adjudicator's decision on a pair; returns the event id. A later decision by anyone replaces an earlier one.
+
+    Raises `UnknownNameError` for a verdict that the task does not have, `BadInputError` for a simulated annotator.
+    """
+    if verdict not in (allowed := verdicts_of(task)):
+        raise UnknownNameError("verdict", verdict, allowed)
     if person.demo:
-        raise BadInputError("A made-up person of the demo decides nothing.", hint="Sign in under another name.")
+        raise BadInputError(
+            f"{person.name} is a simulated annotator of the demo and cannot adjudicate.",
+            hint="Sign in under another name.",
+        )
     return judgments.append(
         person,
         pair,
@@ -161,19 +168,19 @@ def adjudicate(
 
 
 def take_back(judgments: Judgments, person: Annotator, pair: str) -> bool:
-    """Take back the standing decision on a pair; the one before it, if any, stands again. False: there is none."""
+    """Take back the decision in force on a pair; the one before it, if any, is in force again. False: there is none."""
     with writing(judgments.engine) as connection:
-        # Whoever takes back waits for whoever else does, so that one decision is not taken back twice.
+        # Concurrent calls wait for each other, so that one decision is not taken back twice.
         connection.execute(select(annotators.c.id).order_by(annotators.c.id).with_for_update())
-        found = connection.execute(select(adjudicated.c.id).where(adjudicated.c.pair == pair)).scalar_one_or_none()
-        if found is None:
+        decision = connection.execute(select(adjudicated.c.id).where(adjudicated.c.pair == pair)).scalar_one_or_none()
+        if decision is None:
             return False
-        row: dict[str, Any] = event_row(person, pair, kind="undo", source="adjudicate", target=found)
+        row: dict[str, Any] = event_row(person, pair, kind="undo", source="adjudicate", target=decision)
         connection.execute(events.insert().values(row))
     return True
 
 
-def _words_of_all() -> Any:
+def _all_verdicts() -> Any:
     first = func.min(present.c.id).over(partition_by=present.c.pair)
     return (
         select(present.c.pair, present.c.verdict)
@@ -183,7 +190,7 @@ def _words_of_all() -> Any:
     )
 
 
-def _words_of(batch: Batch) -> Any:
+def _batch_verdicts(batch: Batch) -> Any:
     same = (batch_items.c.batch_id == batch_words.c.batch_id) & (batch_items.c.pair == batch_words.c.pair)
     return (
         select(batch_words.c.pair, batch_words.c.verdict)
@@ -200,15 +207,15 @@ def _votes(judgments: Judgments, keys: Sequence[str], batch: Batch | None) -> di
         .where(present.c.kind.in_(("judge", "prefer")), annotators.c.demo.is_(False))
         .order_by(present.c.id)
     )
-    found: dict[str, list[Vote]] = {}
+    votes: dict[str, list[Vote]] = {}
     with judgments.reading() as connection:
         for part in by_keys(query, present.c.pair, keys):
             for row in connection.execute(part):
                 person = Annotator(row.annotator_id, row.name, demo=False)
                 if batch is None or batch.admits(person):
                     vote = Vote(person, row.verdict, row.comment, evidence_spans(row.evidence))
-                    found.setdefault(row.pair, []).append(vote)
-    return found
+                    votes.setdefault(row.pair, []).append(vote)
+    return votes
 
 
 def _task(verdicts: Iterable[str]) -> Task:

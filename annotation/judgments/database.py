@@ -1,6 +1,6 @@
-"""Opening the judgments database: SQLite by default, any PostgreSQL by URL, brought to the newest schema.
+"""Open the judgments database: SQLite by default, any PostgreSQL by URL, migrated to the newest schema.
 
-What a query found as a table.
+Also the transactions that write to it, and query results as tables.
 """
 
 import sqlite3
@@ -23,25 +23,26 @@ from berdseye.data.errors import BadInputError, UnavailableError
 
 
 def frame_of(result: CursorResult[Any]) -> pd.DataFrame:
-    """A row a row found, columns by their names in the query."""
-    # As plain tuples: pandas asks each of SQLAlchemy's rows whether it is a dataclass, which takes longer than all the rest.
+    """Return the rows of a query as a table; its columns are named as in the query."""
+    # Plain tuples: pandas checks whether each SQLAlchemy row is a dataclass, which takes longer than all the rest.
     return pd.DataFrame(map(tuple, result), columns=list(result.keys()))
 
 
 try:
     import fcntl
-except ImportError:  # Windows, where writers take their chance with SQLite's own lock
+except ImportError:  # Windows, where writers rely on SQLite's own lock
     fcntl = None  # type: ignore[assignment]
 
 _BUSY_SECONDS = 30
 _MIGRATING = 0x6265726473657965
-"""The advisory lock of migrations on PostgreSQL."""
+"""The key of PostgreSQL's advisory lock for migrations."""
 
 
 def open_database(url: str) -> Engine:
-    """An engine on the newest schema; every commit is on disk before it returns.
+    """Open an engine on the newest schema; every commit is on disk before it returns.
 
     SQLite runs in WAL mode with `synchronous=FULL`; writers take the lock when they begin, and wait for each other.
+    Raises `BadInputError` for a URL that cannot be used, `UnavailableError` for a database that does not open.
     """
     try:
         parsed = make_url(url)
@@ -53,11 +54,11 @@ def open_database(url: str) -> Engine:
         arguments: dict[str, Any] = {"timeout": _BUSY_SECONDS} if sqlite else {}
         engine = create_engine(parsed, connect_args=arguments, pool_pre_ping=not sqlite)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        # What cannot be read as a number may be a part of the password.
-        told = "its port is no number" if isinstance(error, ValueError) else str(error)
+        # A ValueError quotes the text that is not a number, which may be a part of the password.
+        reason = "its port is not a number" if isinstance(error, ValueError) else str(error)
         raise BadInputError(
-            f"The judgments URL cannot be used: {told}.",
-            hint="Write sqlite:///PATH or postgresql://USER@HOST/NAME (the latter needs the `postgres` extra).",
+            f"The judgments URL cannot be used: {reason}.",
+            hint="Use sqlite:///PATH or postgresql://USER@HOST/NAME (the latter requires the `postgres` extra).",
         ) from error
     if sqlite:
         _make_durable(engine)
@@ -65,34 +66,37 @@ def open_database(url: str) -> Engine:
         _migrate(engine)
     except DBAPIError as error:
         raise UnavailableError(
-            f"The judgments database does not open: {error.orig}.",
+            f"The judgments database cannot be opened: {error.orig}.",
             where=shown_url(parsed),
-            hint="Check that it exists, is not damaged and may be written.",
+            hint="Check that it exists, is not damaged and is writable.",
         ) from error
     return engine
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes. On a SQLite file writers queue up in the order they come: SQLite's own lock is taken by
-    whoever asks at the right moment, so that among fifty people at once some would wait for ever."""
-    with _place_in_line(engine), engine.begin() as connection:
+    """Open a transaction that writes.
+
+    On a SQLite file, writers queue in the order they arrive. SQLite's own lock goes to the writer that happens to ask at the
+    right moment, so that with fifty people at once some would wait forever.
+    """
+    with _writer_queue(engine), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
-def _place_in_line(engine: Engine) -> Iterator[None]:
+def _writer_queue(engine: Engine) -> Iterator[None]:
     database = engine.url.database
     if fcntl is None or engine.dialect.name != "sqlite" or not database:
         yield
         return
-    with Path(f"{database}.writing").open("wb") as line:
-        fcntl.flock(line, fcntl.LOCK_EX)  # given up when the file is closed, be it by the death of the process
+    with Path(f"{database}.writing").open("wb") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)  # released when the file is closed, also when the process dies
         yield
 
 
 def shown_url(url: URL) -> str:
-    """An address as it may be shown: without a password, and without options, which may hold another."""
+    """Return a URL that is safe to show: without its password and without its options, which may hold another password."""
     return url.set(query={}).render_as_string(hide_password=True)
 
 
@@ -129,6 +133,6 @@ def _revision(engine: Engine) -> str | None:
 
 
 def _migration_lock(engine: Engine) -> FileLock | nullcontext[None]:
-    """One migration at a time of a SQLite file; a server has its own lock, which holds across machines."""
+    """Return the lock that admits one migration of a SQLite file at a time; PostgreSQL has its own, across machines."""
     database = engine.url.database
     return FileLock(f"{database}.migrating") if engine.dialect.name == "sqlite" and database else nullcontext()

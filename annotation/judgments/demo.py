@@ -1,6 +1,6 @@
-"""The judgments of two demo annotators, who read the same pairs independently: Noor generously, Tomas strictly.
+"""The judgments of two simulated annotators of the demo, who read the same pairs independently: Noor generously, Tomas strictly.
 
-Neither is a person: their judgments are there to see the pages with, not to draw conclusions from.
+Neither is a person: their judgments fill the pages of the demo and support no conclusions.
 """
 
 import json
@@ -12,7 +12,7 @@ from berdseye.data.demo.content import topics
 
 
 def add_demo_judgments(judgments: Judgments) -> int:
-    """Record them, marked as demo data; a second time adds nothing. Returns how many there are."""
+    """Record the demo judgments, marked as demo data; repeating the call adds nothing. Returns how many there are."""
     by_name = {t["topic"]: t for t in topics()}
     rows = json.loads((files("berdseye.data.demo") / "judgments.json").read_text(encoding="utf-8"))
     records = []
@@ -35,9 +35,9 @@ def add_demo_judgments(judgments: Judgments) -> int:
     keys = judgments.add_pairs(records)
     count = 0
     for key, row in zip(keys, rows, strict=True):
-        for name, said in row["judgments"].items():
+        for name, judgment in row["judgments"].items():
             person = judgments.sign_in(name, demo=True)
             uid = str(uuid5(NAMESPACE_URL, f"berdseye-demo/{key}/{name}"))
-            judgments.judge(person, key, said["verdict"], source="demo", comment=said["comment"], uid=uid)
+            judgments.judge(person, key, judgment["verdict"], source="demo", comment=judgment["comment"], uid=uid)
             count += 1
     return count

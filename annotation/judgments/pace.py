@@ -1,7 +1,4 @@
-"""How much one person has judged today, and how fast.
-
-How long people have sat over each pair.
-"""
+"""How much one person has judged today and how fast, and how long people took for each pair."""
 
 from datetime import UTC, datetime, timedelta
 from statistics import median
@@ -14,8 +11,11 @@ from berdseye.annotation.judgments.schema import events
 
 
 def seconds_by_pair(judgments: Judgments) -> dict[str, float]:
-    """The seconds of all timed words and skips on each pair, by its key; also of those that were changed or undone later, since
-    they took their time. Pairs that nobody was timed on, as outside of the Annotate page, are not there."""
+    """Return the total seconds of all timed judgments and skips of each pair, by pair key.
+
+    Judgments that were changed or undone later count too, since they took time. Pairs without a timed judgment, such as those
+    judged outside the Annotate page, are omitted.
+    """
     query = (
         select(events.c.pair, func.sum(events.c.seconds)).where(events.c.seconds.is_not(None)).group_by(events.c.pair)
     )
@@ -26,7 +26,7 @@ def seconds_by_pair(judgments: Judgments) -> dict[str, float]:
 _MINE = events.c.annotator_id == bindparam("person")
 _RECENT = events.c.id >= bindparam("first_event")
 _UNDONE = select(events.c.target).where(events.c.kind == "undo", _MINE, _RECENT)
-# Made once: making a statement takes longer than running this one.
+# Built once: building a statement takes longer than running this one.
 _TODAY = select(events.c.seconds).where(
     _RECENT,
     _MINE,
@@ -38,9 +38,9 @@ _TODAY = select(events.c.seconds).where(
 
 
 class Pace(NamedTuple):
-    """Words and skips of a day that stand; the median seconds of those that were timed, and pairs an hour at that rate.
+    """The judgments and skips of a day that are in force, the median seconds of the timed ones, and pairs per hour at that rate.
 
-    The hour is one of judging: breaks are not in the seconds.
+    It is an hour of judging: the seconds do not include breaks.
     """
 
     pairs: int
@@ -49,28 +49,28 @@ class Pace(NamedTuple):
 
 
 def midnight(now: datetime | None = None) -> str:
-    """When the day of this machine's clock began, as the log writes times."""
+    """Return the last midnight by this machine's clock, as the log writes times."""
     local = (now or datetime.now(UTC)).astimezone()
     began = local.replace(hour=0, minute=0, second=0, microsecond=0)
     return began.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def first_event_since(judgments: Judgments, at: str) -> int:
-    """The id that no event since then is below: what keeps `pace` from reading the whole log."""
-    # Clocks of several machines differ a little, and ids follow commits: an hour more is read than need be.
+    """Return an id that is not above the id of any event since `at`; it keeps `pace` from reading the whole log."""
+    # Clocks of several machines differ a little, and ids follow commits: it reads one more hour than necessary.
     before = (datetime.fromisoformat(at) - timedelta(hours=1)).isoformat(timespec="microseconds")
     first = select(func.min(events.c.id)).where(events.c.at >= before)
     newest = select(func.coalesce(func.max(events.c.id), 0))
     with judgments.reading() as connection:
-        found = connection.execute(first).scalar()
-        return int(connection.execute(newest).scalar_one()) if found is None else int(found)
+        event = connection.execute(first).scalar()
+        return int(connection.execute(newest).scalar_one()) if event is None else int(event)
 
 
 def pace(judgments: Judgments, person: Annotator, since: str, first_event: int = 0) -> Pace:
-    """The pace of a person since a time; `first_event` is of `first_event_since`."""
-    asked = {"person": person.id, "since": since, "first_event": first_event}
+    """Return the pace of a person since a time; `first_event` comes from `first_event_since`."""
+    parameters = {"person": person.id, "since": since, "first_event": first_event}
     with judgments.reading() as connection:
-        seconds = list(connection.execute(_TODAY, asked).scalars())
+        seconds = list(connection.execute(_TODAY, parameters).scalars())
     timed = [float(one) for one in seconds if one is not None]
     if not timed:
         return Pace(len(seconds), None, None)

@@ -1,6 +1,6 @@
-"""A person's word on a pair: what may be said in a task, and how the log writes it.
+"""A person's judgment of a pair: the verdicts that a task allows, and how the log writes them.
 
-Evidence: the spans of a passage that a person points at, beside their word on it.
+Also the evidence of a judgment: the spans of the passage that the person marked.
 """
 
 import json
@@ -21,41 +21,43 @@ _MOST = 100
 
 
 def merged(spans: Iterable[Sequence[int]]) -> tuple[Span, ...]:
-    """The spans in order, those that touch or overlap as one."""
-    found: list[Span] = []
+    """Return the spans in order, with those that touch or overlap joined."""
+    joined: list[Span] = []
     for start, end in sorted((int(start), int(end)) for start, end in spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
-            found.append((start, end))
-    return tuple(found)
+            joined.append((start, end))
+    return tuple(joined)
 
 
 def evidence_json(spans: Iterable[Sequence[int]], passage: str) -> str | None:
-    """Spans as the log keeps them: a JSON list of [start, end); None where there are none.
+    """Return spans as the log stores them: a JSON list of [start, end), or None if there are none.
 
-    Raises `BadInputError` for one that is empty or not within the passage.
+    Raises `BadInputError` for a span that is empty or not within the passage, and for more than 100 spans.
     """
-    held = list(spans)
-    for start, end in held:
+    given_spans = list(spans)
+    for start, end in given_spans:
         if not 0 <= start < end <= len(passage):
             raise BadInputError(
-                f"The evidence [{start}, {end}) is not within the passage of {len(passage)} characters.",
-                hint="Choose it again.",
+                f"The evidence span [{start}, {end}) is empty or not within the passage of {len(passage)} characters.",
+                hint="Mark the evidence again.",
             )
-    found = merged(held)
-    if len(found) > _MOST:
-        raise BadInputError(f"{len(found)} spans of evidence.", hint=f"Choose at most {_MOST}.")
-    return json.dumps([list(span) for span in found]) if found else None
+    joined = merged(given_spans)
+    if len(joined) > _MOST:
+        raise BadInputError(
+            f"A judgment can have at most {_MOST} spans of evidence, got {len(joined)}.", hint="Mark fewer spans."
+        )
+    return json.dumps([list(span) for span in joined]) if joined else None
 
 
 def evidence_spans(stored: str | None) -> tuple[Span, ...]:
-    """The spans of what the log keeps, in order and apart."""
+    """Return the spans stored in the log, in order and without overlap."""
     return merged(json.loads(stored)) if stored else ()
 
 
 def quotes(passage: str, stored: str | None) -> tuple[str, ...]:
-    """The words of the passage that are the evidence."""
+    """Return the parts of the passage that are the evidence."""
     return tuple(passage[start:end] for start, end in evidence_spans(stored))
 
 
@@ -64,7 +66,7 @@ PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 
 class JudgmentDetails(NamedTuple):
-    """What goes with a word: a comment, the time it took without breaks, spans of the passage, the guidelines' version."""
+    """What accompanies a verdict: a comment, the seconds without breaks, the evidence spans, the version of the guidelines."""
 
     comment: str = ""
     seconds: float | None = None
@@ -76,14 +78,14 @@ NOTHING = JudgmentDetails()
 
 
 class RecordedJudgment(NamedTuple):
-    """A word that is on disk; `late`: meanwhile the pair had gone to others, and this is one word more than asked for."""
+    """A judgment that is on disk; `late`: the pair had gone to others meanwhile, and now has one judgment more than wanted."""
 
     event: int
     late: bool = False
 
 
 class Undone(NamedTuple):
-    """What a person has just taken back: its pair, and the comment and evidence that went with it."""
+    """The judgment that a person has just taken back: its pair, comment and evidence."""
 
     pair: str
     comment: str
@@ -91,45 +93,45 @@ class Undone(NamedTuple):
 
 
 def last_undone(judgments: Judgments, person: Annotator) -> Undone | None:
-    """What this person's last action took back; None where the last action was another."""
+    """Return what this person's last action took back; None if that action was not an undo."""
     last = select(events.c.kind, events.c.target).where(events.c.annotator_id == person.id)
     with judgments.reading() as connection:
         newest = connection.execute(last.order_by(events.c.id.desc()).limit(1)).one_or_none()
         if newest is None or newest.kind != "undo":
             return None
         taken_back = select(events.c.pair, events.c.comment, events.c.evidence).where(events.c.id == newest.target)
-        found = connection.execute(taken_back).one()
-    return Undone(found.pair, found.comment, evidence_spans(found.evidence))
+        undone = connection.execute(taken_back).one()
+    return Undone(undone.pair, undone.comment, evidence_spans(undone.evidence))
 
 
 def verdicts_of(task: Task) -> tuple[str, ...]:
-    """What may be said in a task."""
+    """Return the verdicts that a task allows."""
     return PREFERENCES if task == "prefer" else VERDICTS
 
 
 def is_verdict(word: str) -> TypeGuard[Verdict]:
-    """Whether it is a word on a passage and a perspective, as a preference between two answers is none."""
+    """Return whether it is a verdict on a passage and a perspective, and not a preference between two answers."""
     return word in VERDICTS
 
 
 def judgment_fields(task: Task, verdict: str, passage: str, beside: JudgmentDetails = NOTHING) -> dict[str, Any]:
-    """A word as fields of an event; raises `UnknownNameError` for a verdict that the task has not."""
-    if verdict not in (known := verdicts_of(task)):
-        raise UnknownNameError("verdict", verdict, known)
+    """Return a judgment as fields of an event; raises `UnknownNameError` for a verdict that the task does not have."""
+    if verdict not in (allowed := verdicts_of(task)):
+        raise UnknownNameError("verdict", verdict, allowed)
     return {
         "kind": "prefer" if task == "prefer" else "judge",
         "verdict": verdict,
         "evidence": evidence_json(beside.evidence, passage),
-        **_rest(beside),
+        **_detail_fields(beside),
     }
 
 
 def skip_fields(beside: JudgmentDetails = NOTHING) -> dict[str, Any]:
-    """A pair put aside, as fields of an event."""
-    return {"kind": "skip", **_rest(beside)}
+    """Return a skipped pair as fields of an event."""
+    return {"kind": "skip", **_detail_fields(beside)}
 
 
-def _rest(beside: JudgmentDetails) -> dict[str, Any]:
+def _detail_fields(beside: JudgmentDetails) -> dict[str, Any]:
     return {
         "comment": clean(beside.comment),
         "seconds": beside.seconds,

@@ -1,4 +1,4 @@
-"""Tables of the judgments database, as the newest migration leaves them."""
+"""The tables and views of the judgments database, as the newest migration leaves them."""
 
 from sqlalchemy import (
     Boolean,
@@ -30,7 +30,7 @@ annotators = Table(
     Index("annotators_by_email", "email", unique=True),
     Index("annotators_by_subject", "subject", unique=True),
 )
-"""`subject` is who a sign-in provider says a person is: its address and its own name for them."""
+"""`subject` identifies a person at a sign-in provider: the provider's address and its own identifier of the person."""
 
 guidelines = Table(
     "guidelines",
@@ -52,7 +52,7 @@ guidelines_in_use = Table(
     Column("version", String(16), ForeignKey("guidelines.version"), nullable=False),
     sqlite_autoincrement=True,
 )
-"""A log: of each task the last row tells what stands beside its pairs, where a batch has no text of its own."""
+"""A log: the last row of each task names the guidelines shown with its pairs, unless a batch has its own."""
 
 pairs = Table(
     "pairs",
@@ -92,7 +92,7 @@ events = Table(
     Index("events_undone", "target"),
     sqlite_autoincrement=True,
 )
-"""`evidence`: spans of the passage as a JSON list of [start, end), in characters; `guidelines`: the version beside the pair."""
+"""`evidence`: spans of the passage as a JSON list of [start, end), in characters; `guidelines`: the version that was shown."""
 
 present = Table(
     "present",
@@ -125,7 +125,8 @@ batches = Table(
     Column("guidelines", String(16)),
     sqlite_autoincrement=True,
 )
-"""`shown_share`: of an experiment, the share of pairs judged with the detector's label in sight; NULL: no experiment."""
+"""`hold`: seconds that a pair stays reserved. `shown_share`: in an experiment, the share of pairs judged with the detector's
+label visible; NULL: no experiment."""
 
 _unfilled = text("judged < wanted")
 
@@ -155,7 +156,8 @@ batch_items = Table(
         postgresql_where=_unfilled,
     ),
 )
-"""`judged` (words that count) and `split` (minus the size of the minority) follow the log by a trigger; the rest stays."""
+"""A trigger keeps `judged` (the judgments that count) and `split` (minus the size of the minority) in step with the log; the
+other columns never change, except `priority` in the order by decision."""
 
 batch_people = Table(
     "batch_people",
@@ -216,7 +218,7 @@ perspective_edits = Table(
     Index("perspective_edits_by_dataset", "dataset", "id"),
     sqlite_autoincrement=True,
 )
-"""A log as `events` is: `change` is JSON, `target` the edit that is accepted, rejected or taken back."""
+"""A log, append-only like `events`: `change` is JSON, `target` the edit that is accepted, rejected or taken back."""
 
 sync_projects = Table(
     "sync_projects",
@@ -228,7 +230,8 @@ sync_projects = Table(
     Column("received_to", String(40)),
     Column("swept_at", String(40)),
 )
-"""Which batch a Label Studio project holds (and for whom), up to when it was received, and when it was last read whole."""
+"""The batch that a Label Studio project holds (and the person it is for), the moment up to which changes were pulled, and
+when all of it was last read."""
 
 sync_tasks = Table(
     "sync_tasks",

@@ -1,9 +1,5 @@
-"""What people say of pairs, event by event.
-
-How many people say what of each pair, counted by the database.
-
-What people have said of passages, whatever the perspective: words by the text of the passage.
-"""
+"""Verdicts counted: how many people gave each verdict on a pair, what people say of a passage under any perspective, and how
+people's labels changed over time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,7 +14,7 @@ from berdseye.annotation.judgments.schema import annotators, events, pairs, pres
 
 
 def pair_words(judgments: Judgments) -> pd.DataFrame:
-    """A row for each pair that has a word: how many say that it supports, that it does not, and are unsure; by pair key."""
+    """Count the present verdicts: a row for each judged pair, by pair key, with columns supports, does_not_support, unsure."""
     verdict = present.c.verdict
     query = (
         select(
@@ -37,11 +33,11 @@ def pair_words(judgments: Judgments) -> pd.DataFrame:
 
 Standing = Literal["supports", "does not support", "disputed", "unsure"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
-"""What people say of a pair; `disputed`: they differ, and no adjudicator has decided."""
+"""What people say of a pair; `disputed`: their verdicts differ, and no adjudicator has decided."""
 
 
 def pairs_of_passages(judgments: Judgments, texts: Sequence[str]) -> dict[str, PairRecord]:
-    """The pairs that are known of passages of these texts, by key."""
+    """Return the pairs in the database whose passage has one of these texts, by key."""
     with judgments.reading() as connection:
         keys = [
             key
@@ -52,21 +48,24 @@ def pairs_of_passages(judgments: Judgments, texts: Sequence[str]) -> dict[str, P
 
 
 def passage_words(judgments: Judgments, texts: Sequence[str]) -> dict[str, frozenset[Standing]]:
-    """What people say of some pair of each passage, by its text; passages of which nobody said anything are left out."""
-    known = pairs_of_passages(judgments, texts)
-    said: dict[str, set[str]] = {}
-    for judgment in judgments.present(list(known)):
-        said.setdefault(judgment.pair, set()).add(judgment.verdict)
-    said |= {pair: {verdict} for pair, verdict in adjudicated_labels(judgments, list(known)).items()}
-    found: dict[str, set[Standing]] = {}
-    for pair, verdicts in said.items():
-        found.setdefault(known[pair].passage, set()).add(_standing(verdicts))
-    return {text: frozenset(words) for text, words in found.items()}
+    """Return what people say of the pairs of each passage, by the passage's text; unjudged passages are omitted."""
+    records = pairs_of_passages(judgments, texts)
+    verdicts_by_pair: dict[str, set[str]] = {}
+    for judgment in judgments.present(list(records)):
+        verdicts_by_pair.setdefault(judgment.pair, set()).add(judgment.verdict)
+    verdicts_by_pair |= {pair: {verdict} for pair, verdict in adjudicated_labels(judgments, list(records)).items()}
+    standings: dict[str, set[Standing]] = {}
+    for pair, verdicts in verdicts_by_pair.items():
+        standings.setdefault(records[pair].passage, set()).add(_standing(verdicts))
+    return {text: frozenset(words) for text, words in standings.items()}
 
 
 def passage_history(judgments: Judgments, text: str) -> pd.DataFrame:
-    """Everything that was ever said of a passage's pairs, oldest first: pair, at, annotator, kind (an event of the log, undoing
-    aside), verdict, comment, evidence (the words of the passage), seconds, source, dataset, question, perspective, undone."""
+    """Return every event on the pairs of a passage, oldest first, as a table.
+
+    Columns: pair, at, annotator, kind (of an event of the log, undos excepted), verdict, comment, evidence (quoted from the
+    passage), seconds, source, dataset, question, perspective, undone.
+    """
     rows = []
     for key, record in pairs_of_passages(judgments, [text]).items():
         log = judgments.history(key)
@@ -99,7 +98,7 @@ def _standing(verdicts: set[str]) -> Standing:
 
 
 class Change(NamedTuple):
-    """From `at` on, people say that a pair supports (True), that it does not (False), or nothing (None); `by` changed it."""
+    """From `at` on, people's label of a pair is supports (True), does not support (False) or none (None); `by` changed it."""
 
     at: pd.Timestamp
     pair: str
@@ -108,9 +107,9 @@ class Change(NamedTuple):
 
 
 def people_over_time(judgments: Judgments, keys: Sequence[str]) -> Iterator[Change]:
-    """Every change of what people say of these pairs, oldest first; the last of each pair is what they say now.
+    """Yield every change of people's labels of these pairs, oldest first; the last one of each pair is its present label.
 
-    Words are weighed as in `majority_labels`: an adjudicator's decides, else the majority of those who are sure.
+    Labels are those of `majority_labels`: the adjudicated label, otherwise the majority of those who are sure.
     """
     query = select(events, annotators.c.name, annotators.c.demo).join(
         annotators, annotators.c.id == events.c.annotator_id
@@ -120,21 +119,21 @@ def people_over_time(judgments: Judgments, keys: Sequence[str]) -> Iterator[Chan
     times = pd.to_datetime(pd.Series([row.at for row in rows], dtype=object), format="ISO8601", utc=True)
     undone: set[int] = set()
     log: dict[str, list[Any]] = {}
-    said: dict[str, bool | None] = {}
-    # Imported words may be older than the events before them.
+    labels: dict[str, bool | None] = {}
+    # Imported judgments may be older than the events before them.
     for at, row in sorted(zip(times, rows, strict=True), key=lambda each: (each[0], each[1].id)):
         if row.kind == "undo":
             undone.add(row.target)
         else:
             log.setdefault(row.pair, []).append(row)
-        now = _said(row.pair, [e for e in log.get(row.pair, []) if e.id not in undone])
-        if now != said.get(row.pair):
-            said[row.pair] = now
+        now = _label_after(row.pair, [e for e in log.get(row.pair, []) if e.id not in undone])
+        if now != labels.get(row.pair):
+            labels[row.pair] = now
             yield Change(at, row.pair, now, row.name)
 
 
-def _said(pair: str, standing: list[Any]) -> bool | None:
-    """What comes of the events of a pair that were not undone."""
+def _label_after(pair: str, standing: list[Any]) -> bool | None:
+    """Return the label that results from the events of a pair that were not undone."""
     latest: dict[int, Any] = {}
     decision: Any = None
     for event in sorted(standing, key=lambda e: e.id):

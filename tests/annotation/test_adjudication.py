@@ -97,9 +97,9 @@ def test_a_decision_given_twice_with_one_uid_is_one(judgments: Judgments, keys: 
 def test_what_cannot_be_decided_is_refused(judgments: Judgments, keys: list[str]) -> None:
     with pytest.raises(UnknownNameError):
         adjudicate(judgments, judgments.sign_in("Judge"), keys[0], "maybe")
-    with pytest.raises(BadInputError, match="made-up"):
+    with pytest.raises(BadInputError, match="simulated annotator"):
         adjudicate(judgments, judgments.sign_in("Noor"), keys[0], YES)
-    with pytest.raises(BadInputError, match="not known here"):
+    with pytest.raises(BadInputError, match="not in this judgments database"):
         adjudicate(judgments, judgments.sign_in("Judge"), "0" * 32, YES)
 
 

@@ -154,11 +154,11 @@ def test_an_unknown_verdict_is_refused(judgments: Judgments, ana: Annotator, key
 
 
 def test_an_unknown_pair_or_person_is_refused(judgments: Judgments, ana: Annotator, key: str) -> None:
-    with pytest.raises(BadInputError, match="not known here"):
+    with pytest.raises(BadInputError, match="not in this judgments database"):
         judgments.judge(ana, pair_key("a passage", "nobody added"), "supports", source="annotate")
-    with pytest.raises(BadInputError, match="not known here"):
+    with pytest.raises(BadInputError, match="not in this judgments database"):
         judgments.judge(Annotator(99, "Nobody", False), key, "supports", source="annotate")
-    with pytest.raises(BadInputError, match="not known here"):
+    with pytest.raises(BadInputError, match="not in this judgments database"):
         judgments.skip(ana, "0" * 32, source="annotate")
     assert judgments.version() == 0
 

@@ -81,7 +81,7 @@ def everyday(url: str) -> None:
     assert frame["question_id"].tolist() == [long["question_id"]] * 2
     assert frame["shown"].tolist() == [None, True]
     assert [e["kind"] for e in judgments.history(keys[0])].count("undo") == 2
-    with pytest.raises(BadInputError, match="not known here"):
+    with pytest.raises(BadInputError, match="not in this judgments database"):
         judgments.judge(ana, "0" * 32, "supports", source="annotate")
     assert judgments.version() == 8
     # Two windows of one person: every undo takes back another action.
@@ -148,7 +148,7 @@ def test_a_file_that_is_no_database_is_told_of(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["nonsense", "mongo://somewhere/x", ""])
 def test_a_url_that_cannot_be_used_is_refused(url: str) -> None:
-    with pytest.raises(BadInputError, match="Write sqlite:///PATH"):
+    with pytest.raises(BadInputError, match="Use sqlite:///PATH"):
         Judgments.open(url)
 
 

@@ -35,7 +35,7 @@ def test_an_address_joins_only_where_nobody_else_signs_in_with_it(judgments: Jud
     local = judgments.sign_in("Ana")
     link(judgments, "ana", "ana@example.org")
     assert person_of(judgments, who("7", name="A. Sun", email="ANA@example.org")) == local
-    with pytest.raises(BadInputError, match="belongs to someone who signs in as another"):
+    with pytest.raises(BadInputError, match="belongs to another sign-in account"):
         person_of(judgments, who("8", email="ana@example.org"))
     assert person_of(judgments, who("8")).name == "Ana (2)", "an address that is not verified is none"
     assert person_of(judgments, who("8", email="ana@example.org")).name == "Ana (2)"
@@ -57,7 +57,7 @@ def test_an_admin_links_a_local_name_to_someone_who_has_signed_in(judgments: Jud
     unlink(judgments, "Ana")
     assert person_of(judgments, who("1", email="ana@example.org")).name == "Ana (3)"
     judgments.sign_in("Noor", demo=True)
-    with pytest.raises(BadInputError, match="made-up"):
+    with pytest.raises(BadInputError, match="simulated annotator"):
         link(judgments, "Noor", "noor@example.org")
     with pytest.raises(BadInputError, match="no e-mail address"):
         link(judgments, "Ana", "no address")

@@ -186,8 +186,8 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--run", RUN, "--experiment", "1"), "nothing to compare"),
-        (("--run", RUN, "--experiment", "0.5", "--task", "verify"), "task judge"),
+        (("--run", RUN, "--experiment", "1"), "below 1, got 1"),
+        (("--run", RUN, "--experiment", "0.5", "--task", "verify"), "task `judge`"),
         (("--decide", RUN, RUN), "as good as itself"),
         (("--decide", RUN, "policy--web--bm25"), "one data set"),
         (("--decide", RUN, "debate--web--dense(static)", "--measure", "nDCG@5"), "label by label"),
@@ -201,7 +201,7 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
         (("--run", RUN, "--preset", "berds"), "two retrievers"),
         (("--run", RUN, "--preset", "random-questions", "--order", "uncertainty"), "Leave out --order"),
         (("--run", RUN, "--preset", "random-questions", "--questions", "99"), "cannot be drawn"),
-        (("--run", RUN, "--per-pair", "2", "--person", "Ana"), "1 are named"),
+        (("--run", RUN, "--per-pair", "2", "--person", "Ana"), "names only 1"),
     ],
 )
 @pytest.mark.usefixtures("held")
