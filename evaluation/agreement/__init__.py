@@ -1,1 +1,1 @@
-"""Agreement of people and detectors on a workspace's judgments: the labels, the report of all statistics, and its exports."""
+"""Agreement of people and detectors on the judgments of a workspace: the labels, the report of all statistics, its exports."""

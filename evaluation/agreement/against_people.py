@@ -1,8 +1,9 @@
-"""Detectors against people, in the layout of BERDS's detection table (version 2, table 4), with the row of another human.
+"""Detectors scored against people, in the layout of BERDS's detection table (version 2, table 4), with a row for another human.
 
-What is right is chosen: `another person` scores each label against each other person's label on the same pair, these weighing
-one together (with two people: BERDS's second human); `majority` against what most of the other people say, leaving ties out;
-`adjudicated` against the adjudicators' words. A person is never among those that he or she is held against.
+The reference is a choice. `another person` scores each label against the label of each other person on the same pair, with a
+total weight of one per label (with two people: BERDS's second human). `majority` scores it against the majority of the other
+people, without ties. `adjudicated` scores it against the adjudicated labels. The reference for a person never includes that
+person's own labels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,40 +38,40 @@ def against_people(
     published: bool = True,
     questions: Ints | None = None,
 ) -> pd.DataFrame:
-    """A row for people's own labels, for another human, for each person (`each`) and each other rater, and the published ones.
+    """Return the detection table: rows for people's labels, another human, each person (if `each`), each detector, and BERDS.
 
-    Columns rater, source, pct_positive, accuracy and f1 in percent, kappa, their 95% intervals (bootstrap over pairs or, with
-    `questions` int64[n_items], over whole questions), n labels scored, and n_dropped, those that nobody else's label stood
-    beside. `gold` by item is what `adjudicated` needs.
+    Columns: rater, source, pct_positive, accuracy and f1 in percent, kappa, their 95% intervals (bootstrap over pairs or, with
+    `questions` int64[n_items], over whole questions), n (labels scored) and n_dropped (labels of pairs without a reference).
+    `gold` holds the adjudicated label by item, which the reference `adjudicated` needs; `published` adds the rows of the paper.
     """
     if not {SUPPORTS, AGAINST} <= set(labels.values):
         return pd.DataFrame(columns=list(COLUMNS))
     yes = labels.codes == labels.values.index(SUPPORTS)
     no = labels.codes == labels.values.index(AGAINST)
     human = np.array([name in people for name in labels.raters], dtype=np.bool_)
-    said = np.stack([yes[:, human].sum(axis=1), no[:, human].sum(axis=1)], axis=1)
+    votes = np.stack([yes[:, human].sum(axis=1), no[:, human].sum(axis=1)], axis=1)
     truth = np.array([-1 if gold is None or item not in gold else int(gold[item]) for item in labels.items])
-    totals = said.sum(axis=0)
+    totals = votes.sum(axis=0)
     rows = [
         {"rater": "people", "source": OURS, "pct_positive": _percent(totals[0], totals.sum()), "n": int(totals.sum())}
     ]
 
     def row(name: str, own: Ints, others: Ints, resamples: int = _RESAMPLES) -> dict[str, object]:
-        """A rater who says `own` [n, 2] (yes, no) beside `others` [n, 2]."""
-        known = own.sum(axis=1) > 0
-        columns = (own[known], others[known], truth[known, None] + 1)
-        found = patterns(np.concatenate(columns, axis=1).astype(np.int64))
-        cells = _cells(found.counts, reference, pooled=name == ANOTHER)
-        groups = None if questions is None else questions[known]
-        return {"rater": name, "source": OURS, **_figures(cells, found, groups, int(own.sum()), resamples)}
+        """Return the row of a rater with the labels `own` [n, 2] (yes, no), scored against `others` [n, 2]."""
+        labelled = own.sum(axis=1) > 0
+        columns = (own[labelled], others[labelled], truth[labelled, None] + 1)
+        grouped = patterns(np.concatenate(columns, axis=1).astype(np.int64))
+        cells = _cells(grouped.counts, reference, pooled=name == ANOTHER)
+        groups = None if questions is None else questions[labelled]
+        return {"rater": name, "source": OURS, **_figures(cells, grouped, groups, int(own.sum()), resamples)}
 
-    rows.append(row(ANOTHER, said, said))
+    rows.append(row(ANOTHER, votes, votes))
     for place, name in enumerate(labels.raters):
         own = np.stack([yes[:, place], no[:, place]], axis=1).astype(np.int64)
         if human[place] and each:
-            rows.append(row(name, own, said - own, _OF_A_PERSON))
+            rows.append(row(name, own, votes - own, _OF_A_PERSON))
         elif not human[place]:
-            rows.append(row(name, own, said))
+            rows.append(row(name, own, votes))
     table = pd.DataFrame(rows)
     if published:
         table = pd.concat([table, published_detectors().rename(columns={"detector": "rater"})], ignore_index=True)
@@ -78,9 +79,10 @@ def against_people(
 
 
 def _cells(counts: Ints, reference: Reference, *, pooled: bool) -> Doubles:
-    """True and false positives, false and true negatives of each pattern (own yes, own no, others' yes, others' no, gold + 1).
+    """Return true and false positives, false and true negatives of each pattern (own yes, own no, others' yes, others' no, gold +
+    1).
 
-    `pooled`: the others' labels are the own ones, and each of these is held against the rest.
+    `pooled`: the others' labels are the own labels, and each of them is scored against the rest.
     """
     own_yes, own_no, yes, no, gold = counts.T.astype(np.float64)
     right_yes, wrong_yes = _truth(yes - pooled, no, gold, reference)
@@ -89,7 +91,7 @@ def _cells(counts: Ints, reference: Reference, *, pooled: bool) -> Doubles:
 
 
 def _truth(yes: Doubles, no: Doubles, gold: Doubles, reference: Reference) -> tuple[Doubles, Doubles]:
-    """How far the reference says yes and no, shares that sum to one, or to zero where it says nothing."""
+    """Return the shares of yes and no in the reference; they sum to one, or to zero where there is no reference label."""
     if reference == "adjudicated":
         return (gold == 2).astype(np.float64), (gold == 1).astype(np.float64)
     if reference == "majority":
@@ -98,23 +100,23 @@ def _truth(yes: Doubles, no: Doubles, gold: Doubles, reference: Reference) -> tu
     return np.maximum(yes, 0) / known, np.maximum(no, 0) / known
 
 
-def _figures(cells: Doubles, found_in: Patterns, groups: Ints | None, labels: int, resamples: int) -> dict[str, object]:
+def _figures(cells: Doubles, grouped: Patterns, groups: Ints | None, labels: int, resamples: int) -> dict[str, object]:
     scored = cells.sum(axis=1) > 0
-    cells, times = cells[scored], found_in.times[scored]
+    cells, times = cells[scored], grouped.times[scored]
     n = round(float(times @ cells.sum(axis=1)))
-    found: dict[str, object] = {"n": n, "n_dropped": labels - n}
+    row: dict[str, object] = {"n": n, "n_dropped": labels - n}
     if n == 0:
-        return found
+        return row
     if groups is None:
         draws, units = drawn(times, resamples=resamples) @ cells, int(times.sum())
     else:
-        draws = drawn_over_groups(found_in.of_item, groups, resamples=resamples)[:, scored] @ cells
+        draws = drawn_over_groups(grouped.of_item, groups, resamples=resamples)[:, scored] @ cells
         units = len(np.unique(groups))
     values, resampled = _rates(times.astype(np.float64) @ cells), _rates(draws)
     for figure in FIGURES:
-        found[figure] = float(values[figure])
-        found[f"{figure}_low"], found[f"{figure}_high"] = bootstrap_interval(resampled[figure], units)
-    return found
+        row[figure] = float(values[figure])
+        row[f"{figure}_low"], row[f"{figure}_high"] = bootstrap_interval(resampled[figure], units)
+    return row
 
 
 def _rates(sums: Doubles) -> dict[str, Doubles]:

@@ -1,6 +1,6 @@
-"""Labels of several raters laid side by side by the key of the item, never by position.
+"""Alignment of the labels of several raters by the key of the item, never by position.
 
-What counts as a label where a person was unsure or put a pair aside: stated, chosen, and counted.
+A rule, which the caller chooses, says how 'unsure' verdicts and skipped pairs count; what it leaves out is counted.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ SUPPORTS, AGAINST, UNSURE, SKIPPED = "supports", "does not support", "unsure", "
 
 
 class Rule(NamedTuple):
-    """How 'unsure' and a skipped pair are counted; what is skipped may count as unsure, and then goes by that rule."""
+    """How 'unsure' verdicts and skipped pairs count; if skipped pairs count as unsure, the rule for 'unsure' applies to them."""
 
     unsure: UnsureRule = "left out"
     skipped: SkippedRule = "left out"
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The labels there can be."""
+        """The labels that can occur under the rule."""
         return (AGAINST, SUPPORTS, UNSURE) if self.unsure == "a third label" else (AGAINST, SUPPORTS)
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Labels after a rule, and how many it left out."""
+    """Labels after a rule, and the numbers of labels that it left out."""
 
     labels: pd.DataFrame
     unsure_left_out: int
@@ -45,7 +45,7 @@ class Counted(NamedTuple):
 
 
 def counted(labels: pd.DataFrame, rule: Rule) -> Counted:
-    """The labels that count: rows of column `label` that say 'unsure' or 'skipped' go as the rule says."""
+    """Apply a rule to the rows whose column `label` is 'unsure' or 'skipped', and return the labels that count."""
     skipped = labels["label"] == SKIPPED
     if rule.skipped == "left out":
         kept, left = labels[~skipped], int(skipped.sum())
@@ -69,9 +69,9 @@ DUPLICATE_RULES: tuple[DuplicateRule, ...] = ("refuse", "last")
 
 @dataclass(frozen=True)
 class Aligned:
-    """Labels as codes int16[n_items, n_raters], places in `values`; -1 where a rater gave an item none.
+    """Labels as codes int16[n_items, n_raters], which are places in `values`; -1 where a rater did not label an item.
 
-    `repeated` counts the labels that gave way to a later one of the same rater on the same item.
+    `repeated` counts the labels that were replaced by a later label of the same rater on the same item.
     """
 
     items: tuple[str, ...]
@@ -81,33 +81,34 @@ class Aligned:
     repeated: int = 0
 
     def counts(self) -> Ints:
-        """How many raters gave an item each value, int64[n_items, n_values]."""
+        """Count the raters who gave an item each value, int64[n_items, n_values]."""
         item, rater = np.nonzero(self.codes >= 0)
         k = len(self.values)
-        found = np.bincount(item * k + self.codes[item, rater], minlength=len(self.items) * k)
-        return found.reshape(len(self.items), k).astype(np.int64)
+        counts = np.bincount(item * k + self.codes[item, rater], minlength=len(self.items) * k)
+        return counts.reshape(len(self.items), k).astype(np.int64)
 
     def of_items(self, kept: Mask) -> "Aligned":
-        """The items of a mask bool[n_items], the same raters and values."""
+        """Return the labels of the items in a mask bool[n_items], with unchanged raters and values."""
         return replace(self, items=tuple(compress(self.items, kept.tolist())), codes=self.codes[kept])
 
     def of_raters(self, names: Sequence[str]) -> "Aligned":
-        """The raters named, in that order; the same items and values."""
+        """Return the labels of the named raters, in this order, with unchanged items and values."""
         return replace(self, raters=tuple(names), codes=self.codes[:, [self.raters.index(name) for name in names]])
 
 
 def aligned(
     labels: pd.DataFrame, values: Sequence[str] | None = None, *, duplicates: DuplicateRule = "refuse"
 ) -> Aligned:
-    """Long-form labels (columns item, annotator, label) side by side; `values` (those that occur) may name more than occur.
+    """Align long-form labels (columns item, annotator, label).
 
-    An item that a rater labels twice is an error, or with `duplicates` 'last' the later row counts: later by the column `at`
-    where there is one. Raises `BadInputError` for missing columns, empty cells and unknown values.
+    `values` names the possible labels, by default those that occur; it may name labels that do not occur. An item that a rater
+    labels twice is an error; with `duplicates` 'last', the later row counts, by the column `at` if it exists, otherwise by
+    position. Raises `BadInputError` for missing columns, empty cells and unknown values.
     """
     missing = [c for c in COLUMNS if c not in labels.columns]
     if missing:
         raise BadInputError(
-            f"The table has no column {', '.join(missing)}.", hint=f"It needs the columns {', '.join(COLUMNS)}."
+            f"The table has no column {', '.join(missing)}.", hint=f"Required columns: {', '.join(COLUMNS)}."
         )
     if duplicates == "last" and "at" in labels.columns:
         labels = labels.sort_values("at", kind="stable", na_position="first")
@@ -116,7 +117,9 @@ def aligned(
     if len(empty):
         name = labels.index[empty[0]]
         first = name + 1 if isinstance(name, int | np.integer) else name
-        raise BadInputError(f"{len(empty)} rows have an empty cell, first row {first}.", hint="Fill or drop them.")
+        raise BadInputError(
+            f"{len(empty)} rows have an empty cell; the first is row {first}.", hint="Fill the cells or drop the rows."
+        )
     (item, items), (rater, raters), (label, seen) = coded
     place = item * max(len(raters), 1) + rater
     _, last = np.unique(place[::-1], return_index=True)
@@ -125,11 +128,11 @@ def aligned(
         twice = int(np.setdiff1d(np.arange(len(place)), kept)[0])
         raise BadInputError(
             f"{raters[rater[twice]]} labels item '{items[item[twice]]}' twice.",
-            hint="Keep one label an item and annotator, or let the last one count.",
+            hint="Keep one label per item and annotator, or let the last label count.",
         )
     chosen = tuple(seen) if values is None else tuple(values)
-    if strange := sorted(set(seen) - set(chosen)):
-        raise BadInputError(f"'{strange[0]}' is none of the labels.", hint=f"They are {', '.join(chosen)}.")
+    if unknown := sorted(set(seen) - set(chosen)):
+        raise BadInputError(f"'{unknown[0]}' is not one of the labels.", hint=f"The labels are {', '.join(chosen)}.")
     codes = np.full((len(items), len(raters)), -1, dtype=np.int16)
     by_place = np.array([chosen.index(value) for value in seen], dtype=np.int16)
     if len(kept):
@@ -138,9 +141,9 @@ def aligned(
 
 
 def _coded(column: pd.Series) -> tuple[Ints, list[str]]:
-    """Places in the sorted texts of a column, -1 for an empty cell."""
-    codes, found = pd.factorize(column)
-    texts = [str(value) for value in found]
+    """Return each cell's place in the sorted texts of a column, -1 for an empty cell, and these texts."""
+    codes, values = pd.factorize(column)
+    texts = [str(value) for value in values]
     names = sorted({text for text in texts if text.strip()})
     place = {name: i for i, name in enumerate(names)}
     mapped = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.int64)  # the last one is for code -1

@@ -1,10 +1,9 @@
-"""Does seeing the detector's label change what people say? Each arm of an experiment, and the difference between them.
+"""Anchoring: does seeing the detector's label change people's judgments? Figures of both arms of an experiment, and differences.
 
-Who sees which label is drawn for each pair and person alone (annotation/batches/dealing.py). Under the null hypothesis,
-that seeing a label
-changes nobody's word on any pair, a person's words would have been the same under every other draw. The test draws the arms again
-within each person, as many pairs shown as there were (Fisher's randomisation test, 1935): exact, however pairs of one question
-resemble each other. Intervals are of a percentile bootstrap over questions.
+Whether an annotator sees the label is drawn independently for each pair and annotator (annotation/batches/dealing.py). Under the
+null hypothesis, seeing a label changes no judgment, so every annotator's judgments would be the same under any other draw. The
+test redraws the arms within each annotator, with the number of shown pairs fixed (Fisher's randomisation test, 1935); it is exact
+also if pairs of one question resemble each other. Intervals come from a percentile bootstrap over questions.
 """
 
 from collections.abc import Callable
@@ -28,9 +27,10 @@ DRAWS = 4999
 
 
 class ArmDifference(NamedTuple):
-    """A figure in either arm with its 95% interval over n words, `shown` minus `blind`, and the test of no effect.
+    """A figure in both arms with its 95% interval over n judgments, the difference `shown` minus `blind`, and the test of no
+    effect.
 
-    `p_holm` is corrected for all people and figures, those of everyone together apart (Holm, 1979).
+    `p_holm` is corrected for all annotators and figures, and separately for the figures of all annotators together (Holm, 1979).
     """
 
     rater: str
@@ -52,11 +52,11 @@ class ArmDifference(NamedTuple):
 
 
 def anchoring(rows: pd.DataFrame, values: tuple[str, ...], *, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
-    """Everyone together, then each person: Cohen's kappa with the label that the detector gave, and how often it is overridden.
+    """Return Cohen's kappa with the detector and the override rate, for all annotators together and for each annotator.
 
-    `rows` are words of an experiment: item, annotator, label (one of `values`), arm ('blind', 'shown'), decision (the detector's
-    label), and question_id where it is known (else items are drawn for the intervals). An override is a word that is not the
-    detector's label; one that the rule for 'unsure' leaves out is in neither figure.
+    `rows` holds the judgments of an experiment: item, annotator, label (one of `values`), arm ('blind', 'shown'), decision (the
+    detector's label) and, if known, question_id (otherwise the bootstrap draws items). An override is a judgment that differs
+    from the detector's label; a judgment that the rule for 'unsure' leaves out counts in neither figure.
     """
     known = rows[rows["arm"].isin(ARMS) & rows["label"].isin(values) & rows["decision"].isin(values)]
     columns = list(ArmDifference._fields)
@@ -79,7 +79,7 @@ def anchoring(rows: pd.DataFrame, values: tuple[str, ...], *, draws: int = DRAWS
 
 
 def arms_chart(table: pd.DataFrame) -> alt.LayerChart:
-    """Both figures of both arms with their intervals, for everyone and each person."""
+    """Draw both figures of both arms with their intervals, for all annotators together and for each annotator."""
     parts = [
         table[["rater", "figure", arm, f"{arm}_low", f"{arm}_high", f"n_{arm}"]]
         .set_axis(["rater", "figure", "value", "low", "high", "n"], axis=1)
@@ -101,14 +101,15 @@ def arms_chart(table: pd.DataFrame) -> alt.LayerChart:
 def _clusters(rows: pd.DataFrame) -> pd.Series:
     if "question_id" not in rows.columns:
         return rows["item"].astype(str)
-    named = rows["question_id"].astype(str)
-    return rows["dataset"].astype(str) + "\0" + named if "dataset" in rows.columns else named
+    questions = rows["question_id"].astype(str)
+    return rows["dataset"].astype(str) + "\0" + questions if "dataset" in rows.columns else questions
 
 
 def _differences(
     name: str, cell: Ints, shown: Mask, who: Ints, cluster: Ints, k: int, draws: int, random: np.random.Generator
 ) -> list[ArmDifference]:
-    """`cell` of a word: its label times k plus the detector's, int64[n]; `shown` bool[n]."""
+    """Return the rows of one annotator, or of all together; `cell` int64[n]: a judgment's label times k plus the detector's
+    label."""
     arms = np.stack(
         [_tables(cell[shown == arm], cluster[shown == arm], int(cluster.max()) + 1, k * k) for arm in (0, 1)]
     )
@@ -117,25 +118,25 @@ def _differences(
     resampled = [weights @ arms[arm][present] for arm in (0, 1)]
     observed = arms.sum(axis=1).astype(np.float64)
     redrawn = _redrawn(cell, shown, who, k, draws, random)
-    again = (observed.sum(axis=0) - redrawn, redrawn)
-    found = []
+    redrawn_arms = (observed.sum(axis=0) - redrawn, redrawn)
+    rows = []
     for figure, form in _FIGURES.items():
         blind, seen = (float(form(observed[arm], k)) for arm in (0, 1))
         ends = [bootstrap_interval(form(resampled[arm], k), len(present)) for arm in (0, 1)]
         spread = bootstrap_interval(form(resampled[1], k) - form(resampled[0], k), len(present))
         n_blind, n_shown = (int(observed[arm].sum()) for arm in (0, 1))
-        under = np.abs(form(again[1], k) - form(again[0], k))
+        under = np.abs(form(redrawn_arms[1], k) - form(redrawn_arms[0], k))
         known = under[~np.isnan(under)]
         p = np.nan
         if len(known) and not np.isnan(seen - blind):
             p = (1 + int((known >= abs(seen - blind) - 1e-12).sum())) / (1 + len(known))
-        found.append(
+        rows.append(
             ArmDifference(
                 name, figure, blind, *ends[0], n_blind, seen, *ends[1], n_shown, seen - blind, *spread, p, np.nan,
                 f"{TEST} ({draws:,})",
             )
         )  # fmt: skip
-    return found
+    return rows
 
 
 def _tables(cell: Ints, cluster: Ints, clusters: int, cells: int) -> Ints:
@@ -143,7 +144,7 @@ def _tables(cell: Ints, cluster: Ints, clusters: int, cells: int) -> Ints:
 
 
 def _redrawn(cell: Ints, shown: Mask, who: Ints, k: int, draws: int, random: np.random.Generator) -> Doubles:
-    """The table of the shown arm when arms are drawn anew within each person, float64[draws, k * k]."""
+    """Return the tables of the shown arm when the arms are redrawn within each annotator, float64[draws, k * k]."""
     total = np.zeros((draws, k * k))
     for person in np.unique(who).tolist():
         counts = np.bincount(cell[who == person], minlength=k * k)

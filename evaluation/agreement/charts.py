@@ -1,17 +1,17 @@
-"""Charts of agreement, for the page and for the report."""
+"""Charts of agreement for the page and the report."""
 
 from typing import cast
 
 import altair as alt
 import pandas as pd
 
-_NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
+_NEUTRAL = "#8a94a0"  # visible on light and on dark backgrounds
 _ROW, _CELL, _WIDTH = 24, 34, 420
 _MOST = 40
 
 
 def coefficients_chart(table: pd.DataFrame) -> alt.LayerChart:
-    """A dot and its interval for each coefficient (columns statistic, value, low, high, and `who` or `part` as colour)."""
+    """Draw a dot with its interval for each coefficient (columns statistic, value, low, high, and `who` or `part` as colour)."""
     known = table[table["value"].notna()]
     colour = next(name for name in ("who", "part", "statistic") if name in table.columns)
     base = alt.Chart(known).encode(
@@ -23,7 +23,7 @@ def coefficients_chart(table: pd.DataFrame) -> alt.LayerChart:
 
 
 def pairs_chart(pairs: pd.DataFrame) -> alt.LayerChart:
-    """Cohen's kappa of each two raters, the pairs with most items first, 40 at most."""
+    """Draw Cohen's kappa of pairs of raters, those with the most items first, at most 40."""
     known = pairs[(pairs["n"] > 0) & pairs["cohen_kappa"].notna()].nlargest(_MOST, "n")
     shown = known[["cohen_kappa", "low", "high", "n"]].assign(pair=known["a"] + " and " + known["b"])
     base = alt.Chart(shown).encode(
@@ -33,7 +33,7 @@ def pairs_chart(pairs: pd.DataFrame) -> alt.LayerChart:
 
 
 def matrix_chart(pairs: pd.DataFrame, raters: list[str]) -> alt.LayerChart:
-    """Cohen's kappa of all pairs as a matrix of colours, with the number in each cell where there are 15 raters or fewer."""
+    """Draw Cohen's kappa of all pairs of raters as a heat map, with the values in the cells if there are at most 15 raters."""
     both = pd.concat([pairs, pairs.rename(columns={"a": "b", "b": "a"})])[["a", "b", "cohen_kappa", "n"]]
     base = alt.Chart(both[both["cohen_kappa"].notna()]).encode(
         x=alt.X("b:N", title=None, sort=raters, axis=alt.Axis(labelLimit=120, labelAngle=-40, labelOverlap=False)),
@@ -49,7 +49,7 @@ def matrix_chart(pairs: pd.DataFrame, raters: list[str]) -> alt.LayerChart:
 
 
 def time_chart(table: pd.DataFrame, statistic: str = "Krippendorff's alpha") -> alt.LayerChart:
-    """A coefficient by time, its interval as a band."""
+    """Draw a coefficient over time, with its interval as a band."""
     known = table[(table["statistic"] == statistic) & table["value"].notna()]
     base = alt.Chart(known).encode(x=alt.X("part:O", title=None, axis=alt.Axis(labelAngle=-40)))
     top = alt.Scale(domain=[min(0.0, _least(known["low"])), 1.0])
@@ -61,7 +61,7 @@ def time_chart(table: pd.DataFrame, statistic: str = "Krippendorff's alpha") -> 
 
 
 def dots(base: alt.Chart, value: str, *, title: str | None = None, floor: float = 0.0) -> alt.LayerChart:
-    """A dot for each row of `base` at the column `value`, on a line from `low` to `high`."""
+    """Draw a dot at the column `value` for each row of `base`, on a line from `low` to `high`."""
     scale = alt.Scale(domain=[floor, 1.0])
     lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
     dots = base.mark_point(filled=True, size=70).encode(

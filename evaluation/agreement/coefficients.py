@@ -1,20 +1,17 @@
-"""Coefficients of any number of raters, as functions of how often each pattern of labels occurs.
+"""Agreement coefficients for any number of raters, as functions of the frequencies of label patterns.
 
-`counts` is int64[n_patterns, n_values] and `times` [..., n_patterns]: one data set, or all resamples at once. Items with
-fewer than two labels count for nothing, but in AC1. NaN where a coefficient is undefined. The values that are shown come from
-statsmodels and the krippendorff package; these forms serve their intervals, and the tests hold the two equal.
+The pattern of an item is how many raters gave it each value. Two or three raters leave about a dozen patterns, however many items
+there are, and every coefficient is a function of sums over patterns; drawing pattern frequencies from a multinomial is therefore
+the bootstrap over items, at a cost that does not grow with the number of items.
 
-Items by the pattern of their labels, and resamples of items drawn as counts of patterns.
+`counts` is int64[n_patterns, n_values] and `times` [..., n_patterns], for one data set or for all resamples at once. Items with
+fewer than two labels count only in AC1. A coefficient is NaN where it is undefined. The reported values come from statsmodels and
+the krippendorff package; these functions compute their intervals, and the tests check that both agree.
 
-What raters in their totality say of an item is how many gave each value; two or three raters leave a dozen patterns, however many
-items there are, and every coefficient is a function of sums over patterns. A bootstrap that draws how often each pattern comes up
-(a multinomial) is the bootstrap over items, at a cost that does not grow with them.
-
-Gwet's AC1 with his variance.
-
-The package irrCAC holds back numpy, pandas and scipy to old versions, so that these few lines stand in its place; the tests hold
-them to its published examples. Gwet (2008), "Computing inter-rater reliability and its variance in the presence of high
-agreement", British Journal of Mathematical and Statistical Psychology 61; missing labels as in his Handbook (2014), chapter 5.
+AC1 and its variance are implemented here because the package irrCAC requires old versions of numpy, pandas and scipy; the tests
+compare with its published examples. Source: Gwet (2008), "Computing inter-rater reliability and its variance in the presence of
+high agreement", British Journal of Mathematical and Statistical Psychology 61; missing labels as in his Handbook (2014), chapter
+5.
 """
 
 from collections.abc import Callable
@@ -32,7 +29,8 @@ _MANY = 20
 
 
 class Patterns(NamedTuple):
-    """Distinct rows `counts` int64[n_patterns, n_values], in their order; `times` each occurs; `of_item` is an item's place."""
+    """Distinct patterns of labels: `counts` int64[n_patterns, n_values], sorted; `times` int64[n_patterns]: the frequency of
+    each; `of_item` int64[n_items]: the place of each item's pattern."""
 
     counts: Ints
     times: Ints
@@ -40,9 +38,9 @@ class Patterns(NamedTuple):
 
 
 def patterns(counts: Ints) -> Patterns:
-    """The patterns of items, int64[n_items, n_values]."""
+    """Return the patterns of items; `counts` int64[n_items, n_values] says how many raters gave an item each value."""
     base = int(counts.max(initial=0)) + 1
-    if base ** counts.shape[1] < 2**62:  # one number an item sorts many times faster than a row
+    if base ** counts.shape[1] < 2**62:  # sorting one number per item is many times faster than sorting rows
         codes = counts @ (base ** np.arange(counts.shape[1], dtype=np.int64))
         _, first, of_item, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
         return Patterns(counts[first], times, of_item)
@@ -51,7 +49,7 @@ def patterns(counts: Ints) -> Patterns:
 
 
 def drawn(times: Ints, *, resamples: int = RESAMPLES, seed: int = 0) -> Doubles:
-    """How often each pattern comes up in resamples of the items, float64[resamples, n_patterns]."""
+    """Draw the frequency of each pattern in resamples of the items, float64[resamples, n_patterns]."""
     rng = np.random.default_rng(seed)
     n = int(times.sum())
     if n >= _MANY * len(times):
@@ -64,7 +62,10 @@ def drawn(times: Ints, *, resamples: int = RESAMPLES, seed: int = 0) -> Doubles:
 
 
 def drawn_over_groups(of_item: Ints, groups: Ints, *, resamples: int = RESAMPLES, seed: int = 0) -> Doubles:
-    """The same when whole groups of items (questions) are drawn: `groups` int64[n_items]."""
+    """Draw the frequency of each pattern in resamples of groups of items (questions), float64[resamples, n_patterns].
+
+    `of_item` int64[n_items] is the place of each item's pattern, `groups` int64[n_items] its group.
+    """
     names, place = np.unique(groups, return_inverse=True)
     inside = np.zeros((len(names), int(of_item.max(initial=-1)) + 1))
     np.add.at(inside, (place, of_item), 1.0)
@@ -81,10 +82,10 @@ class Ac1(NamedTuple):
 
 
 def ac1(counts: npt.NDArray[np.int64], times: Doubles) -> Ac1:
-    """AC1 of items that fall into patterns.
+    """Compute Gwet's AC1 from patterns of labels.
 
-    `counts` int64[n_patterns, q]: how many raters gave each of the q values, one rater at least; `times` [..., n_patterns]: how
-    many items have the pattern, for one data set or several at once. NaN where no item has two labels, and where q is 1.
+    `counts` int64[n_patterns, q]: how many raters gave each of the q values, at least one rater; `times` [..., n_patterns]: how
+    many items have the pattern, for one or several data sets at once. NaN if no item has two labels, and if q is 1.
     """
     raters = counts.sum(axis=1)
     pairable = (raters > 1).astype(np.float64)
@@ -109,47 +110,48 @@ Coefficient = Callable[[Ints, Doubles], Doubles]
 
 
 def raw(counts: Ints, times: Doubles) -> Doubles:
-    """The share of pairs of raters that agree, mean over items."""
+    """Compute raw agreement: the share of pairs of raters that agree, averaged over items."""
     raters = counts.sum(axis=1)
     return _ratio(times @ _agreeing(counts), times @ (raters > 1).astype(np.float64))
 
 
 def on_label(place: int) -> Coefficient:
-    """Specific agreement: where one rater gives this label, how often another does too (Fleiss, 1981; Uebersax, 1982)."""
+    """Return the specific agreement on one label: how often another rater gives this label too if one rater gives it (Fleiss,
+    1981; Uebersax, 1982)."""
 
-    def found(counts: Ints, times: Doubles) -> Doubles:
-        given, raters = counts[:, place], counts.sum(axis=1)
-        return _ratio(times @ (given * (given - 1.0)), times @ (given * np.maximum(raters - 1.0, 0.0)))
+    def specific_agreement(counts: Ints, times: Doubles) -> Doubles:
+        votes, raters = counts[:, place], counts.sum(axis=1)
+        return _ratio(times @ (votes * (votes - 1.0)), times @ (votes * np.maximum(raters - 1.0, 0.0)))
 
-    return found
+    return specific_agreement
 
 
 def fleiss(counts: Ints, times: Doubles) -> Doubles:
-    """Fleiss' kappa (1971) of patterns with one number of raters, who may be others for each item."""
-    said = times @ counts
-    share = _ratio(said, said.sum(axis=-1)[..., None])
+    """Compute Fleiss' kappa (1971) of items with equal numbers of raters, who may differ between items."""
+    totals = times @ counts
+    share = _ratio(totals, totals.sum(axis=-1)[..., None])
     chance = (share**2).sum(axis=-1)
     return _ratio(raw(counts, times) - chance, 1 - chance)
 
 
 def alpha(counts: Ints, times: Doubles) -> Doubles:
-    """Krippendorff's alpha for nominal labels (2011), with labels missing."""
+    """Compute Krippendorff's alpha for nominal labels (2011); labels may be missing."""
     raters = counts.sum(axis=1)
     pairable = counts * (raters > 1)[:, None]
     matching = (counts * (counts - 1.0)).sum(axis=1) / np.maximum(raters - 1.0, 1.0)
-    said = times @ pairable.astype(np.float64)
-    total = said.sum(axis=-1)
+    totals = times @ pairable.astype(np.float64)
+    total = totals.sum(axis=-1)
     differing = total - times @ matching
-    return 1 - _ratio((total - 1) * differing, total**2 - (said**2).sum(axis=-1))
+    return 1 - _ratio((total - 1) * differing, total**2 - (totals**2).sum(axis=-1))
 
 
 def gwet(counts: Ints, times: Doubles) -> Doubles:
-    """Gwet's AC1."""
+    """Compute Gwet's AC1, the value alone."""
     return ac1(counts, times).value
 
 
 def pabak(counts: Ints, times: Doubles) -> Doubles:
-    """Kappa as if every label were as frequent as any other (Byrt et al., 1993; Brennan and Prediger, 1981)."""
+    """Compute PABAK: kappa as if all labels were equally frequent (Byrt et al., 1993; Brennan and Prediger, 1981)."""
     q = counts.shape[1]
     return (q * raw(counts, times) - 1) / (q - 1) if q > 1 else np.full(times.shape[:-1], np.nan)
 

@@ -1,4 +1,4 @@
-"""The report as files: each table as CSV, Parquet and LaTeX, and all of it on one HTML page that needs no network."""
+"""Export of the agreement report: each table as CSV, Parquet and LaTeX, and all tables on one HTML page that needs no network."""
 
 from base64 import b64encode
 from importlib.resources import files
@@ -16,37 +16,37 @@ from berdseye.evaluation.charts import svg
 from berdseye.evaluation.detection.readable import readable
 
 TITLES = {
-    "together": "Everyone together",
-    "pairs": "Each two raters",
-    "matrix": "Cohen's kappa of each two raters",
+    "together": "All raters together",
+    "pairs": "Pairs of raters",
+    "matrix": "Cohen's kappa of pairs of raters",
     "slices": "By data set, corpus and stance",
     "time": "Over time",
     "guidelines": "By version of the guidelines",
-    "stance": "Supporting against opposing perspectives",
-    "detection": "Detectors against people, in percent, in the layout of BERDS",
+    "stance": "Supporting and opposing perspectives",
+    "detection": "Detectors against people in percent, in the layout of BERDS",
     "detection_slices": "Detectors against people by data set, corpus and stance",
-    "anchoring": "Anchoring: words given with the detector's label in sight, and blind",
+    "anchoring": "Anchoring: judgments with the detector's label shown, and blind",
 }
 NOTES = {
-    "together": "Which interval it is and what computed the value stands in each row; n are the pairs a figure is over.",
+    "together": "Each row names its kind of interval and the package that computed the value; n is the number of pairs.",
     "pairs": "95% intervals: " + "; ".join(f"{figure} {how}" for figure, how in INTERVALS.items()) + ".",
-    "slices": "Of people alone.",
-    "time": "Of people alone; a pair belongs to the time of its last label (UTC).",
-    "guidelines": "Of people alone; within a version only the labels given under it count.",
-    "stance": "Differences of raters: Newcombe's interval; p holm is corrected for all raters and figures (Holm, 1979).",
-    "detection": "95% intervals: bootstrap over pairs, or questions where that is chosen (500 resamples, 200 of a person alone). "
-    "'another human' is people's labels scored the same way.",
-    "detection_slices": "95% intervals: bootstrap over pairs, or questions where that is chosen (500 resamples).",
-    "anchoring": "Experiments alone, where chance decided who saw which label. Null hypothesis: seeing it changes nobody's word; "
-    f"p is of a {TEST} ({DRAWS:,} draws), p holm corrected over people. Intervals: bootstrap over questions.",
+    "slices": "People only.",
+    "time": "People only; a pair belongs to the period of its last label (UTC).",
+    "guidelines": "People only; for a version of the guidelines, only the labels given under it count.",
+    "stance": "Differences of raters have Newcombe's interval; p holm is corrected for all raters and figures (Holm, 1979).",
+    "detection": "95% intervals: bootstrap over pairs or, if chosen, over questions (500 resamples; 200 for a single person). "
+    "The row 'another human' scores people's labels in the same way.",
+    "detection_slices": "95% intervals: bootstrap over pairs or, if chosen, over questions (500 resamples).",
+    "anchoring": "Experiments only, in which chance decided who saw which label. Null hypothesis: seeing a label changes no "
+    f"judgment; p comes from a {TEST} ({DRAWS:,} draws), p holm is corrected over people. Intervals: bootstrap over questions.",
 }
-"""How each table is to be read."""
+"""The note on how to read each table."""
 _ROWS = 200
 _INTERVALS = {"value": ("low", "high"), "cohen_kappa": ("low", "high"), "difference": ("low", "high")}
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as texts for people, each figure with its interval behind it."""
+    """Format a table for display: all cells as texts, each figure followed by its interval."""
     whose = next((figure for figure in _INTERVALS if figure in table.columns), None)
     if whose is not None:
         table = table.rename(columns={"low": f"{whose}_low", "high": f"{whose}_high"})
@@ -54,13 +54,13 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_latex(table: pd.DataFrame, caption: str = "") -> str:
-    """The table in LaTeX (booktabs), every text escaped."""
+    """Render a table in LaTeX (booktabs) with every text escaped."""
     styled = shown(table).style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
     return str(styled.to_latex(hrules=True, caption=_plain(caption) or None))
 
 
 def to_html(report: AgreementReport, title: str = "Agreement") -> bytes:
-    """One page with charts and tables: no script, nothing loaded, every text escaped (Jinja), charts as pictures."""
+    """Render one page with charts and tables: without scripts or external files, every text escaped (Jinja), charts as images."""
     from jinja2 import Environment
 
     source = (files("berdseye.evaluation.agreement") / "report.html.j2").read_text(encoding="utf-8")
@@ -71,12 +71,12 @@ def to_html(report: AgreementReport, title: str = "Agreement") -> bytes:
         if len(table) and name != "matrix"
         for texts in [shown(table)]
     ]
-    page: str = template.render(title=title, said=report.said, charts=_charts(report), tables=tables, most=_ROWS)
+    page: str = template.render(title=title, summary=report.said, charts=_charts(report), tables=tables, most=_ROWS)
     return page.encode("utf-8")
 
 
 def write_report(report: AgreementReport, folder: Path) -> list[Path]:
-    """Every table that has rows as .csv, .parquet and .tex, and report.html, into a folder; gives the paths."""
+    """Write report.html and every table that has rows, as .csv, .parquet and .tex, into a folder; returns the paths."""
     written: dict[Path, bytes] = {folder / "report.html": to_html(report)}
     for name, table in report.parts.items():
         if len(table):
@@ -93,12 +93,12 @@ def _charts(report: AgreementReport) -> list[tuple[str, str]]:
     parts = report.parts
     drawn = {}
     if parts["together"]["value"].notna().any():
-        drawn["Everyone together, 95% intervals"] = coefficients_chart(parts["together"])
+        drawn["All raters together, 95% intervals"] = coefficients_chart(parts["together"])
     if len(parts["pairs"]) and parts["pairs"]["cohen_kappa"].notna().any():
-        drawn["Cohen's kappa of each two raters, 95% intervals"] = pairs_chart(parts["pairs"])
+        drawn["Cohen's kappa of pairs of raters, 95% intervals"] = pairs_chart(parts["pairs"])
         drawn["Cohen's kappa as a matrix"] = matrix_chart(parts["pairs"], list(report.labels.raters))
     if len(parts["time"]) and parts["time"]["part"].nunique() > 1:
-        drawn["Krippendorff's alpha over time, 95% interval"] = time_chart(parts["time"])
+        drawn["Krippendorff's alpha over time, 95% intervals"] = time_chart(parts["time"])
     if len(parts["anchoring"]):
         drawn["Anchoring: label shown and blind, 95% intervals"] = arms_chart(parts["anchoring"])
     return [(title, b64encode(svg(chart)).decode("ascii")) for title, chart in drawn.items()]

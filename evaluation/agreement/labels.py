@@ -1,6 +1,6 @@
-"""The labels that agreement is computed over: people's present words and, as one rater more, a detector's.
+"""The labels that agreement is computed over: people's current verdicts and, as a further rater, the labels of a detector.
 
-The present labels of a judgments database in long form, without the texts: what statistics need, and nothing slow to read.
+Labels are in long form, without the texts of pairs, so that they are fast to read.
 """
 
 import pandas as pd
@@ -29,63 +29,63 @@ _EXPERIMENTS = (
 
 
 def stored_labels(judgments: Judgments, *, demo: bool = True) -> pd.DataFrame:
-    """Everyone's present verdicts, and pairs put aside as 'skipped', a row each: item (the pair's key), annotator, label, at,
-    shown, demo, the version of the guidelines it was given under, and the data set, question, corpus and stance of the pair. Of
-    words given in an experiment: its arm ('blind' or 'shown') and decision, the detector's label; else None.
+    """Return the current verdicts of all annotators, and skipped pairs with the label 'skipped', one row each.
 
-    `demo` False leaves out the made-up annotators.
+    Columns: item (the pair's key), annotator, label, at, shown, demo, guidelines (the version under which the label was given),
+    and dataset, question_id, corpus and stance of the pair. Judgments of an experiment have an arm ('blind' or 'shown') and a
+    decision (the detector's label), others None. `demo` False omits the simulated annotators.
     """
     columns = [
         present.c[name] for name in ("pair", "annotator_id", "kind", "verdict", "at", "shown", "guidelines", "batch")
     ]
-    words = select(*columns).where(present.c.kind.in_(("judge", "skip"))).order_by(present.c.id)
+    verdicts = select(*columns).where(present.c.kind.in_(("judge", "skip"))).order_by(present.c.id)
     with judgments.reading() as connection:
-        found = frame_of(connection.execute(words)).rename(columns={"pair": "item"})
+        labels = frame_of(connection.execute(verdicts)).rename(columns={"pair": "item"})
         people = {row.id: row for row in connection.execute(select(annotators))}
         about = frame_of(connection.execute(select(pairs.c.key, *(pairs.c[name] for name in ABOUT))))
         experiments = frame_of(connection.execute(_EXPERIMENTS))
-    found["label"] = found["verdict"].where(found["kind"] == "judge", SKIPPED)
-    found["annotator"] = found["annotator_id"].map({key: row.name for key, row in people.items()})
-    found["demo"] = found["annotator_id"].map({key: bool(row.demo) for key, row in people.items()}).astype(bool)
-    place = pd.Index(about["key"]).get_indexer(found["item"])
+    labels["label"] = labels["verdict"].where(labels["kind"] == "judge", SKIPPED)
+    labels["annotator"] = labels["annotator_id"].map({key: row.name for key, row in people.items()})
+    labels["demo"] = labels["annotator_id"].map({key: bool(row.demo) for key, row in people.items()}).astype(bool)
+    place = pd.Index(about["key"]).get_indexer(labels["item"])
     for name in ABOUT:
-        found[name] = about[name].to_numpy()[place]
-    _set_arms(found, experiments)
-    return (found if demo else found[~found["demo"]])[list(COLUMNS)].reset_index(drop=True)
+        labels[name] = about[name].to_numpy()[place]
+    _set_arms(labels, experiments)
+    return (labels if demo else labels[~labels["demo"]])[list(COLUMNS)].reset_index(drop=True)
 
 
-def _set_arms(found: pd.DataFrame, experiments: pd.DataFrame) -> None:
-    """Columns arm and decision, by the batch and pair of a word."""
-    found["arm"] = found["decision"] = None
+def _set_arms(labels: pd.DataFrame, experiments: pd.DataFrame) -> None:
+    """Set the columns arm and decision by the batch and the pair of each judgment."""
+    labels["arm"] = labels["decision"] = None
     if experiments.empty:
         return
     index = pd.MultiIndex.from_frame(experiments[["batch_id", "pair"]])
-    place = index.get_indexer(pd.MultiIndex.from_frame(found[["batch", "item"]]))
+    place = index.get_indexer(pd.MultiIndex.from_frame(labels[["batch", "item"]]))
     within = place >= 0
-    said = experiments["decision"].astype(bool).map({True: SUPPORTS, False: AGAINST}).to_numpy(dtype=object)
-    found.loc[within, "decision"] = said[place[within]]
-    found.loc[within, "arm"] = found.loc[within, "shown"].map({True: "shown", False: "blind"})
+    decisions = experiments["decision"].astype(bool).map({True: SUPPORTS, False: AGAINST}).to_numpy(dtype=object)
+    labels.loc[within, "decision"] = decisions[place[within]]
+    labels.loc[within, "arm"] = labels.loc[within, "shown"].map({True: "shown", False: "blind"})
 
 
 DETECTOR = "detector "
-"""What the name of a detector begins with among raters."""
+"""The prefix of the names of detectors among raters."""
 
 
 def agreement_labels(
     workspace: Workspace, judgments: Judgments, detector: Detector | None, *, demo: bool = True
 ) -> pd.DataFrame:
-    """Long-form labels (item, annotator, label, and what `stored_labels` tells of each); 'unsure' and 'skipped' are among them.
+    """Return long-form labels with the columns of `stored_labels`; they include 'unsure' and 'skipped'.
 
-    The detector labels every pair that somebody judged, through the label cache.
+    The detector, if there is one, labels every judged pair, through the label cache.
     """
     people = stored_labels(judgments, demo=demo)
     if detector is None or people.empty:
         return people
     items = people.drop_duplicates("item")[["item", *ABOUT]].reset_index(drop=True)
-    says = _supports(workspace, judgments, detector, items["item"].tolist())
+    supports = _supports(workspace, judgments, detector, items["item"].tolist())
     machine = items.assign(
         annotator=f"{DETECTOR}{detector.name}",
-        label=[SUPPORTS if yes else AGAINST for yes in says],
+        label=[SUPPORTS if yes else AGAINST for yes in supports],
         at=None,
         shown=None,
         demo=False,
@@ -94,12 +94,12 @@ def agreement_labels(
 
 
 def adjudicated(judgments: Judgments) -> dict[str, bool]:
-    """Whether each adjudicated pair supports; pairs of which nobody can tell are left out."""
-    return {pair: word == SUPPORTS for pair, word in adjudicated_labels(judgments).items() if word != UNSURE}
+    """Return the adjudicated label by pair (True: supports); pairs adjudicated as 'unsure' are omitted."""
+    return {pair: verdict == SUPPORTS for pair, verdict in adjudicated_labels(judgments).items() if verdict != UNSURE}
 
 
 def _supports(workspace: Workspace, judgments: Judgments, detector: Detector, keys: list[str]) -> list[bool]:
-    """Whether the detector says a pair supports; texts are read of those pairs alone that have no label yet."""
+    """Return the detector's decision on each pair; only the texts of pairs without a cached label are read."""
     store = LabelStore(workspace)
     known = dict(zip(keys, store.get(detector.name, keys, detector.version).tolist(), strict=True))
     unknown = [key for key, probability in known.items() if probability != probability]

@@ -1,10 +1,10 @@
-"""Agreement of each two raters, all pairs at once from their tables of counts.
+"""Agreement of pairs of raters, computed for all pairs at once from their contingency tables.
 
-Intervals are analytic. Cohen's kappa: the asymptotic variance of Fleiss, Cohen and Everitt (1969), as in statsmodels, which
-the tests compare with (called a thousand times it would take the page over a second). Raw agreement: Wilson's (1927).
-Agreement on one label, 2a / (2a + b + c), is 2p / (1 + p) of p = a / (a + b + c), and so is its interval of Wilson's for p.
-PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is a line in raw agreement, and so is its
-interval. AC1: Gwet (2008).
+Intervals are analytic. Cohen's kappa: the asymptotic variance of Fleiss, Cohen and Everitt (1969), as in statsmodels, with which
+the tests compare it (a thousand calls of statsmodels would take more than a second). Raw agreement: Wilson (1927). Agreement on
+one label, 2a / (2a + b + c), equals 2p / (1 + p) with p = a / (a + b + c), and its interval is Wilson's interval of p,
+transformed in this way. PABAK (Byrt, Bishop and Carlin, 1993; for q labels Brennan and Prediger, 1981) is linear in raw
+agreement, and so is its interval. AC1: Gwet (2008).
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ _SAME = 1e-9
 INTERVALS = {
     "kappa": "analytic (Fleiss, Cohen and Everitt, 1969)",
     "raw": "analytic (Wilson, 1927)",
-    "positive": "analytic (Wilson, 1927, carried over by 2p/(1+p))",
-    "negative": "analytic (Wilson, 1927, carried over by 2p/(1+p))",
+    "positive": "analytic (Wilson, 1927, transformed by 2p/(1+p))",
+    "negative": "analytic (Wilson, 1927, transformed by 2p/(1+p))",
     "ac1": "analytic (Gwet, 2008)",
-    "pabak": "analytic (Wilson, 1927, carried over by (qp-1)/(q-1))",
+    "pabak": "analytic (Wilson, 1927, transformed by (qp-1)/(q-1))",
 }
 
 
 class PairAgreement(NamedTuple):
-    """Agreement of two raters on the n items both labelled, with 95% intervals; NaN where a figure is undefined.
+    """Agreement of two raters on the n items that both labelled, with 95% intervals; NaN where a figure is undefined.
 
-    `low` and `high` are those of kappa; `positive` and `negative` the agreement on one label. `n_dropped` counts the items that
-    only one of the two labelled.
+    `low` and `high` are the interval of kappa; `positive` and `negative` are the agreement on one label. `n_dropped` counts the
+    items that only one of the two raters labelled.
     """
 
     a: str
@@ -65,7 +65,7 @@ class PairAgreement(NamedTuple):
 
 
 def pair_agreements(labels: Aligned, positive: str | None = None) -> list[PairAgreement]:
-    """Every two raters, in the order of their names."""
+    """Compute the agreement of every pair of raters, in the order of `labels.raters`."""
     places = list(combinations(range(len(labels.raters)), 2))
     if not places:
         return []
@@ -73,8 +73,8 @@ def pair_agreements(labels: Aligned, positive: str | None = None) -> list[PairAg
     tables = _tables(labels, places)
     n = tables.sum(axis=(1, 2))
     agreed = np.trace(tables, axis1=1, axis2=2)
-    given = (labels.codes >= 0).sum(axis=0)
-    dropped = given[[i for i, _ in places]] + given[[j for _, j in places]] - 2 * n.astype(np.int64)
+    labelled = (labels.codes >= 0).sum(axis=0)
+    dropped = labelled[[i for i, _ in places]] + labelled[[j for _, j in places]] - 2 * n.astype(np.int64)
     raw = _share(agreed, n)
     cells = np.zeros((k * k, k), dtype=np.int64)
     np.add.at(cells, (np.arange(k * k), np.arange(k * k) // k), 1)
@@ -96,10 +96,10 @@ def pair_agreements(labels: Aligned, positive: str | None = None) -> list[PairAg
 
 
 def positive_and_negative(values: Sequence[str], positive: str | None = None) -> tuple[int | None, int | None]:
-    """Places of the positive and the negative label, None where there is none.
+    """Return the places of the positive and the negative label, None where there is none.
 
-    Positive is the one asked for, else 'supports', else of two labels the later in the alphabet ('yes', '1'); negative is the
-    first of the others (all but 'unsure', for judgments).
+    The positive label is `positive`, by default 'supports'; without 'supports', the later of two labels in alphabetical order
+    ('yes', '1'). The negative label is the first of the others (for judgments, any label but 'unsure').
     """
     chosen = positive or (SUPPORTS if SUPPORTS in values else values[-1] if len(values) == 2 else None)
     if chosen is None or chosen not in values:
@@ -109,10 +109,11 @@ def positive_and_negative(values: Sequence[str], positive: str | None = None) ->
 
 
 def cohen_kappa(tables: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Cohen's kappa (1960) of tables of counts [n_tables, k, k], and the ends of its 95% interval within -1 and 1.
+    """Compute Cohen's kappa (1960) of contingency tables [n_tables, k, k], and its 95% interval, clipped to [-1, 1].
 
-    NaN where both always say the same one label. No interval where one of the two does, below `FEWEST_UNITS` items, and where the
-    two always agree: there the asymptotic variance is 0, and says nothing of other items.
+    Kappa is NaN if both raters always give one and the same label. There is no interval if one rater always gives one label, for
+    fewer than `FEWEST_UNITS` items, and if the raters always agree: then the asymptotic variance is 0 and says nothing about
+    other items.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         n = tables.sum(axis=(1, 2))
@@ -135,13 +136,14 @@ def cohen_kappa(tables: Doubles) -> tuple[Doubles, Doubles, Doubles]:
 
 
 def with_width(low: Doubles, high: Doubles, n: Doubles) -> tuple[Doubles, Doubles]:
-    """The ends of analytic intervals over n items; NaN where they are too few for an asymptotic variance, or it is 0."""
+    """Return the ends of analytic intervals over n items; NaN if n is too small for an asymptotic variance, or if that is 0."""
     kept = (n >= FEWEST_UNITS) & (high - low > _SAME)
     return np.where(kept, low, np.nan), np.where(kept, high, np.nan)
 
 
 def on_one_label(tables: Doubles, place: int | None) -> tuple[Doubles, Doubles, Doubles]:
-    """Specific agreement 2a / (2a + b + c) (Dice, 1945; Cicchetti and Feinstein, 1990) on a label, with its interval."""
+    """Compute the specific agreement on a label, 2a / (2a + b + c) (Dice, 1945; Cicchetti and Feinstein, 1990), and its
+    interval."""
     if place is None:
         return (np.full(len(tables), np.nan),) * 3
     both = tables[:, place, place]
@@ -151,24 +153,24 @@ def on_one_label(tables: Doubles, place: int | None) -> tuple[Doubles, Doubles, 
 
 
 def confusion(labels: pd.DataFrame, a: str, b: str, values: Sequence[str]) -> pd.DataFrame:
-    """Counts of the items both labelled: rows what `a` said, columns what `b` said, in the order of `values`."""
+    """Count the items that both raters labelled: rows are the labels of `a`, columns those of `b`, in the order of `values`."""
     both = labels[labels["annotator"].isin((a, b)) & labels["label"].isin(tuple(values))]
-    found = aligned(both, values)
+    labels_of_both = aligned(both, values)
     table = np.zeros((len(values), len(values)), dtype=np.int64)
-    if a in found.raters and b in found.raters:
-        table = _tables(found.of_raters((a, b)), [(0, 1)])[0].astype(np.int64)
+    if a in labels_of_both.raters and b in labels_of_both.raters:
+        table = _tables(labels_of_both.of_raters((a, b)), [(0, 1)])[0].astype(np.int64)
     return pd.DataFrame(table, index=pd.Index(values, name=a), columns=pd.Index(values, name=b))
 
 
 def _tables(labels: Aligned, places: Sequence[tuple[int, int]]) -> Doubles:
-    said = [(labels.codes == value).astype(np.float32) for value in range(len(labels.values))]
+    masks = [(labels.codes == value).astype(np.float32) for value in range(len(labels.values))]
     first, second = np.array(places, dtype=np.int64).T
-    together = np.array([[(one.T @ other)[first, second] for other in said] for one in said], dtype=np.float64)
-    return np.ascontiguousarray(np.moveaxis(together.reshape(len(said), len(said), len(places)), 2, 0))
+    tables = np.array([[(one.T @ other)[first, second] for other in masks] for one in masks], dtype=np.float64)
+    return np.ascontiguousarray(np.moveaxis(tables.reshape(len(masks), len(masks), len(places)), 2, 0))
 
 
 def _share(part: Doubles, whole: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """A share and Wilson's interval of it; NaN of nothing."""
+    """Return a share and its Wilson interval; NaN if `whole` is 0."""
     known = np.maximum(whole, 1)
     low, high = proportion_confint(part, known, method="wilson")
     value, low, high = (np.where(whole > 0, end, np.nan) for end in (part / known, low, high))

@@ -1,4 +1,4 @@
-"""Every statistic of agreement on one set of labels: tables that the page, the command and the exports share."""
+"""The agreement report: all statistics on one set of labels, as tables that the page, the command and the exports share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,26 +41,26 @@ PARTS = (
 
 
 class Parts(Mapping[str, pd.DataFrame]):
-    """Tables by name, each computed when it is first asked for, and kept."""
+    """Tables by name, each computed at its first use and cached."""
 
-    def __init__(self, makers: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
-        self._makers, self._made = makers, dict[str, pd.DataFrame]()
+    def __init__(self, functions: Mapping[str, Callable[[], pd.DataFrame]]) -> None:
+        self._functions, self._tables = functions, dict[str, pd.DataFrame]()
 
     def __getitem__(self, name: str) -> pd.DataFrame:
-        if name not in self._made:
-            self._made[name] = self._makers[name]()
-        return self._made[name]
+        if name not in self._tables:
+            self._tables[name] = self._functions[name]()
+        return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(self._functions)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(self._functions)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What is chosen of a report, and said in it."""
+    """The options of a report, which its summary states."""
 
     rule: Rule = field(default_factory=Rule)
     duplicates: DuplicateRule = "refuse"
@@ -72,7 +72,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """Statistics of labels after the rule; `rows` are these labels, `people` the raters that are not detectors."""
+    """Statistics of the labels that count under the rule; `rows` are these labels, `people` the raters that are not detectors."""
 
     rows: pd.DataFrame
     labels: Aligned
@@ -84,12 +84,12 @@ class AgreementReport:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """Every two raters, and all of them together."""
+        """Agreement of every pair of raters, and of all raters together."""
         return agreement_of(self.labels, self.choices.positive)
 
     @cached_property
     def parts(self) -> "Parts":
-        """The tables by the names in `PARTS`, each computed when it is first asked for."""
+        """The tables by the names in `PARTS`, each computed at its first use."""
         return Parts(
             {
                 "together": self._together,
@@ -109,13 +109,14 @@ class AgreementReport:
 
     @property
     def said(self) -> str:
-        """What the statistics are over, in one line."""
-        chosen = self.choices
+        """A one-line summary of the labels that the statistics are over."""
         left = f"{self.unsure_left_out} unsure and {self.skipped_left_out} skipped left out"
-        repeated = f", {self.labels.repeated} repeated labels gave way to later ones" if self.labels.repeated else ""
+        repeated = (
+            f"; {self.labels.repeated} repeated labels were replaced by later ones" if self.labels.repeated else ""
+        )
         return (
             f"{len(self.rows):,} labels of {len(self.labels.items):,} pairs by {len(self.labels.raters)} raters; rule: "
-            f"{chosen.rule} ({left}){repeated}."
+            f"{self.choices.rule} ({left}){repeated}."
         )
 
     @property
@@ -132,29 +133,30 @@ class AgreementReport:
 
     @cached_property
     def _about(self) -> pd.DataFrame:
-        known = [name for name in (*SLICES, "question_id") if name in self.rows.columns]
-        return self.rows.drop_duplicates("item").set_index("item")[known].reindex(list(self.labels.items))
+        columns = [name for name in (*SLICES, "question_id") if name in self.rows.columns]
+        return self.rows.drop_duplicates("item").set_index("item")[columns].reindex(list(self.labels.items))
 
     @cached_property
     def _questions(self) -> Ints | None:
-        """The question of each item, int64[n_items], where whole questions are to be drawn and it is known which they are."""
+        """The question of each item, int64[n_items], if the bootstrap draws questions and the labels name them; otherwise
+        None."""
         if not self.choices.over_questions or "question_id" not in self._about:
             return None
-        named = self._about["question_id"].astype(str)
+        questions = self._about["question_id"].astype(str)
         if "dataset" in self._about:
-            named = self._about["dataset"].astype(str) + "\0" + named
-        return pd.factorize(named)[0]
+            questions = self._about["dataset"].astype(str) + "\0" + questions
+        return pd.factorize(questions)[0]
 
     def _together(self) -> pd.DataFrame:
         groups = {"people": self._human}
         if len(self.people) < len(self.labels.raters):
             groups["people and detectors"] = self.labels
-        found = []
+        tables = []
         for who, labels in groups.items():
             table = statistics_table(together(labels, positive=self.choices.positive, questions=self._questions))
             table.insert(0, "who", who)
-            found.append(table)
-        return pd.concat(found, ignore_index=True)
+            tables.append(table)
+        return pd.concat(tables, ignore_index=True)
 
     def _matrix(self) -> pd.DataFrame:
         names = list(self.labels.raters)
@@ -166,12 +168,12 @@ class AgreementReport:
         return table
 
     def _slices(self) -> pd.DataFrame:
-        found = [
+        tables = [
             item_slices(self._human, self._about[name], name, self.choices.positive, self._questions)
             for name in SLICES
             if name in self._about and len(self.labels.items)
         ]
-        return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(SLICE_COLUMNS))
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(SLICE_COLUMNS))
 
     def _time(self) -> pd.DataFrame:
         if "at" not in self.rows.columns or not len(self.labels.items):
@@ -189,7 +191,7 @@ class AgreementReport:
         return anchoring(self._of_people if known else NO_WORDS, self._values)
 
     def _detection_slices(self) -> pd.DataFrame:
-        found = []
+        tables = []
         for name in SLICES if len(self.people) < len(self.labels.raters) else ():
             values = self._about[name].fillna("").astype(str) if name in self._about else pd.Series(dtype=str)
             for value in sorted(set(values)):
@@ -207,24 +209,26 @@ class AgreementReport:
                 )
                 table.insert(0, "part", value or "(not given)")
                 table.insert(0, "slice", name)
-                found.append(table)
-        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+                tables.append(table)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
 def report(
     labels: pd.DataFrame, choices: Choices | None = None, gold: Mapping[str, bool] | None = None
 ) -> AgreementReport:
-    """The report of long-form labels: item, annotator, label; where known at, guidelines, question_id, dataset, corpus, stance,
-    and of words of an experiment arm and decision.
+    """Create the report of long-form labels.
 
-    Raters named 'detector …' are detectors. Where labels are those of judgments, the values are those the rule leaves.
+    Columns: item, annotator, label; optional: at, guidelines, question_id, dataset, corpus, stance and, for judgments of an
+    experiment, arm and decision. Raters whose names start with 'detector ' are detectors. If the labels are verdicts of
+    judgments, the possible values are those of the rule. `gold` holds adjudicated labels by item. Raises `BadInputError` for
+    missing columns, empty cells, or an item that a rater labels twice.
     """
     chosen = choices or Choices()
     kept = counted(labels, chosen.rule) if "label" in labels.columns else None
     rows = labels if kept is None else kept.labels
-    known = {*chosen.rule.values, UNSURE, SKIPPED}
-    ours = "label" in labels.columns and len(labels) > 0 and set(labels["label"].dropna().unique()) <= known
-    side = aligned(rows, chosen.rule.values if ours else None, duplicates=chosen.duplicates)
-    people = tuple(name for name in side.raters if not name.startswith(DETECTOR))
+    verdicts = {*chosen.rule.values, UNSURE, SKIPPED}
+    of_judgments = "label" in labels.columns and len(labels) > 0 and set(labels["label"].dropna().unique()) <= verdicts
+    side_by_side = aligned(rows, chosen.rule.values if of_judgments else None, duplicates=chosen.duplicates)
+    people = tuple(name for name in side_by_side.raters if not name.startswith(DETECTOR))
     left = (0, 0) if kept is None else (kept.unsure_left_out, kept.skipped_left_out)
-    return AgreementReport(rows, side, people, chosen, *left, gold=gold or {})
+    return AgreementReport(rows, side_by_side, people, chosen, *left, gold=gold or {})

@@ -1,4 +1,4 @@
-"""Agreement within slices: of items (data set, corpus, stance), of time, and of versions of the guidelines."""
+"""Agreement within slices: by a property of items (data set, corpus, stance), by time, and by version of the guidelines."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -20,22 +20,22 @@ RESAMPLES = 500
 def item_slices(
     labels: Aligned, about: pd.Series, name: str, positive: str | None = None, questions: Ints | None = None
 ) -> pd.DataFrame:
-    """Everyone's agreement for each value of a property of items; `about` holds it by item.
+    """Return the agreement of all raters for each value of a property of items; `about` holds the property by item.
 
-    A row a part and coefficient: slice (`name`), part, n_labels, and the fields of `Statistic`. With `questions` int64[n_items]
-    intervals are over whole questions.
+    One row per part and coefficient. Columns: slice (`name`), part, n_labels, and the fields of `Statistic`. With `questions`
+    int64[n_items], the bootstrap draws whole questions.
     """
     values = about.reindex(list(labels.items)).astype(object)
-    given = values.where(values.notna() & (values.astype(str).str.strip() != ""), NOT_GIVEN).astype(str).to_numpy()
+    parts = values.where(values.notna() & (values.astype(str).str.strip() != ""), NOT_GIVEN).astype(str).to_numpy()
     rows = [
         _rows(
             name,
             value,
-            labels.of_items(given == value),
+            labels.of_items(parts == value),
             positive,
-            None if questions is None else questions[given == value],
+            None if questions is None else questions[parts == value],
         )
-        for value in sorted(set(given.tolist()), key=lambda v: (v == NOT_GIVEN, v))
+        for value in sorted(set(parts.tolist()), key=lambda v: (v == NOT_GIVEN, v))
     ]
     return _table(rows)
 
@@ -43,7 +43,10 @@ def item_slices(
 def over_time(
     labels: Aligned, rows: pd.DataFrame, period: Period, positive: str | None = None, questions: Ints | None = None
 ) -> pd.DataFrame:
-    """The same for each day, week or month (UTC). An item belongs to the time of its last label among `rows` (item, at)."""
+    """Return the agreement of all raters for each day, week or month (UTC), with the columns of `item_slices`.
+
+    An item belongs to the period of its last label among `rows` (columns item, at).
+    """
     known = rows.loc[rows["at"].notna(), ["item", "at"]]
     place, items = pd.factorize(known["item"])
     moment, moments = pd.factorize(known["at"].astype(str), sort=True)
@@ -55,15 +58,18 @@ def over_time(
 def version_slices(
     rows: pd.DataFrame, values: Sequence[str] | None, column: str = "guidelines", positive: str | None = None
 ) -> pd.DataFrame:
-    """The same for each version of the guidelines: labels given under another version count as not given."""
+    """Return the agreement of all raters for each version of the guidelines, with the columns of `item_slices`.
+
+    For a version, only the labels given under it count.
+    """
     if column not in rows.columns:
         return _table([])
     texts = rows[column].astype(object)
-    given = texts.where(texts.notna() & (texts.astype(str) != ""), NOT_GIVEN).astype(str)
+    versions = texts.where(texts.notna() & (texts.astype(str) != ""), NOT_GIVEN).astype(str)
     return _table(
         [
-            _rows(column, version, aligned(rows[given == version], values), positive)
-            for version in sorted(given.unique())
+            _rows(column, version, aligned(rows[versions == version], values), positive)
+            for version in sorted(versions.unique())
         ]
     )
 
@@ -79,13 +85,13 @@ def _start_of(moments: pd.Index, period: Period) -> npt.NDArray[np.object_]:
 
 
 def _rows(name: str, value: str, labels: Aligned, positive: str | None, questions: Ints | None = None) -> pd.DataFrame:
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         together(labels, positive=positive, questions=questions, resamples=RESAMPLES), columns=list(Statistic._fields)
     )
-    found.insert(0, "n_labels", int(np.count_nonzero(labels.codes >= 0)))
-    found.insert(0, "part", value)
-    found.insert(0, "slice", name)
-    return found
+    table.insert(0, "n_labels", int(np.count_nonzero(labels.codes >= 0)))
+    table.insert(0, "part", value)
+    table.insert(0, "slice", name)
+    return table
 
 
 def _table(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

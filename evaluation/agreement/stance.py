@@ -1,9 +1,10 @@
-"""Do annotators, or the detector, treat supporting and opposing perspectives differently?
+"""Stance differences: do annotators, or the detector, treat supporting and opposing perspectives differently?
 
-That more pairs of one stance are called supporting may be the passages' doing. So each rater is held against what the other
-people say of the same pairs, and the two stances are compared: how often the rater agrees with them, and which way the rater
-departs where not. Differences have Newcombe's interval (1998) and Fisher's exact test; the p values of all raters and figures are
-corrected together (Holm, 1979). Of everyone together the coefficients are compared by a permutation of stances over pairs.
+More pairs of one stance may be labelled as supporting because of the passages. Therefore each rater is compared with the other
+people on the same pairs, and the two stances are compared by two figures: how often the rater agrees with the others, and how
+often the rater says 'supports' in disagreements. Differences have Newcombe's interval (1998) and Fisher's exact test; the p
+values of all raters and figures are corrected together (Holm, 1979). For all people together, the coefficients are compared by a
+permutation of stances over pairs.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ RESAMPLES = 999
 
 
 class StanceDifference(NamedTuple):
-    """A figure on supporting and on opposing perspectives, their difference with its 95% interval, and the test of it."""
+    """A figure for supporting and for opposing perspectives, the difference with its 95% interval, and its test."""
 
     rater: str
     figure: str
@@ -44,9 +45,10 @@ class StanceDifference(NamedTuple):
 
 
 def stance_differences(labels: Aligned, stances: pd.Series, people: Sequence[str]) -> list[StanceDifference]:
-    """Everyone together, then each rater; `stances` by item, `people` the raters that others are held against.
+    """Return the differences of all people together, then those of each rater.
 
-    Only 'supports' and 'does not support' count here; where the other people are divided evenly they say nothing.
+    `stances` holds the stance by item; `people` are the raters with whom each rater is compared. Only the labels 'supports' and
+    'does not support' count; a pair on which the other people are evenly divided does not count.
     """
     if not {SUPPORTS, AGAINST} <= set(labels.values):
         return []
@@ -56,8 +58,8 @@ def stance_differences(labels: Aligned, stances: pd.Series, people: Sequence[str
         _permuted(labels.of_raters(people), supporting, opposing, name, form)
         for name, form in (("Krippendorff's alpha", coefficients.alpha), ("raw agreement", coefficients.raw))
     ]
-    said = labels.of_raters(people).codes
-    balance = (said == labels.values.index(SUPPORTS)).sum(axis=1) - (said == labels.values.index(AGAINST)).sum(axis=1)
+    codes = labels.of_raters(people).codes
+    balance = (codes == labels.values.index(SUPPORTS)).sum(axis=1) - (codes == labels.values.index(AGAINST)).sum(axis=1)
     alone = [row for rater in labels.raters for row in _of_rater(labels, rater, balance, people, supporting, opposing)]
     corrected = holm([row.p for row in alone])
     return together + [row._replace(p_holm=p) for row, p in zip(alone, corrected, strict=True)]
@@ -100,21 +102,21 @@ def _permuted(
     several = counts.sum(axis=1) > 1
     both = several & (supporting | opposing)
     n, other_n = int((several & supporting).sum()), int((several & opposing).sum())
-    said = f"permutation of stances over pairs ({RESAMPLES:,})"
+    test = f"permutation of stances over pairs ({RESAMPLES:,})"
     if not n or not other_n:
-        return StanceDifference(EVERYONE, name, np.nan, n, np.nan, other_n, *(np.nan,) * 5, said)
-    found = patterns(counts[both])
-    first = np.bincount(found.of_item[supporting[both]], minlength=len(found.times))
-    second = found.times - first
-    value, other = (float(form(found.counts, times.astype(np.float64))) for times in (first, second))
+        return StanceDifference(EVERYONE, name, np.nan, n, np.nan, other_n, *(np.nan,) * 5, test)
+    grouped = patterns(counts[both])
+    first = np.bincount(grouped.of_item[supporting[both]], minlength=len(grouped.times))
+    second = grouped.times - first
+    value, other = (float(form(grouped.counts, times.astype(np.float64))) for times in (first, second))
     draws = [drawn(times, resamples=RESAMPLES, seed=seed) for seed, times in enumerate((first, second))]
-    differences = form(found.counts, draws[0]) - form(found.counts, draws[1])
+    differences = form(grouped.counts, draws[0]) - form(grouped.counts, draws[1])
     low, high = bootstrap_interval(differences, min(n, other_n))
     rng = np.random.default_rng(0)
-    shuffled = rng.multivariate_hypergeometric(found.times, n, size=RESAMPLES, method="marginals").astype(np.float64)
-    under = np.abs(form(found.counts, shuffled) - form(found.counts, found.times - shuffled))
+    shuffled = rng.multivariate_hypergeometric(grouped.times, n, size=RESAMPLES, method="marginals").astype(np.float64)
+    under = np.abs(form(grouped.counts, shuffled) - form(grouped.counts, grouped.times - shuffled))
     known = under[~np.isnan(under)]
     p = np.nan
     if len(known) and not np.isnan(value - other):
         p = (1 + int((known >= abs(value - other) - 1e-12).sum())) / (1 + len(known))
-    return StanceDifference(EVERYONE, name, value, n, other, other_n, value - other, low, high, p, np.nan, said)
+    return StanceDifference(EVERYONE, name, value, n, other, other_n, value - other, low, high, p, np.nan, test)

@@ -1,6 +1,5 @@
-"""Agreement of everyone together: each coefficient with its interval, the items it is over, and what computed it.
-
-Agreement at a glance: every two raters, and everyone together, without the intervals of the latter.
+"""Agreement of all raters together: each coefficient with its interval, its number of items and the package that computed it; and
+`Agreement`, a brief form with the agreement of every pair of raters and two coefficients of all raters without intervals.
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ _OWN = "Berdseye"
 
 
 class Statistic(NamedTuple):
-    """A coefficient with its 95% interval over n items; `n_dropped` items with a label were of no use to it."""
+    """A coefficient with its 95% interval over n items; `n_dropped` counts the labelled items that it cannot use."""
 
     statistic: str
     value: float
@@ -49,62 +48,64 @@ def together(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Statistic]:
-    """Raw, positive and negative agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and PABAK.
+    """Compute raw, positive and negative agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1 and PABAK.
 
-    Fleiss' kappa is over the items with as many labels as most have (of equals, the larger number). Intervals are of a percentile
-    bootstrap over items or, with `questions` int64[n_items], over whole questions; AC1's over items is Gwet's own. There is
-    none over few items, or where all of them agree alike, which `interval` says (`berdseye.data.statistics`).
+    Fleiss' kappa is over the items that have the most frequent number of labels (of equally frequent numbers, the larger).
+    Intervals come from a percentile bootstrap over items or, with `questions` int64[n_items], over whole questions; over items,
+    the interval of AC1 is Gwet's analytic one. There is no interval over few items, or if all resamples have the same value; then
+    `interval` says so (`berdseye.data.statistics`).
     """
     counts = labels.counts()
     labelled = counts.sum(axis=1) > 0
-    found = patterns(counts[labelled])
+    grouped = patterns(counts[labelled])
     groups = None if questions is None else questions[labelled]
-    draws, said = _drawn(found, groups, resamples, seed)
-    raters = found.counts.sum(axis=1)
+    draws, method = _drawn(grouped, groups, resamples, seed)
+    raters = grouped.counts.sum(axis=1)
     paired = raters > 1
-    usual = usual_raters(found)
-    n, n_paired, n_usual = (int(found.times[kept].sum()) for kept in (raters > 0, paired, raters == usual))
-    times = found.times.astype(np.float64)
+    usual = usual_raters(grouped)
+    n, n_paired, n_usual = (int(grouped.times[kept].sum()) for kept in (raters > 0, paired, raters == usual))
+    times = grouped.times.astype(np.float64)
     up, down = positive_and_negative(labels.values, positive)
 
     def row(name: str, value: float, kept: Ints, form: coefficients.Coefficient, over: int, by: str) -> Statistic:
         units = over if groups is None else len(np.unique(groups))
-        low, high = bootstrap_interval(form(found.counts[kept], draws[:, kept]) if over else np.zeros(0), units)
-        return Statistic(name, value, low, high, over, n - over, said if low == low else NO_INTERVAL, by)
+        low, high = bootstrap_interval(form(grouped.counts[kept], draws[:, kept]) if over else np.zeros(0), units)
+        return Statistic(name, value, low, high, over, n - over, method if low == low else NO_INTERVAL, by)
 
     def simple(name: str, form: coefficients.Coefficient) -> Statistic:
         kept = np.flatnonzero(paired)
-        return row(name, float(form(found.counts[kept], times[kept])), kept, form, n_paired, _OWN)
+        return row(name, float(form(grouped.counts[kept], times[kept])), kept, form, n_paired, _OWN)
 
     rows = [simple("raw agreement", coefficients.raw)]
     for place, name in ((up, "positive agreement"), (down, "negative agreement")):
         if place is not None:
             rows.append(simple(f"{name} ({labels.values[place]})", coefficients.on_label(place)))
-    fleiss_value, alpha_value = _fleiss(found, usual), _alpha(found)
+    fleiss_value, alpha_value = _fleiss(grouped, usual), _alpha(grouped)
     rows += [
         row(
             "Fleiss' kappa", fleiss_value, np.flatnonzero(raters == usual), coefficients.fleiss, n_usual, "statsmodels"
         ),
         row("Krippendorff's alpha", alpha_value, np.flatnonzero(paired), coefficients.alpha, n_paired, "krippendorff"),
     ]
-    gwet = ac1(found.counts, times) if n_paired else None
+    gwet = ac1(grouped.counts, times) if n_paired else None
     if gwet is None or questions is not None:
         value = float(gwet.value) if gwet is not None else np.nan
         rows.append(row("Gwet's AC1", value, np.flatnonzero(raters > 0), coefficients.gwet, n if gwet else 0, _OWN))
     else:
         low, high = (float(end) for end in with_width(gwet.low, gwet.high, np.array(n)))
-        said_of_it = "analytic (Gwet, 2008)" if low == low else NO_INTERVAL
-        rows.append(Statistic("Gwet's AC1", float(gwet.value), low, high, n, 0, said_of_it, _OWN))
+        gwet_method = "analytic (Gwet, 2008)" if low == low else NO_INTERVAL
+        rows.append(Statistic("Gwet's AC1", float(gwet.value), low, high, n, 0, gwet_method, _OWN))
     return [*rows, simple("PABAK", coefficients.pabak)]
 
 
 def statistics_table(statistics: list[Statistic]) -> pd.DataFrame:
-    """A row a coefficient."""
+    """Return one row per coefficient, with the fields of `Statistic` as columns."""
     return pd.DataFrame(statistics, columns=list(Statistic._fields))
 
 
 def usual_raters(found: Patterns) -> int:
-    """The number of labels, two or more, that most items have; of equals the larger one. 2 where none has."""
+    """Return the most frequent number of labels per item, two or more (of equally frequent ones, the larger); 2 if no item has
+    two."""
     raters = found.counts.sum(axis=1)
     items = np.bincount(raters, weights=found.times, minlength=3)
     items[:2] = 0
@@ -112,7 +113,7 @@ def usual_raters(found: Patterns) -> int:
 
 
 def fleiss_of(counts: Ints) -> float:
-    """Fleiss' kappa of items with one number of labels, by statsmodels; NaN without two labels and two values."""
+    """Compute Fleiss' kappa of items with equal numbers of labels, by statsmodels; NaN without two labels and two values."""
     if len(counts) == 0 or counts[0].sum() < 2 or (counts.sum(axis=0) > 0).sum() < 2:
         return float("nan")
     return float(fleiss_kappa(counts))
@@ -142,9 +143,9 @@ def _drawn(found: Patterns, groups: Ints | None, resamples: int, seed: int) -> t
 
 @dataclass(frozen=True)
 class Agreement:
-    """All pairs of annotators, and everyone together.
+    """Agreement of all pairs of annotators, and of all annotators together.
 
-    Fleiss' kappa is over the `n_complete` items that every annotator labelled; alpha over all items with two labels or more.
+    Fleiss' kappa is over the `n_complete` items that every annotator labelled; alpha is over all items with at least two labels.
     """
 
     pairs: list[PairAgreement]
@@ -155,15 +156,15 @@ class Agreement:
 
 
 def agreement(labels: pd.DataFrame, *, duplicates: DuplicateRule = "refuse") -> Agreement:
-    """Agreement from long-form labels (columns item, annotator, label), one row an item and annotator.
+    """Compute the agreement of long-form labels (columns item, annotator, label), one row per item and annotator.
 
-    Raises `BadInputError` for missing columns, empty cells or an annotator who labels an item twice.
+    Raises `BadInputError` for missing columns, empty cells or an item that an annotator labels twice.
     """
     return agreement_of(aligned(labels, duplicates=duplicates))
 
 
 def agreement_of(labels: Aligned, positive: str | None = None) -> Agreement:
-    """Agreement of labels that are aligned already."""
+    """Compute the agreement of labels that are already aligned."""
     counts = labels.counts()
     complete = counts[counts.sum(axis=1) == len(labels.raters)] if len(labels.raters) > 1 else counts[:0]
     several = counts[counts.sum(axis=1) > 1]

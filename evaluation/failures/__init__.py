@@ -1,1 +1,2 @@
-"""Where retrieval fails: which perspective is missing, at which rank, why, and what another run does better."""
+"""Failure analysis: which perspectives a run misses, at which ranks it covers the others, why it misses them, and which run does
+better."""

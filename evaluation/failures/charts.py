@@ -1,4 +1,4 @@
-"""Holes from above, and what they come from, as charts."""
+"""Charts of holes: the hole map, and the number of holes by reason."""
 
 import json
 from typing import Any, Final, cast
@@ -14,34 +14,34 @@ from berdseye.evaluation.failures.reasons import REASONS
 HOLE_COLOUR: Final = CATEGORIES[1]
 _FEW = 40
 _LINE, _COLUMN = 24, 44
-_CELL, _GAP, _WIDE = 9, 1, 936
-_TITLED = 1
-_CUT = "\u2063"  # seen by nobody, and allowed in XML, which SVG is
-_TOLD = ["question", "perspective", "rank"]
+_CELL, _GAP, _OVERVIEW_WIDTH = 9, 1, 936
+_TITLE_ROWS = 1
+_CUT = "\u2063"  # an invisible separator that is valid in XML, and so in SVG
+_TOOLTIP = ["question", "perspective", "rank"]
 PICKED: Final = "picked"
-"""The name of the selection by which a cell is clicked."""
+"""The name of the selection parameter that holds the clicked cell."""
 
 
 def hole_chart(holes: pd.DataFrame, k: int) -> alt.Chart | alt.LayerChart:
-    """The hole map: few questions a line each, with their texts and ranks; more of them from above, a small cell each.
+    """Draw the hole map: up to 40 questions with one line each, with texts and ranks; more questions as small cells without text.
 
-    `holes` is a frame of `hole_map`, or part of one, questions in the order of its rows; or those of several corpora, told
-    apart by a column `corpus`. Covered cells are the darker the earlier the rank; holes are orange, paler where a rank below k
-    covers them. A click picks a cell (`PICKED`, fields row and place, and corpus where there is one).
+    `holes` is a frame of `hole_map`, or a part of one, with the questions in the order of its rows; frames of several corpora
+    carry a column `corpus`. Covered cells are darker for earlier ranks; holes are orange, and paler where a passage below rank k
+    covers the perspective. A click selects a cell (`PICKED`, with the fields row, place and, if the column exists, corpus).
     """
     few = holes["row"].nunique() <= _FEW
-    return _lines(holes, k) if few else _from_above(holes, k)
+    return _text_map(holes, k) if few else _overview(holes, k)
 
 
-def _lines(holes: pd.DataFrame, k: int) -> alt.LayerChart:
+def _text_map(holes: pd.DataFrame, k: int) -> alt.LayerChart:
     corpora = holes["corpus"] if "corpus" in holes else pd.Series("", index=holes.index)
     place = "P" + holes["place"].astype(str)
     frame = pd.DataFrame(
         {
-            # The number keeps questions of the same words apart; the axis cuts it off.
+            # The row number distinguishes questions with equal texts; the axis label drops it.
             "line": holes["row"].astype(str) + _CUT + holes["question"],
             "column": corpora + _CUT + place,
-            "told": holes["rank"].map(lambda rank: "–" if np.isnan(rank) else f"{rank:.0f}"),
+            "label": holes["rank"].map(lambda rank: "–" if np.isnan(rank) else f"{rank:.0f}"),
             "ink": np.where(~holes["hole"] | holes["rank"].isna(), "white", "black"),
             **_shared(holes, k),
         }
@@ -49,11 +49,11 @@ def _lines(holes: pd.DataFrame, k: int) -> alt.LayerChart:
     widths = holes.groupby(corpora.to_numpy(), sort=False)["place"].max()
     columns = [f"{corpus}{_CUT}P{n}" for corpus, most in widths.items() for n in range(1, int(most) + 1)]
     parts = f"split(datum.label, '{_CUT}')"
-    # A corpus is named above its first column.
-    named = f"[{parts}[1] == 'P1' ? {parts}[0] : '', {parts}[1]]" if "corpus" in holes else f"{parts}[1]"
-    above = alt.Axis(
+    # The name of a corpus is above its first column.
+    column_label = f"[{parts}[1] == 'P1' ? {parts}[0] : '', {parts}[1]]" if "corpus" in holes else f"{parts}[1]"
+    top_axis = alt.Axis(
         orient="top",
-        labelExpr=named,
+        labelExpr=column_label,
         labelAngle=0,
         labelAlign="left" if "corpus" in holes else "center",
         labelOffset=4 - _COLUMN // 2 if "corpus" in holes else 0,
@@ -64,24 +64,24 @@ def _lines(holes: pd.DataFrame, k: int) -> alt.LayerChart:
     )
     axis = alt.Axis(labelExpr=f"{parts}[1]", labelLimit=520, title=None, ticks=False, domain=False)
     base = alt.Chart(frame).encode(
-        x=alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns), axis=above),
+        x=alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns), axis=top_axis),
         y=alt.Y("line:N", sort=None, axis=axis),
-        tooltip=_told(holes),
+        tooltip=_tooltip_columns(holes),
     )
     cells = _pickable(base.mark_rect(cursor="pointer", cornerRadius=2, stroke="transparent", strokeWidth=3), holes)
-    told = base.mark_text(fontSize=12).encode(text="told:N", color=alt.Color("ink:N", scale=None))
-    return cast(alt.LayerChart, (cells + told).properties(width=alt.Step(_COLUMN), height=alt.Step(_LINE)))
+    ranks = base.mark_text(fontSize=12).encode(text="label:N", color=alt.Color("ink:N", scale=None))
+    return cast(alt.LayerChart, (cells + ranks).properties(width=alt.Step(_COLUMN), height=alt.Step(_LINE)))
 
 
-def _from_above(holes: pd.DataFrame, k: int) -> alt.Chart:
-    """Questions from left to right, wrapped into lines; their perspectives one below the other, and corpora in blocks."""
+def _overview(holes: pd.DataFrame, k: int) -> alt.Chart:
+    """Draw questions from left to right in several lines, their perspectives below each other, and one block per corpus."""
     order = {row: number for number, row in enumerate(dict.fromkeys(holes["row"].tolist()))}
     tallest = int(holes["place"].max())
-    across = _WIDE // _CELL
+    across = _OVERVIEW_WIDTH // _CELL
     number = holes["row"].map(order)
     blocks: list[str] = list(dict.fromkeys(holes["corpus"])) if "corpus" in holes else []
-    tall = -(-len(order) // across) * (tallest + 1) + _TITLED
-    top = holes["corpus"].map({corpus: n * tall + _TITLED for n, corpus in enumerate(blocks)}) if blocks else 0
+    tall = -(-len(order) // across) * (tallest + 1) + _TITLE_ROWS
+    top = holes["corpus"].map({corpus: n * tall + _TITLE_ROWS for n, corpus in enumerate(blocks)}) if blocks else 0
     frame = pd.DataFrame(
         {
             "x": number % across,
@@ -97,19 +97,19 @@ def _from_above(holes: pd.DataFrame, k: int) -> alt.Chart:
         .encode(
             x=alt.X("x:Q", scale=alt.Scale(domain=[-0.5, across - 0.5], nice=False), axis=none),
             y=alt.Y("y:Q", scale=alt.Scale(domain=[lines - 0.5, -0.5], nice=False), axis=_block_names(blocks, tall)),
-            tooltip=_told(holes),
+            tooltip=_tooltip_columns(holes),
         )
     )
     return _pickable(cells, holes).properties(width=across * _CELL, height=lines * _CELL)
 
 
 def _block_names(blocks: list[str], tall: int) -> alt.Axis:
-    """An axis that says where the block of each corpus begins."""
+    """Return an axis that labels the start of each corpus's block."""
     if not blocks:
         return alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
-    names = json.dumps({str(n * tall + _TITLED): corpus for n, corpus in enumerate(blocks)})
+    names = json.dumps({str(n * tall + _TITLE_ROWS): corpus for n, corpus in enumerate(blocks)})
     return alt.Axis(
-        values=[n * tall + _TITLED for n in range(len(blocks))],
+        values=[n * tall + _TITLE_ROWS for n in range(len(blocks))],
         labelExpr=f"{names}[datum.value]",
         labelLimit=160,
         labelBaseline="top",
@@ -120,12 +120,12 @@ def _block_names(blocks: list[str], tall: int) -> alt.Axis:
     )
 
 
-def _told(holes: pd.DataFrame) -> list[str]:
-    return [*(("corpus",) if "corpus" in holes else ()), *_TOLD]
+def _tooltip_columns(holes: pd.DataFrame) -> list[str]:
+    return [*(("corpus",) if "corpus" in holes else ()), *_TOOLTIP]
 
 
 def _shared(holes: pd.DataFrame, k: int) -> dict[str, object]:
-    return {"colour": _colours(holes, k), **{name: holes[name] for name in ("row", "place", *_told(holes))}}
+    return {"colour": _colours(holes, k), **{name: holes[name] for name in ("row", "place", *_tooltip_columns(holes))}}
 
 
 def _pickable(chart: alt.Chart, holes: pd.DataFrame) -> alt.Chart:
@@ -136,7 +136,7 @@ def _pickable(chart: alt.Chart, holes: pd.DataFrame) -> alt.Chart:
 
 
 def legend(k: int) -> list[tuple[str, str]]:
-    """What the colours of `hole_chart` say, with the colours."""
+    """Return the legend of `hole_chart`: pairs of a description and a colour."""
     return [
         ("rank 1", _covered(np.array([1]), k)[0]),
         (f"rank {k}", _covered(np.array([k]), k)[0]),
@@ -146,7 +146,7 @@ def legend(k: int) -> list[tuple[str, str]]:
 
 
 def reason_bars(holes: pd.DataFrame, *, row: str) -> alt.Chart:
-    """How many holes each reason has, a bar for each value of the column `row`; the reasons in the order they are asked."""
+    """Draw a bar of holes by reason for each value of the column `row`; reasons are in the order in which the rules apply."""
     counts = holes.groupby([row, "reason"], sort=False).size().rename("holes").reset_index()
     colours = [*CATEGORIES[2 : 2 + len(REASONS) - 2], NEUTRAL, HOLE_COLOUR]
     return cast(
@@ -173,10 +173,10 @@ def reason_bars(holes: pd.DataFrame, *, row: str) -> alt.Chart:
 
 def _colours(holes: pd.DataFrame, k: int) -> list[str]:
     ranks = holes["rank"].to_numpy(dtype=np.float64)
-    found = np.where(np.isnan(ranks), HOLE_COLOUR, _pale(HOLE_COLOUR)).astype(object)
+    colours = np.where(np.isnan(ranks), HOLE_COLOUR, _pale(HOLE_COLOUR)).astype(object)
     covered = ~holes["hole"].to_numpy(dtype=bool)
-    found[covered] = _covered(ranks[covered], k)
-    return [str(colour) for colour in found]
+    colours[covered] = _covered(ranks[covered], k)
+    return [str(colour) for colour in colours]
 
 
 def _covered(ranks: npt.NDArray[Any], k: int) -> list[str]:
@@ -186,5 +186,5 @@ def _covered(ranks: npt.NDArray[Any], k: int) -> list[str]:
 
 
 def _pale(colour: str) -> str:
-    """A colour half way to white."""
+    """Return a colour mixed half with white."""
     return "#" + "".join(f"{(int(colour[i : i + 2], 16) + 255) // 2:02x}" for i in (1, 3, 5))

@@ -1,6 +1,6 @@
-"""Two runs question by question: who wins, and which perspectives one of them loses.
+"""Comparison of two runs by question: which run wins each question, and which perspectives are lost or gained.
 
-What is compared: a stored run, under a version of its data set, with the labels of a source.
+Each side of a comparison is a stored run, on a version of its data set, with the labels of a label source.
 """
 
 from collections.abc import Sequence
@@ -41,16 +41,19 @@ _PERSPECTIVE_COLUMNS = ("question_id", "question", "place", "perspective", "stan
 
 @dataclass(frozen=True)
 class Contrast:
-    """`questions`: a row for each that either run has, the greatest difference first. Columns: question_id, question, first and
-    second (the measure, NaN where it has no value), difference (second minus first), outcome ('win' for the second, 'loss',
-    'tie', 'no value', 'only first', 'only second'), lost and gained (perspectives that the first covers within k and the second
-    does not, and the other way round), row_first and row_second (where each run has it, -1 where it does not).
+    """Two runs compared by question.
 
-    `perspectives`: a row for each that both have, in the same order. Columns: question_id, question, place (in the first, from
-    1), perspective, stance, first and second (the rank that covers it, NaN where none does), change ('lost', 'gained', '').
+    `questions`: one row for each question of either run, the largest absolute difference first. Columns: question_id, question,
+    first and second (the measure, NaN if it has no value), difference (second minus first), outcome ('win' of the second run,
+    'loss', 'tie', 'no value', 'only first', 'only second'), lost (perspectives that the first run covers in its top k and the
+    second does not), gained (the reverse), row_first and row_second (the question's row in each run, -1 if the run lacks it).
 
-    `comparison` is over the questions that both have a value for, and so are `means`; `judged` is judged@k of either. Where too
-    little is judged of one side, no question has a value for it, and `withheld` says so
+    `perspectives`: one row for each perspective that both runs have, in the order of `questions`. Columns: question_id, question,
+    place (in the first run, from 1), perspective, stance, first and second (the first rank that covers it, NaN if none does),
+    change ('lost', 'gained', '').
+
+    `comparison` and `means` are over the questions for which both runs have a value; `judged` is judged@k of each run. If too few
+    pairs of a run have labels, none of its questions has a value, and `withheld` says why
     (`berdseye.evaluation.scores.enough_judged`).
     """
 
@@ -83,9 +86,9 @@ def contrast(
 ) -> Contrast:
     """Compare two runs by question; they may be of different pipelines, corpora, detectors or versions of a data set.
 
-    Questions are the same where id and text are. One that a run lacks has no difference: it is named, and never counts as
-    zero. `counted` says which questions of either count (`evaluation.scores.counted`). A pooled measure is computed from `pools`,
-    what either supports with the passages that it does not hold.
+    Questions match if both their ids and their texts are equal. A question that one run lacks is listed without a difference; it
+    never counts as zero. `counted` says which questions of each run count (`evaluation.scores.counted`). Pooled measures are
+    computed from `pools`: the support of each run, including passages of the pool that the run did not retrieve.
     """
     runs, supports = (first, second), pools or (first.support, second.support)
     judged = (supports[0].judged_at(measure.k), supports[1].judged_at(measure.k))
@@ -97,12 +100,12 @@ def contrast(
     rows, ranks = [], []
     for key in dict.fromkeys([*sides[0], *sides[1]]):
         a, b = (side.get(key) for side in sides)
-        found = _ranks(a, b, measure.k) if a and b else []
+        changes = _ranks(a, b, measure.k) if a and b else []
         values = [side.value if side else np.nan for side in (a, b)]
-        lost, gained = (tuple(r[1].text for r in found if r[4] == change) for change in ("lost", "gained"))
+        lost, gained = (tuple(r[1].text for r in changes if r[4] == change) for change in ("lost", "gained"))
         places = (side.row if side else -1 for side in (a, b))
         rows.append((*key, *values, values[1] - values[0], _outcome(a, b), lost, gained, *places))
-        ranks += [(*key, place, p.text, p.stance or "none", *both, change) for place, p, *both, change in found]
+        ranks += [(*key, place, p.text, p.stance or "none", *both, change) for place, p, *both, change in changes]
     questions = pd.DataFrame(rows, columns=list(_QUESTION_COLUMNS))
     one, other = (questions[name].to_numpy(dtype=np.float64) for name in ("first", "second"))
     [comparison] = compare(
@@ -110,18 +113,22 @@ def contrast(
     )
     order = questions["difference"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
     questions = questions.loc[order].reset_index(drop=True)
-    held = pd.DataFrame(ranks, columns=list(_PERSPECTIVE_COLUMNS))
-    standing = {key: n for n, key in enumerate(zip(questions["question_id"], questions["question"], strict=True))}
-    by = [standing[key] for key in zip(held["question_id"], held["question"], strict=True)]
-    held = held.iloc[np.argsort(by, kind="stable")].reset_index(drop=True)
+    perspectives = pd.DataFrame(ranks, columns=list(_PERSPECTIVE_COLUMNS))
+    position = {key: n for n, key in enumerate(zip(questions["question_id"], questions["question"], strict=True))}
+    positions = [position[key] for key in zip(perspectives["question_id"], perspectives["question"], strict=True)]
+    perspectives = perspectives.iloc[np.argsort(positions, kind="stable")].reset_index(drop=True)
     both_known = ~np.isnan(one) & ~np.isnan(other)
     means = (float(one[both_known].mean()), float(other[both_known].mean())) if both_known.any() else (np.nan, np.nan)
-    return Contrast(measure, questions, held, comparison, means, judged, "" if all(enough) else below(min_judged))
+    withheld = "" if all(enough) else below(min_judged)
+    return Contrast(measure, questions, perspectives, comparison, means, judged, withheld)
 
 
 def contrast_table(contrasts: Sequence[Contrast], correction: str) -> pd.DataFrame:
-    """A row a measure: the means of both over the questions they share, the difference with its 95% interval, p and p corrected
-    for the number of measures, wins, losses and ties, n and what was left out, judged@k of both."""
+    """Return one row for each measure.
+
+    Columns: the means of both runs over the questions they share, the difference with its 95% interval, p, p corrected for the
+    number of measures, wins, losses, ties, n, the number of questions left out, and judged@k of both runs.
+    """
     comparisons = adjusted([c.comparison for c in contrasts], correction)
     return pd.DataFrame(
         [
@@ -129,22 +136,22 @@ def contrast_table(contrasts: Sequence[Contrast], correction: str) -> pd.DataFra
                 "measure": str(c.measure),
                 "first": c.means[0],
                 "second": c.means[1],
-                "difference": told.difference,
-                "low": told.low,
-                "high": told.high,
-                "p": told.p,
-                "adjusted p": told.adjusted,
+                "difference": result.difference,
+                "low": result.low,
+                "high": result.high,
+                "p": result.p,
+                "adjusted p": result.adjusted,
                 "wins": c.count(WIN),
                 "losses": c.count(LOSS),
                 "ties": c.count(TIE),
-                "n": told.n,
-                "left out": told.left_out,
+                "n": result.n,
+                "left out": result.left_out,
                 "judged first": c.judged[0],
                 "judged second": c.judged[1],
-                "test": told.test,
+                "test": result.test,
                 "withheld": c.withheld,
             }
-            for c, told in zip(contrasts, comparisons, strict=True)
+            for c, result in zip(contrasts, comparisons, strict=True)
         ]
     )
 
@@ -156,8 +163,8 @@ class _Side:
     ranks: tuple[tuple[Perspective, int], ...]
 
 
-def _by_question(run: LabelledRun, found: npt.NDArray[np.float64], shown: bool) -> dict[tuple[str, str], _Side]:
-    values = found if shown else np.full(len(found), np.nan)
+def _by_question(run: LabelledRun, scores: npt.NDArray[np.float64], shown: bool) -> dict[tuple[str, str], _Side]:
+    values = scores if shown else np.full(len(scores), np.nan)
     ranks = run.first_ranks().tolist()
     return {
         (q.id, q.text): _Side(row, float(values[row]), tuple(zip(q.perspectives, ranks[row], strict=False)))
@@ -166,15 +173,15 @@ def _by_question(run: LabelledRun, found: npt.NDArray[np.float64], shown: bool) 
 
 
 def _ranks(first: _Side, second: _Side, k: int) -> list[tuple[int, Perspective, float, float, str]]:
-    """Place, perspective, both ranks and what changed, of those that both have, by their texts."""
-    known = {perspective.text: rank for perspective, rank in reversed(second.ranks)}
-    found = []
+    """Return place, perspective, both ranks and the change of each perspective whose text both sides have."""
+    second_ranks = {perspective.text: rank for perspective, rank in reversed(second.ranks)}
+    changes = []
     for place, (perspective, a) in enumerate(first.ranks, start=1):
-        if (b := known.get(perspective.text)) is not None:
+        if (b := second_ranks.get(perspective.text)) is not None:
             covered = (0 < a <= k, 0 < b <= k)
             change = "" if covered[0] == covered[1] else "lost" if covered[0] else "gained"
-            found.append((place, perspective, a or np.nan, b or np.nan, change))
-    return found
+            changes.append((place, perspective, a or np.nan, b or np.nan, change))
+    return changes
 
 
 def _outcome(first: _Side | None, second: _Side | None) -> str:
@@ -200,8 +207,11 @@ def contrasts(
     seed: int = 0,
     progress: Progress = silent,
 ) -> list[Contrast]:
-    """Two sides compared by each measure. Raises `StaleError` where a run does not fit its data set or corpus any more, and
-    `BadInputError` for a corrected source, which labels no pair."""
+    """Compare two sides by each of the measures.
+
+    Raises `StaleError` if a run no longer fits its data set or corpus, and `BadInputError` for a corrected label source, which
+    does not label single pairs.
+    """
     depth = max(m.k for m in measures)
     first, second = (labelled_run(workspace, judgments, run, source, depth, progress=progress) for run, source in sides)
     one, other = (pool_of(workspace, judgments, run, source, measures, progress=progress) for run, source in sides)

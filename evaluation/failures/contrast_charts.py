@@ -1,7 +1,4 @@
-"""Two runs as charts: differences by question, and how passages move from one list to the other.
-
-Two rankings of one question side by side: how passages move, and which of them only one has.
-"""
+"""Charts that compare two runs: the differences by question and, for one question, how passages move between the rankings."""
 
 import json
 from collections.abc import Hashable, Sequence
@@ -18,9 +15,9 @@ from berdseye.evaluation.failures.contrast import LOSS, TIE, WIN
 
 
 def names_of(passages: Sequence[Passage], *, by_text: bool) -> list[Hashable]:
-    """What the passages of a ranking are known by in another: their ids or, over two corpora, their texts.
+    """Return keys that identify the passages of a ranking in another ranking: their ids or, across two corpora, their texts.
 
-    The second passage of a ranking with one text is that text's second, and so on.
+    The key of a text includes its number of occurrence, so that equal passages of one ranking have different keys.
     """
     if not by_text:
         return [p.id for p in passages]
@@ -34,9 +31,9 @@ def names_of(passages: Sequence[Passage], *, by_text: bool) -> list[Hashable]:
 
 
 def rank_moves(first: Sequence[Hashable], second: Sequence[Hashable]) -> pd.DataFrame:
-    """Where each passage of two rankings of one question stands, passages by their names, best first.
+    """Return the rank of each passage in two rankings of one question; both list the keys of passages, best first.
 
-    Columns: passage, first, second (ranks from 1; NaN where a ranking does not have it).
+    Columns: passage, first, second (ranks from 1, NaN if a ranking lacks the passage).
     """
     places: dict[Hashable, dict[str, float]] = {}
     for column, ranked in (("first", first), ("second", second)):
@@ -58,13 +55,13 @@ RISES, FALLS = CATEGORIES[2], CATEGORIES[3]
 
 
 def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str]) -> alt.Chart:
-    """How many questions have which difference (second minus first), of the `questions` of a contrast; wins of the second are
-    blue, losses orange."""
+    """Draw a histogram of the differences (second minus first) by question; `questions` is that table of a contrast. Wins of the
+    second run are blue, its losses orange."""
     known = questions[questions["difference"].notna()]
     values: npt.NDArray[np.float64] = known["difference"].to_numpy(dtype=np.float64).round(6)
     width = 0.1
     if len(np.unique(values)) > _FEW_VALUES:
-        # Bins lie on either side of no difference, so that none holds both wins and losses.
+        # Zero is an edge of bins, so that no bin holds both wins and losses.
         width = 2 * float(np.abs(values).max()) / _BINS
         values = np.where(values == 0, 0.0, np.sign(values) * (np.ceil(np.abs(values) / width) - 0.5) * width).round(6)
     elif len(np.unique(values)) > 1:
@@ -78,11 +75,11 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
         .reset_index()
     )
     counts["from"], counts["to"] = counts["difference"] - 0.42 * width, counts["difference"] + 0.42 * width
-    said = {WIN: f"{names[1]} wins", TIE: "tie", LOSS: f"{names[1]} loses"}
+    legend = {WIN: f"{names[1]} wins", TIE: "tie", LOSS: f"{names[1]} loses"}
     outcome = alt.Color(
         "outcome:N",
         title=None,
-        legend=alt.Legend(orient="top", labelExpr=f"{json.dumps(said)}[datum.label]", labelLimit=260),
+        legend=alt.Legend(orient="top", labelExpr=f"{json.dumps(legend)}[datum.label]", labelLimit=260),
         scale=alt.Scale(domain=list(OUTCOME_COLOURS), range=list(OUTCOME_COLOURS.values())),
     )
     most = int(counts["questions"].max()) if len(counts) else 0
@@ -110,11 +107,11 @@ def difference_bars(questions: pd.DataFrame, measure: str, names: tuple[str, str
 
 
 def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
-    """Lines between two lists of one question, to rank `depth`: green where a passage rises, purple where it falls.
+    """Draw lines between two rankings of one question down to rank `depth`: green if a passage rises, purple if it falls.
 
-    `moves` has the columns of `rank_moves`, title, and supports (places from 0 of the perspectives that it supports, a tuple):
-    a dot in each one's colour stands outside. What the other list has below `depth` ends in a dashed line at the bottom; what
-    it does not have at all stands alone.
+    `moves` has the columns of `rank_moves`, title, and supports (a tuple with the places, from 0, of the perspectives that the
+    passage supports); each of these perspectives is a dot in its colour beside the passage. A dashed line leads to the bottom if
+    the other ranking has the passage below `depth`; a passage that the other ranking lacks has no line.
     """
     below = depth + 1
     shown = moves[(moves["first"] <= depth) | (moves["second"] <= depth)]
@@ -123,7 +120,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
     x = alt.X("x:Q", scale=alt.Scale(domain=[-margin, 1 + margin], nice=False, zero=False), axis=None)
     y = alt.Scale(domain=[below + 0.5, 0.5], nice=False)
     axes = {"first": _axis(shown, "first", depth, "left"), "second": _axis(shown, "second", depth, "right")}
-    told = [alt.Tooltip("title:N", title="passage"), "first:Q", "second:Q"]
+    tooltip = [alt.Tooltip("title:N", title="passage"), "first:Q", "second:Q"]
     lines = shown.dropna(subset=["first", "second"])
     step = lines["first"] - lines["second"]
     lines = lines.assign(
@@ -144,13 +141,13 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
             y2="y2:Q",
             color=alt.Color("colour:N", scale=None),
             strokeDash=alt.condition("datum.below", alt.value([4, 4]), alt.value([1, 0])),
-            tooltip=told,
+            tooltip=tooltip,
         )
     )
     layers: list[alt.Chart] = [rules]
     for column, other, at in (("first", "second", 0.0), ("second", "first", 1.0)):
-        held = shown[shown[column] <= depth]
-        ends = held.assign(x=at, y=held[column], alone=held[other].isna()).drop(columns=["supports", "passage"])
+        ranked = shown[shown[column] <= depth]
+        ends = ranked.assign(x=at, y=ranked[column], alone=ranked[other].isna()).drop(columns=["supports", "passage"])
         layers.append(
             alt.Chart(ends)
             .mark_point(size=50, opacity=1, stroke=NEUTRAL)
@@ -158,7 +155,7 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
                 x=x,
                 y=alt.Y("y:Q", scale=y, axis=axes[column]),
                 fill=alt.condition("datum.alone", alt.value("transparent"), alt.value(NEUTRAL)),
-                tooltip=told,
+                tooltip=tooltip,
             )
         )
     dots = (
@@ -176,16 +173,16 @@ def slope_chart(moves: pd.DataFrame, depth: int) -> alt.LayerChart:
 
 
 def _axis(moves: pd.DataFrame, column: str, depth: int, orient: Literal["left", "right"]) -> alt.Axis:
-    """Ranks with titles, outside of the dots."""
+    """Return an axis of ranks and titles beside the dots."""
     titles = [""] * depth
     for rank, title in zip(moves[column], moves["title"], strict=True):
         if rank <= depth:
             titles[int(rank) - 1] = str(title) or "untitled"
-    said = json.dumps([t if len(t) <= _TITLE else t[: _TITLE - 1] + "…" for t in titles])
+    labels = json.dumps([t if len(t) <= _TITLE else t[: _TITLE - 1] + "…" for t in titles])
     return alt.Axis(
         orient=orient,
         values=list(range(1, depth + 2)),
-        labelExpr=f"datum.value > {depth} ? 'below' : datum.value + '. ' + {said}[datum.value - 1]",
+        labelExpr=f"datum.value > {depth} ? 'below' : datum.value + '. ' + {labels}[datum.value - 1]",
         labelLimit=_LABEL,
         labelOverlap=False,
         title=None,
@@ -196,7 +193,7 @@ def _axis(moves: pd.DataFrame, column: str, depth: int, orient: Literal["left", 
 
 
 def _dots(shown: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """A row for each perspective that a passage supports, side by side outside of its list."""
+    """Return one row for each perspective that a passage supports; dots of one passage are side by side."""
     rows = [
         {
             "x": -_DOT * (nth + 1) if column == "first" else 1 + _DOT * (nth + 1),

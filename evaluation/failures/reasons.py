@@ -1,14 +1,14 @@
-"""Why a perspective is missing from a top k: each is given one reason, by rules that are asked in turn.
+"""Reasons of holes: why no passage of the top k supports a perspective. The first rule that applies gives the reason.
 
-1. `flagged`: people say that the text of the perspective is no good, so that nothing follows from its absence.
-2. `detector against people`: a passage of the top k supports it by people's word, and the labels say that it does not.
+1. `flagged`: an annotator flagged the text of the perspective as faulty, so its absence shows nothing about retrieval.
+2. `detector against people`: by people's judgments a passage of the top k supports it, but the labels say that it does not.
 3. `disputed`: people disagree about a passage of the top k, and no adjudicator has decided.
-4. `unjudged`: a passage of the top k has no label, and none that has one supports it.
-5. `below k`: this run ranks a supporting passage, below k.
-6. `another pipeline`: another run over the same corpus has a supporting passage among its first passages (100, unless told).
-7. `not in the pool`: no run over this corpus has one.
+4. `unjudged`: a passage of the top k has no label, and no labelled passage supports the perspective.
+5. `below k`: this run ranks a supporting passage below rank k.
+6. `another pipeline`: another run on the corpus has a supporting passage among its first passages (100 by default).
+7. `not in the pool`: no run on the corpus has a supporting passage.
 
-The reasons for every hole of a run, from what the workspace holds: its other runs, people's words and flags.
+The rules read the workspace: its other runs, people's judgments, adjudications and flags.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,11 +49,12 @@ Ranks = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What the rules ask of each perspective of each question; all [n_questions, m_max].
+    """What the rules read of each perspective of each question; every array is [n_questions, m_max].
 
-    `ranks` the first rank of this run that covers it (0: none, -1: there is no such perspective), `elsewhere` the best rank of
-    another run over the same corpus (0: none); `flagged`; and of its pairs in the top k: `contradicted` (one supports by
-    people's word and does not by the labels), `disputed` (people disagree about one, undecided), `unjudged` (one has no label).
+    `ranks`: the first rank of this run that covers the perspective (0: none, -1: no such perspective). `elsewhere`: the best
+    rank of another run on the corpus (0: none). `flagged`: whether an annotator flagged its text. Of its pairs in the top k:
+    `contradicted` (people say that one supports it, the labels that it does not), `disputed` (people disagree about one, and no
+    adjudicator has decided), `unjudged` (one has no label).
     """
 
     ranks: Ranks
@@ -65,7 +66,7 @@ class Circumstances:
 
 
 def attribute(circumstances: Circumstances, k: int) -> npt.NDArray[np.object_]:
-    """The reason of each perspective that is not covered within k, object[n_questions, m_max]; None for all others."""
+    """Return the reason of each perspective that the top k does not cover, object[n_questions, m_max]; None for the others."""
     ranks = circumstances.ranks
     missing = (ranks == 0) | (ranks > k)
     rules = (
@@ -76,14 +77,16 @@ def attribute(circumstances: Circumstances, k: int) -> npt.NDArray[np.object_]:
         ranks > k,
         circumstances.elsewhere > 0,
     )
-    found = np.select(rules, REASONS[: len(rules)], default=REASONS[-1]).astype(object)
-    found[~missing] = None
-    return found
+    reasons = np.select(rules, REASONS[: len(rules)], default=REASONS[-1]).astype(object)
+    reasons[~missing] = None
+    return reasons
 
 
 def reason_counts(holes: pd.DataFrame, by: tuple[str, ...], groups: Sequence[tuple[str, ...]]) -> pd.DataFrame:
-    """How many holes each reason has: a row for each of the `groups`, values of the columns `by`, 0 where it has none; a column
-    a reason, in the order of the rules, and `holes`, their sum."""
+    """Count holes by reason: one row for each of the `groups` (values of the columns `by`), also if it has no hole.
+
+    After the columns `by` comes one column for each reason, in the order of the rules, and `holes`, their sum.
+    """
     counts = holes.groupby([*by, "reason"]).size().to_dict()
     rows = [
         {**dict(zip(by, group, strict=True)), **{reason: int(counts.get((*group, reason), 0)) for reason in REASONS}}
@@ -105,12 +108,15 @@ def pool_ranks(
     depth: int = POOL_DEPTH,
     progress: Progress = silent,
 ) -> dict[str, Ranks]:
-    """The first rank of each run, by its pipeline, that covers each perspective: int64[n_questions, m_max], as in `first_ranks`.
+    """Return, by pipeline, the first rank that covers each perspective: int64[n_questions, m_max], as in `first_ranks`.
 
-    Raises `BadInputError` for runs of several data sets or corpora, `StaleError` where one does not fit any more.
+    Raises `BadInputError` for runs of several data sets or corpora, and `StaleError` if a run no longer fits its data set or
+    corpus.
     """
     if len({(run.manifest.dataset, run.manifest.corpus) for run in runs}) > 1:
-        raise BadInputError("These runs are of several data sets or corpora.", hint="A pool is of one of each.")
+        raise BadInputError(
+            "These runs are of several data sets or corpora.", hint="Choose runs of one data set and one corpus."
+        )
     return {
         run.manifest.pipeline: labelled_run(workspace, judgments, run, source, depth, progress=progress).first_ranks()
         for run in runs
@@ -118,7 +124,7 @@ def pool_ranks(
 
 
 def others_of(workspace: Workspace, run: RunManifest) -> tuple[list[Run], list[str]]:
-    """The other stored runs on a run's data set and corpus, and the names of those that do not fit them any more."""
+    """Return the other stored runs on a run's data set and corpus, and the names of those that no longer fit them."""
     questions = load_dataset(workspace, run.dataset)
     fitting, stale = [], []
     for manifest in list_runs(workspace):
@@ -135,8 +141,11 @@ def others_of(workspace: Workspace, run: RunManifest) -> tuple[list[Run], list[s
 def reasons_of_holes(
     judgments: Judgments, dataset: str, labelled: LabelledRun, pool: Mapping[str, Ranks], k: int
 ) -> pd.DataFrame:
-    """The holes of `hole_map`, with columns reason (evaluation/failures/reasons.py), elsewhere (the best rank in the pool, NaN
-    where none of it has one) and found_by (the pipelines of the pool that do). `pool` is that of the other runs over the corpus.
+    """Return the holes of `hole_map` with their reasons.
+
+    Columns added to those of `hole_map`: reason (one of `REASONS`), elsewhere (the best rank in the pool, NaN if no run of it
+    covers the perspective) and found_by (the pipelines of the pool that cover it). `pool` holds the ranks of the other runs on
+    the corpus, as `pool_ranks` returns them.
     """
     circumstances = circumstances_of(judgments, dataset, labelled, list(pool.values()), k)
     holes = hole_map(labelled, k)
@@ -144,9 +153,9 @@ def reasons_of_holes(
     best = circumstances.elsewhere[rows, places]
     holes["reason"] = attribute(circumstances, k)[rows, places]
     holes["elsewhere"] = np.where(best > 0, best, np.nan)
-    found = {pipeline: ranks[rows, places] > 0 for pipeline, ranks in pool.items()}
+    covers = {pipeline: ranks[rows, places] > 0 for pipeline, ranks in pool.items()}
     holes["found_by"] = [
-        ", ".join(pipeline for pipeline, has in found.items() if has[row]) for row in range(len(holes))
+        ", ".join(pipeline for pipeline, covered in covers.items() if covered[row]) for row in range(len(holes))
     ]
     return holes[holes["hole"]].reset_index(drop=True)
 
@@ -154,13 +163,13 @@ def reasons_of_holes(
 def circumstances_of(
     judgments: Judgments, dataset: str, labelled: LabelledRun, pool: Sequence[Ranks], k: int
 ) -> Circumstances:
-    """What the rules ask, of one run and the first ranks int64[n_questions, m_max] of the others."""
+    """Collect what the rules read; `pool` holds the first ranks of the other runs, int64[n_questions, m_max] each."""
     ranks = labelled.first_ranks()
     none = np.zeros_like(ranks)
     keys, labels = labelled.keys[:, :k], labelled.labels[:, :k]
-    yes, no = _words(judgments, keys)
-    decided = _decided(judgments, keys)
-    for_it = np.where(np.isnan(decided), yes > no, decided == 1)
+    yes, no = _verdict_counts(judgments, keys)
+    decided = _adjudicated(judgments, keys)
+    supported = np.where(np.isnan(decided), yes > no, decided == 1)
     real = keys != b""
     flagged_texts = _flagged(judgments, dataset)
     flagged = none.astype(bool)
@@ -171,7 +180,7 @@ def circumstances_of(
         ranks,
         _best(pool, none),
         flagged,
-        np.asarray((for_it & (labels == 0)).any(axis=1)),
+        np.asarray((supported & (labels == 0)).any(axis=1)),
         np.asarray(((yes > 0) & (no > 0) & np.isnan(decided)).any(axis=1)),
         np.asarray((np.isnan(labels) & real).any(axis=1)),
     )
@@ -186,24 +195,24 @@ def _best(pool: Sequence[Ranks], none: Ranks) -> Ranks:
     return np.where(np.isinf(best), 0, best).astype(np.int64)
 
 
-def _words(judgments: Judgments, keys: Keys) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """How many people say that each pair supports, and that it does not."""
-    words = pair_words(judgments)
-    places = _places(words.index, keys)
-    columns = (np.append(words[name].to_numpy(dtype=np.int64), 0) for name in ("supports", "does_not_support"))
+def _verdict_counts(judgments: Judgments, keys: Keys) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count the people who say that each pair supports, and those who say that it does not."""
+    verdicts = pair_words(judgments)
+    places = _places(verdicts.index, keys)
+    columns = (np.append(verdicts[name].to_numpy(dtype=np.int64), 0) for name in ("supports", "does_not_support"))
     yes, no = (column[places] for column in columns)
     return yes, no
 
 
-def _decided(judgments: Judgments, keys: Keys) -> npt.NDArray[np.float64]:
-    """An adjudicator's word on each pair: 1, 0, or NaN where there is none (or nobody can tell)."""
-    said = decisions(judgments)
-    values = [{"supports": 1.0, "does not support": 0.0}.get(d.verdict, np.nan) for d in said.values()]
-    return np.append(np.array(values, dtype=np.float64), np.nan)[_places(pd.Index(list(said)), keys)]
+def _adjudicated(judgments: Judgments, keys: Keys) -> npt.NDArray[np.float64]:
+    """Return the adjudicated label of each pair: 1, 0, or NaN without an adjudication (or where it is 'unsure')."""
+    adjudications = decisions(judgments)
+    values = [{"supports": 1.0, "does not support": 0.0}.get(d.verdict, np.nan) for d in adjudications.values()]
+    return np.append(np.array(values, dtype=np.float64), np.nan)[_places(pd.Index(list(adjudications)), keys)]
 
 
 def _places(known: pd.Index, keys: Keys) -> npt.NDArray[np.int64]:
-    """Where each key stands among those that are known; -1 where it is none of them."""
+    """Return the position of each key in `known`, -1 if it is not among them."""
     flat: npt.NDArray[np.int64] = np.full(keys.size, -1, dtype=np.int64)
     if len(known):
         order = np.argsort(keys, axis=None, kind="stable")

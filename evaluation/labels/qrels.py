@@ -1,4 +1,4 @@
-"""What is known of the passages of each question, in a run or not: the ground that recall is measured against."""
+"""Relevance labels (qrels) of the pooled passages of each question, retrieved by a run or not: the basis of recall."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -24,9 +24,10 @@ _NOTHING: Ids = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class Qrels:
-    """By question: `passages` int64[n_i], ascending, and `labels` float64[n_i, m_i] of 1, 0 and NaN (nobody said).
+    """Labels of pooled passages. By question: `passages` int64[n_i], ascending, and `labels` float64[n_i, m_i] of 1 (supports),
+    0 (does not support) and NaN (no label).
 
-    `runs` names what was pooled, `left_out` the runs that fit their data set or corpus no more.
+    `runs` names the pooled runs, `left_out` the runs that no longer fit their data set or corpus.
     """
 
     question_ids: list[str]
@@ -36,28 +37,29 @@ class Qrels:
     left_out: tuple[str, ...] = field(default=(), compare=False)
 
     def counted(self, source: LabelSource | None = None) -> npt.NDArray[np.bool_]:
-        """Which questions count by the rule of `evaluation.scores.counted`, bool[n_questions]; `source` is that of the
-        labels, None
-        where they are a file's."""
+        """Return which questions count by the rule of `evaluation.scores.counted`, bool[n_questions].
+
+        `source` is the label source, None if the labels come from a file.
+        """
         known = np.array([bool((~np.isnan(block)).any()) for block in self.labels], dtype=np.bool_)
         widths = np.array([block.shape[1] for block in self.labels], dtype=np.int64)
         return counting(widths, known, source)
 
     def pool(self, source: LabelSource | None = None) -> Counted:
-        """The same, with the questions of which something relevant is known."""
+        """Return which questions count by the rule of `evaluation.scores.counted`, and which have a relevant passage."""
         relevant = np.array([bool((block == 1).any()) for block in self.labels], dtype=np.bool_)
         return Counted(self.counted(source), relevant)
 
     def support(self, ids: Ids) -> Support:
-        """What a ranking `ids` int64[n_questions, k], -1 pads, supports, and what the passages do that it does not hold."""
+        """Return the support of a ranking `ids` int64[n_questions, k] (padded with -1) and of the pooled passages outside it."""
         ranked: list[npt.NDArray[np.float64]] = []
         rest: list[npt.NDArray[np.float64]] = []
         for row, passages, labels in zip(ids, self.passages, self.labels, strict=True):
-            found = row[row >= 0]
-            places = np.searchsorted(passages, found)
+            retrieved = row[row >= 0]
+            places = np.searchsorted(passages, retrieved)
             known = places < len(passages)
-            known[known] = passages[places[known]] == found[known]
-            values = np.full((len(found), labels.shape[1]), np.nan)
+            known[known] = passages[places[known]] == retrieved[known]
+            values = np.full((len(retrieved), labels.shape[1]), np.nan)
             values[known] = labels[places[known]]
             beyond = np.ones(len(passages), dtype=bool)
             beyond[places[known]] = False
@@ -76,20 +78,20 @@ def pooled_qrels(
     others: Sequence[Run] = (),
     progress: Progress = silent,
 ) -> Qrels:
-    """Every labelled pair of every stored run of a data set over a corpus, and of `others`, to their whole depth.
+    """Return the labels of all pairs of all stored runs on a data set and a corpus, and of `others`, to their full depth.
 
-    Runs of all versions of the data set are pooled, since they ask the same questions. A detector in `source` labels what it
-    has not labelled yet. Passages that no run found are not in the pool, and count as
-    not relevant, as in every pooled collection: recall is recall of what the pool knows.
+    Runs on all versions of the data set are pooled, because their questions are the same. A detector in `source` labels the pairs
+    that it has not labelled yet. Passages that no run retrieved are not in the pool and count as not relevant, as in every pooled
+    collection: recall is relative to the pool.
     """
     for run in others:
         fitting_corpus(workspace, run, load_dataset(workspace, dataset))
-    named = {run.manifest.name for run in others}
+    other_names = {run.manifest.name for run in others}
     stored, stale = pooled_runs(workspace, dataset, corpus)
-    pooled = [*others, *(run for run in stored if run.manifest.name not in named)]
-    left_out = [name for name in stale if name not in named]
-    held = qrels_of(workspace, judgments, dataset, corpus, source, pooled, progress=progress)
-    return replace(held, left_out=tuple(left_out))
+    pooled = [*others, *(run for run in stored if run.manifest.name not in other_names)]
+    left_out = [name for name in stale if name not in other_names]
+    qrels = qrels_of(workspace, judgments, dataset, corpus, source, pooled, progress=progress)
+    return replace(qrels, left_out=tuple(left_out))
 
 
 def qrels_of(
@@ -103,21 +105,21 @@ def qrels_of(
     depth: int | None = None,
     progress: Progress = silent,
 ) -> Qrels:
-    """The labels of the first `depth` passages (None: all) of runs that fit the data set and the corpus."""
+    """Return the labels of the first `depth` passages (None: all) of `runs`, which must fit the data set and the corpus."""
     questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
     cut = [run.ids[:, :depth] for run in runs]
     pooled = [np.unique(np.concatenate([ids[q] for ids in cut])) if cut else _NOTHING for q in range(len(questions))]
     passages = [ids[ids >= 0] for ids in pooled]
     block = np.full((len(questions), max(map(len, passages), default=0)), -1, dtype=np.int64)
-    for row, held in zip(block, passages, strict=True):
-        row[: len(held)] = held
-    found = labelled_ranking(workspace, judgments, opened, questions, block, source, progress=progress)
+    for row, ids in zip(block, passages, strict=True):
+        row[: len(ids)] = ids
+    labelled = labelled_ranking(workspace, judgments, opened, questions, block, source, progress=progress)
     return Qrels(
         [q.id for q in questions],
         passages,
         [
-            values[: len(held), :width]
-            for values, held, width in zip(found.labels, passages, found.counts.tolist(), strict=True)
+            values[: len(ids), :width]
+            for values, ids, width in zip(labelled.labels, passages, labelled.counts.tolist(), strict=True)
         ],
         tuple(run.manifest.name for run in runs),
     )

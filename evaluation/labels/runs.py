@@ -1,4 +1,4 @@
-"""A run with a label for every pair of its top k: what measures, hole maps and comparisons are computed from."""
+"""Labelled runs: the top k of a run with a label for every pair, from which measures, hole maps and comparisons are computed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +22,11 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LabelledRun:
-    """`ids` int64[n_questions, k], -1 pads; `labels` float64[n_questions, k, m_max] of 1 (supports), 0 (does not) and NaN
-    (nobody said, or no such pair); `keys` of the same shape, b"" where there is no such pair."""
+    """A ranking with the labels of its pairs.
+
+    `ids` int64[n_questions, k], padded with -1; `labels` float64[n_questions, k, m_max] of 1 (supports), 0 (does not support) and
+    NaN (no label, or no such pair); `keys` bytes[n_questions, k, m_max], b"" where there is no such pair.
+    """
 
     questions: Sequence[Question]
     ids: Ids
@@ -32,37 +35,37 @@ class LabelledRun:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Perspectives of each question, int64[n_questions]."""
+        """Number of perspectives of each question, int64[n_questions]."""
         return np.array([len(q.perspectives) for q in self.questions], dtype=np.int64)
 
     @property
     def support(self) -> Support:
-        """What measures read."""
+        """The labels as the array that measures take."""
         judged = ~np.isnan(self.labels)
         return Support(self.labels == 1, self.counts, (self.ids >= 0).sum(axis=1), judged)
 
     def first_ranks(self) -> npt.NDArray[np.int64]:
-        """The first rank (from 1) that covers each perspective, int64[n_questions, m_max]; 0: none does, -1: no such
-        perspective."""
+        """Return the first rank (from 1) that covers each perspective, int64[n_questions, m_max]; 0: no rank covers it, -1: no
+        such perspective."""
         supports = self.labels == 1
         ranks = np.where(supports.any(axis=1), supports.argmax(axis=1) + 1, 0) if supports.shape[1] else 0
         width = self.labels.shape[2]
         return np.where(np.arange(width) < self.counts[:, None], ranks, -1).astype(np.int64)
 
     def top(self, k: int) -> "LabelledRun":
-        """Its first k passages."""
+        """Return the run cut to its first k passages."""
         return LabelledRun(self.questions, self.ids[:, :k], self.keys[:, :k], self.labels[:, :k])
 
     @property
     def labelled_depth(self) -> int:
-        """How many passages from the first on have all of their labels."""
-        lacking = (np.isnan(self.labels) & (self.keys != b"")).any(axis=(0, 2))
-        return int(lacking.argmax()) if lacking.any() else len(lacking)
+        """The largest depth down to which every pair has a label."""
+        unlabelled = (np.isnan(self.labels) & (self.keys != b"")).any(axis=(0, 2))
+        return int(unlabelled.argmax()) if unlabelled.any() else len(unlabelled)
 
 
 @dataclass(frozen=True)
 class KeyedRun:
-    """A ranking before anybody is asked for labels: `ids` and `keys` as in `LabelledRun`."""
+    """A ranking without labels: `ids` and `keys` as in `LabelledRun`."""
 
     corpus: Corpus
     questions: Sequence[Question]
@@ -70,7 +73,7 @@ class KeyedRun:
     keys: Keys
 
     def top(self, k: int) -> "KeyedRun":
-        """Its first k passages."""
+        """Return the run cut to its first k passages."""
         return KeyedRun(self.corpus, self.questions, self.ids[:, :k], self.keys[:, :k])
 
 
@@ -83,9 +86,9 @@ def labelled_run(
     *,
     progress: Progress = silent,
 ) -> LabelledRun:
-    """The top k of a stored run with the labels of a source; a detector is asked about pairs it has not seen.
+    """Return the top k of a stored run with the labels of a source; a detector labels the pairs it has not labelled yet.
 
-    Raises `StaleError` where the run does not fit its data set or corpus any more, `BadInputError` for a corrected source.
+    Raises `StaleError` if the run no longer fits its data set or corpus, `BadInputError` for a corrected source.
     """
     keyed = keyed_run(workspace, run, load_dataset(workspace, run.manifest.dataset), k)
     return with_labels(workspace, judgments, keyed, source, progress=progress)
@@ -101,7 +104,10 @@ def labelled_ranking(
     *,
     progress: Progress = silent,
 ) -> LabelledRun:
-    """The same for a ranking `ids` int64[n_questions, k] that is no stored run."""
+    """Return a ranking that is not a stored run, `ids` int64[n_questions, k], with the labels of a source.
+
+    A detector labels the pairs it has not labelled yet. Raises `BadInputError` for a corrected source.
+    """
     keyed = KeyedRun(corpus, questions, ids, keys_of(corpus, ids, questions))
     return with_labels(workspace, judgments, keyed, source, progress=progress)
 
@@ -109,8 +115,11 @@ def labelled_ranking(
 def keyed_run(
     workspace: Workspace, run: Run, questions: Sequence[Question], k: int, *, deeper: bool = False
 ) -> KeyedRun:
-    """The top k of a stored run on these questions, those of its data set; with what lies below where `deeper` and the keys of
-    that are kept already. Raises `StaleError` where the run does not fit its data set or corpus any more."""
+    """Return the top k of a stored run with its keys; `questions` are those of its data set.
+
+    With `deeper`, passages below k are included if their keys are cached already. Raises `StaleError` if the run no longer fits
+    its data set or corpus.
+    """
     corpus, keys = run_keys(workspace, run, questions, k, deeper=deeper)
     return KeyedRun(corpus, questions, run.ids[:, : keys.shape[1]], keys)
 
@@ -124,20 +133,20 @@ def with_labels(
     ask: bool = True,
     progress: Progress = silent,
 ) -> LabelledRun:
-    """Its labels by a source; without `ask`, pairs that a detector has not seen have none."""
+    """Add the labels of a source to a run; without `ask`, pairs that the detector has not labelled yet stay without a label."""
     questions, ids, keys = keyed.questions, keyed.ids, keyed.keys
     places = np.argwhere(keys != b"")
 
     def texts(asked: Sequence[int]) -> list[Pair]:
         rows = places[list(asked)]
         wanted = ids[rows[:, 0], rows[:, 1]].tolist()
-        found = dict(zip(wanted, keyed.corpus.passages(wanted), strict=True))
+        passages = dict(zip(wanted, keyed.corpus.passages(wanted), strict=True))
         return [
-            Pair(found[i].text, questions[row].perspectives[place].text, found[i].title)
+            Pair(passages[i].text, questions[row].perspectives[place].text, passages[i].title)
             for i, (row, _, place) in zip(wanted, rows.tolist(), strict=True)
         ]
 
     labels: Doubles = np.full(keys.shape, np.nan)
-    asked = keys[tuple(places.T)].astype(str).tolist()
-    labels[tuple(places.T)] = labels_by_key(workspace, judgments, source, asked, texts, ask=ask, progress=progress)
+    pair_keys = keys[tuple(places.T)].astype(str).tolist()
+    labels[tuple(places.T)] = labels_by_key(workspace, judgments, source, pair_keys, texts, ask=ask, progress=progress)
     return LabelledRun(questions, ids, keys, labels)

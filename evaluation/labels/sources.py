@@ -1,13 +1,10 @@
-"""Where the labels behind a number come from: a detector, people, gold, what derives from those where perspectives were merged
-or reworded, people where there are any and else a detector, or a detector whose mean is corrected by people's judgments of a
-sample.
+"""Label sources: a detector, people's judgments, gold labels, labels derived from the former for merged or reworded perspectives,
+several sources in order of trust (`human>embedded`), or a detector whose mean is corrected by people's judgments of a sample.
 
-Labels of perspectives that were merged or reworded, derived from what was said of the old ones.
-
-The rule: a passage supports the new perspective where it supports any of those whose place that took; it does not where all of
-them have a label and none is supported; else nothing is known. Nothing is derived for the parts of a split: who supports
-the whole may mean either part. Such labels are no judgments: they are never stored, and count only where the label source
-names `derived`.
+The rule for derived labels: a passage supports a new perspective if it supports any perspective that the new one replaced. It
+does not support the new one if all of the replaced perspectives have a label and it supports none of them. Otherwise there is
+no label. Berdseye derives nothing for the parts of a split perspective, because a passage that supports the old perspective may
+support either part. Derived labels are not judgments: they are never stored, and count only if the label source names `derived`.
 """
 
 import hashlib
@@ -40,10 +37,11 @@ Parts = list[tuple[str, ...]]
 
 
 def derived_labels(workspace: Workspace, pairs: Sequence[Pair], said: Callable[[Sequence[str]], Values]) -> Values:
-    """1, 0 or NaN of each pair, float64[n_pairs], by the rule above over all versions of all data sets.
+    """Return the derived label of each pair, float64[n_pairs] of 1, 0 and NaN, over all versions of all data sets.
 
-    `said` gives what is known of pairs, by their keys. Of several edits that brought one text, the newest that tells counts;
-    where an old perspective came of an edit itself and nothing was said of it, the rule is applied to that too.
+    The rule is that of the module. `said` returns the labels of pairs by their keys. If several edits led to one text, the newest
+    edit that gives a label counts. If a replaced perspective has no label but comes from an edit itself, the rule applies to it
+    as well.
     """
     parts = parts_of_perspectives(workspace)
     places = [n for n, pair in enumerate(pairs) if pair.perspective in parts]
@@ -53,21 +51,21 @@ def derived_labels(workspace: Workspace, pairs: Sequence[Pair], said: Callable[[
         for text in _all_parts(pairs[n].perspective, parts)
     }
     labels = dict(zip(keys, said(list(keys.values())).tolist() if keys else [], strict=True))
-    found: Values = np.full(len(pairs), np.nan)
+    derived: Values = np.full(len(pairs), np.nan)
     for n in places:
-        found[n] = _derived(pairs[n].passage, pairs[n].perspective, parts, labels, frozenset())
-    return found
+        derived[n] = _derived(pairs[n].passage, pairs[n].perspective, parts, labels, frozenset())
+    return derived
 
 
 def _all_parts(text: str, parts: Mapping[str, Parts]) -> set[str]:
-    """The texts that a perspective came of, at any remove."""
-    found: set[str] = set()
+    """Return all texts that a perspective replaced, directly or through other edits."""
+    texts: set[str] = set()
     waiting = [text]
     while waiting:
-        new = set(chain.from_iterable(parts.get(waiting.pop(), []))) - found
-        found |= new
+        new = set(chain.from_iterable(parts.get(waiting.pop(), []))) - texts
+        texts |= new
         waiting += new
-    return found
+    return texts
 
 
 def _derived(
@@ -96,9 +94,9 @@ _FEW = 2000
 
 @dataclass(frozen=True)
 class LabelSource:
-    """Sources in order of trust: the first that says something of a pair decides.
+    """Sources in order of trust: the first source that has a label for a pair gives the pair's label.
 
-    A `corrected` source is one detector; people's judgments correct what comes of its labels (evaluation/scores/corrected.py).
+    A `corrected` source is one detector; people's judgments correct the means of its labels (evaluation/scores/corrected.py).
     """
 
     parts: tuple[str, ...]
@@ -109,21 +107,21 @@ class LabelSource:
 
     @property
     def plain(self) -> "LabelSource":
-        """Of a corrected source its detector; of others themselves."""
+        """The source without correction: for a corrected source its detector, for any other source itself."""
         return LabelSource(self.parts)
 
     @property
     def asks_detector(self) -> bool:
-        """Whether the last of the sources is a detector, which gives every pair a label."""
+        """Whether the last source is a detector, which labels every pair."""
         return self.parts[-1] not in _NO_DETECTORS
 
     def detector(self, workspace: Workspace) -> Detector | None:
-        """The detector among the sources, if there is one."""
+        """Return the detector among the sources, or None."""
         return parse_detector(self.parts[-1], workspace) if self.asks_detector else None
 
 
 def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSource) -> dict[str, str]:
-    """Versions of all that the labels of a source depend on: while these are the same, the labels are."""
+    """Return the versions of everything that the labels of a source depend on: equal versions mean equal labels."""
     parts = set(source.parts)
     detectors = {part: parse_detector(part, workspace) for part in source.parts if part not in _NO_DETECTORS}
     versions = {part: detector.version for part, detector in detectors.items()}
@@ -133,20 +131,23 @@ def label_versions(workspace: Workspace, judgments: Judgments, source: LabelSour
     if parts & {GOLD, DERIVED}:
         versions[GOLD] = LabelStore(workspace).state(GOLD)
     if DERIVED in parts:
-        told = repr(sorted(parts_of_perspectives(workspace).items()))
-        versions[DERIVED] = hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        edits = repr(sorted(parts_of_perspectives(workspace).items()))
+        versions[DERIVED] = hashlib.blake2b(edits.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return versions
 
 
 def default_source(workspace: Workspace) -> str:
-    """Where labels come from when nobody says: the adopted detector; where the workspace holds gold labels, people's judgments
-    and those come before it, since the detector is often wrong where they are not."""
+    """Return the default label source: the adopted detector.
+
+    If the workspace has gold labels, people's judgments and gold labels come before the detector, because the detector is often
+    wrong where they are right.
+    """
     adopted = adopted_detector(workspace)
     return f"{HUMAN}>{GOLD}>{adopted}" if GOLD in LabelStore(workspace).sources() else adopted
 
 
 def default_sources(workspace: Workspace) -> list[str]:
-    """What a person can choose from without typing; the default comes first."""
+    """Return the label sources offered for selection; the default comes first."""
     adopted, *others = detector_names(workspace)
     sources = [
         default_source(workspace),
@@ -161,16 +162,20 @@ def default_sources(workspace: Workspace) -> list[str]:
 
 
 def parse_label_source(text: str) -> LabelSource:
-    """A label source from `embedded`, `human`, `gold`, `human>derived>embedded`, `corrected(embedded)`, …; raises
-    `UnknownNameError`."""
+    """Parse a label source such as `embedded`, `human`, `gold`, `human>derived>embedded` or `corrected(embedded)`.
+
+    Raises `UnknownNameError` for an unknown source and `BadInputError` for sources that cannot be combined.
+    """
     calls = parse(text)
     if calls[0].name == CORRECTED:
         if len(calls) > 1 or len(calls[0].args) != 1 or calls[0].kwargs:
-            raise BadInputError(f"'{text}' does not name one detector.", hint=f"Write it like {CORRECTED}(embedded).")
-        inside = parse_label_source(str(calls[0].args[0]))
-        if inside.corrected or len(inside.parts) > 1 or inside.parts[0] in _NO_DETECTORS:
-            raise BadInputError(f"'{inside}' is no detector.", hint=f"Write it like {CORRECTED}(embedded).")
-        return LabelSource(inside.parts, corrected=True)
+            raise BadInputError(
+                f"'{text}' does not name exactly one detector.", hint=f"Write, for example, {CORRECTED}(embedded)."
+            )
+        inner = parse_label_source(str(calls[0].args[0]))
+        if inner.corrected or len(inner.parts) > 1 or inner.parts[0] in _NO_DETECTORS:
+            raise BadInputError(f"'{inner}' is not a detector.", hint=f"Write, for example, {CORRECTED}(embedded).")
+        return LabelSource(inner.parts, corrected=True)
     parts = tuple(str(call) for call in calls)
     for place, part in enumerate(parts):
         if part in _NO_DETECTORS:
@@ -178,7 +183,9 @@ def parse_label_source(text: str) -> LabelSource:
         if part.partition("(")[0] not in DETECTORS:
             raise UnknownNameError("label source", part, [*_NO_DETECTORS, CORRECTED, *DETECTORS])
         if place < len(parts) - 1:
-            raise BadInputError(f"In '{text}' nothing can come after {part}.", hint="A detector labels every pair.")
+            raise BadInputError(
+                f"In '{text}', no source can follow {part}.", hint="A detector labels every pair, so it must be last."
+            )
     return LabelSource(parts)
 
 
@@ -191,9 +198,10 @@ def labels_of(
     first: int | None = None,
     progress: Progress = silent,
 ) -> npt.NDArray[np.float64]:
-    """1 (supports), 0 (does not) or NaN (nobody said) of each pair, float64[n_pairs].
+    """Return the label of each pair, float64[n_pairs]: 1 (supports), 0 (does not support) or NaN (no label).
 
-    Raises `BadInputError` for a corrected source, which gives a mean and says nothing of one pair.
+    With `first` (an annotator's id), the own judgments of that annotator come before the majority. Raises `BadInputError` for a
+    corrected source, which gives a mean and does not label single pairs.
     """
     return labels_by_key(
         workspace,
@@ -217,29 +225,31 @@ def labels_by_key(
     ask: bool = True,
     progress: Progress = silent,
 ) -> npt.NDArray[np.float64]:
-    """The same for pairs known by their keys; `texts` gives those at some places, for a detector that has not seen them.
+    """Return the label of each pair, given by its key: float64[n_pairs] of 1 (supports), 0 (does not support) and NaN (no label).
 
-    Without `ask` it is not asked about those, which have no label of it then.
+    `texts` returns the pairs at some positions of `keys`, for a detector that has not labelled them yet. Without `ask`, the
+    detector is not run, and these pairs have no label of it. Raises `BadInputError` for a corrected source.
     """
     if source.corrected:
         raise BadInputError(
-            f"'{source}' corrects means and labels no pair.", hint=f"Take {source.plain} or {HUMAN}>{source.plain}."
+            f"'{source}' corrects means and does not label single pairs.",
+            hint=f"Use {source.plain} or {HUMAN}>{source.plain}.",
         )
     store = LabelStore(workspace)
-    found: npt.NDArray[np.float64] = np.full(len(keys), np.nan)
+    labels: npt.NDArray[np.float64] = np.full(len(keys), np.nan)
     for part in source.parts:
         if part == HUMAN:
-            said = (
+            human = (
                 majority_labels(judgments.present(keys), first=first, gold=adjudicated_labels(judgments, keys))
                 if len(keys) <= _FEW
-                else _all_said(judgments, judgments.version(), first)
+                else _all_majority_labels(judgments, judgments.version(), first)
             )
-            values = np.array([float(said[key]) if key in said else np.nan for key in keys])
+            values = np.array([float(human[key]) if key in human else np.nan for key in keys])
         elif part == GOLD:
             values = store.get(GOLD, keys).astype(np.float64)
         elif part == DERIVED:
             values = np.full(len(keys), np.nan)
-            missing = np.flatnonzero(np.isnan(found)).tolist()
+            missing = np.flatnonzero(np.isnan(labels)).tolist()
             values[missing] = derived_labels(
                 workspace,
                 texts(missing),
@@ -249,18 +259,18 @@ def labels_by_key(
             )
         else:
             detector = parse_detector(part, workspace)
-            chances = (
+            probabilities = (
                 label_keys(store, detector, keys, texts, progress=progress)
                 if ask
                 else store.get(detector.name, keys, detector.version)
             )
-            values = np.where(np.isnan(chances), np.nan, chances >= detector.threshold)
-        found = np.where(np.isnan(found), values, found) if len(keys) else found
-    return found
+            values = np.where(np.isnan(probabilities), np.nan, probabilities >= detector.threshold)
+        labels = np.where(np.isnan(labels), values, labels) if len(keys) else labels
+    return labels
 
 
 @lru_cache(maxsize=4)
-def _all_said(judgments: Judgments, version: int, first: int | None) -> dict[str, bool]:
-    """People's word on every pair; kept, since the runs of a page ask one after the other."""
+def _all_majority_labels(judgments: Judgments, version: int, first: int | None) -> dict[str, bool]:
+    """Return people's label of every judged pair; cached, because a page reads the labels of several runs in turn."""
     del version
     return majority_labels(judgments.present(), first=first, gold=adjudicated_labels(judgments))

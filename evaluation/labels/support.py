@@ -1,4 +1,4 @@
-"""Which passages of which rankings support which perspectives: the array every measure is computed from."""
+"""Support arrays: which passages of a ranking support which perspectives; every measure is computed from them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ Labels = npt.NDArray[np.float64] | Sequence[Sequence[float]]
 
 @dataclass(frozen=True)
 class Support:
-    """`supports` bool[n_questions, k, m_max], best passage first; `counts` int[n_questions] perspectives a question;
-    `depths` int[n_questions] passages a question; `judged` of the same shape as `supports` says which labels there were
-    (a missing one counts as not supporting). `rest` bool[n_questions, r, m_max], where it is known, says what the passages of
-    the pool support that the ranking does not hold.
+    """Which passages of a ranking support which perspectives.
+
+    `supports` bool[n_questions, k, m_max], best passage first; `counts` int[n_questions]: perspectives per question; `depths`
+    int[n_questions]: passages per question; `judged` bool[n_questions, k, m_max]: which pairs have a label (a pair without one
+    counts as not supporting). `rest` bool[n_questions, r, m_max], if known: the support of pooled passages outside the ranking.
     """
 
     supports: npt.NDArray[np.bool_]
@@ -27,10 +28,10 @@ class Support:
 
     @classmethod
     def of(cls, labels: Sequence[Labels], rest: Sequence[Labels] | None = None) -> "Support":
-        """From one array [k_i, m_i] a question of 1 (supports), 0 (does not) and NaN (nobody said).
+        """Build from one array [k_i, m_i] per question, of 1 (supports), 0 (does not support) and NaN (no label).
 
-        k_i is 0 where nothing was found, m_i where a question has no perspectives. `rest` holds an array [r_i, m_i] a
-        question of the passages that the ranking does not hold.
+        k_i is 0 if no passage was retrieved, m_i is 0 if a question has no perspectives. `rest` holds one array [r_i, m_i] per
+        question, of pooled passages outside the ranking.
         """
         arrays = [np.asarray(a, dtype=np.float64) for a in labels]
         arrays = [a if a.ndim == 2 else a.reshape(len(a), int(a.size > 0)) for a in arrays]
@@ -48,20 +49,20 @@ class Support:
     def _beyond(rest: Sequence[Labels], shape: tuple[int, int, int]) -> npt.NDArray[np.bool_]:
         block = np.zeros((shape[0], max((len(a) for a in rest), default=0), shape[2]), dtype=bool)
         for row, labels in zip(block, rest, strict=True):
-            held = np.asarray(labels, dtype=np.float64)
-            if held.size:
-                row[: held.shape[0], : held.shape[1]] = held == 1
+            array = np.asarray(labels, dtype=np.float64)
+            if array.size:
+                row[: array.shape[0], : array.shape[1]] = array == 1
         return block
 
     def top(self, k: int) -> npt.NDArray[np.bool_]:
-        """`supports` of the first k passages; raises `BadInputError` where no question has a perspective."""
+        """Return `supports` of the first k passages; raises `BadInputError` if k < 1 or no question has a perspective."""
         if k < 1:
-            raise BadInputError(f"k is {k}.", hint="Choose at least 1.")
+            raise BadInputError(f"k must be at least 1, got {k}.")
         if len(self.counts) == 0 or not (self.counts > 0).any():
-            raise BadInputError("No question has a perspective.", hint="Give the questions perspectives.")
+            raise BadInputError("No question has a perspective.", hint="Add perspectives to the questions.")
         return self.supports[:, :k]
 
     def judged_at(self, k: int) -> float:
-        """judged@k: the share of the pairs of the top k that have a label."""
+        """Return judged@k: the share of the pairs in the top k that have a label."""
         pairs = int((self.counts * np.minimum(self.depths, k)).sum())
         return float(self.judged[:, :k].sum() / pairs) if pairs else 0.0

@@ -1,1 +1,1 @@
-"""Every system beside every other: what it scores, whom it cannot be told from, what papers print, and what it costs."""
+"""The leaderboard: scores of systems with significance groups, the figures of the papers, and costs."""

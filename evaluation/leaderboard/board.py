@@ -1,6 +1,6 @@
-"""Pipelines by corpora by data sets, with intervals and the letters of systems that cannot be told apart.
-
-What papers print for the data sets of a workspace: figures to stand beside measured ones, in grey, and never among them.
+"""The leaderboard's tables: pipelines by corpora by data sets, with intervals and with letters that systems share if they do not
+differ significantly. `printed_rows` and `printed_p_recall` return the published figures for the data sets of a workspace, which
+are shown next to measured values and never mixed with them.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -23,36 +23,38 @@ AVERAGE = "average"
 
 
 def board(scores: Sequence[Score], *, test: Test = "t", correction: str = "holm") -> pd.DataFrame:
-    """A row a data set, system (corpus and pipeline) and measure: `value`, `low` and `high` as tables show them, `n`, `judged` in
-    percent, `labels`, `detector version`, `unit`, and `group`, the letters of `berdseye.evaluation.statistics.significance`.
+    """Return one row for each data set, system (corpus and pipeline) and measure.
 
-    A value over too few labels is withheld (`evaluation.scores.enough_judged`): it is NaN, and has no letter. Where
-    there are several
-    data sets, the rows of 'average' hold the mean over them of each system that ran on all of them; their letters are by the
-    questions of all.
+    Columns: `value`, `low` and `high` as tables show them, `n`, `judged` in percent, `labels`, `detector version`, `unit`, and
+    `group`, the letters of `berdseye.evaluation.statistics.significance`. A value over too few labels is withheld
+    (`evaluation.scores.enough_judged`): it is NaN and has no letter. With several data sets, rows of the data set 'average' hold
+    the mean over all data sets of each system that ran on all of them; their letters come from the questions of all data sets.
     """
     measured = [s for s in scores if s.dataset != AVERAGE]
     datasets = list(dict.fromkeys(s.dataset for s in measured))
-    found: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for measure in dict.fromkeys(s.measure for s in measured):
-        held = [s for s in measured if s.measure == measure]
+        of_measure = [s for s in measured if s.measure == measure]
         for dataset in datasets:
-            found += _rows([[s] for s in held if s.dataset == dataset], test, correction)
+            rows += _rows([[s] for s in of_measure if s.dataset == dataset], test, correction)
         if len(datasets) > 1:
-            found += _rows(_on_all(held, datasets), test, correction)
-    return pd.DataFrame(found)
+            rows += _rows(_on_all(of_measure, datasets), test, correction)
+    return pd.DataFrame(rows)
 
 
 def best_first(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one measure, the best value first and those without a value last; of passages to read, fewer are better."""
+    """Sort rows of one measure, the best value first and rows without a value last; if the unit is passages, lower is better."""
     fewer = set(frame["unit"]) == {"passages"}
     return frame.sort_values("value", ascending=fewer, kind="stable", na_position="last")
 
 
 def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """The rows of one measure with data sets across, as texts: a system a row, the best first; below them the rows of
-    `berdseye.evaluation.leaderboard.board`, with where they are printed in place of the label source."""
-    ours = frame.assign(cell=[_told(row) for row in frame.to_dict("records")])
+    """Return the rows of one measure as a table of texts: one row per system, the best first, and one column per data set.
+
+    `frame` holds rows of `board`. Below them come the published rows `printed` (of `printed_rows`), with their source in the
+    column of the label source.
+    """
+    ours = frame.assign(cell=[_cell(row) for row in frame.to_dict("records")])
     columns = list(dict.fromkeys(frame["dataset"]))
     ordered = best_first(ours[ours["dataset"] == columns[-1]])[["corpus", "pipeline"]]
     systems = pd.concat([ordered, ours[["corpus", "pipeline"]]]).drop_duplicates()
@@ -69,8 +71,8 @@ def laid_out(frame: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True).reindex(columns=["corpus", "pipeline", *wide.columns]).fillna("")
 
 
-def _told(row: Mapping[Hashable, Any]) -> str:
-    """A cell in words: the value, its interval and its letters, or how little is judged."""
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    """Format a cell: the value, its interval and its letters, or the judged share if the value is withheld."""
     value, low, high = float(row["value"]), float(row["low"]), float(row["high"])
     if np.isnan(value):
         return f"– (judged {row['judged']:.0f}%)" if row["withheld"] else "–"
@@ -79,20 +81,20 @@ def _told(row: Mapping[Hashable, Any]) -> str:
 
 
 def _on_all(scores: Sequence[Score], datasets: Sequence[str]) -> list[list[Score]]:
-    """The scores of each system that has one on every data set, in their order."""
+    """Return the scores of each system that has a score on every data set, in the order of `datasets`."""
     systems: dict[tuple[str, str], dict[str, Score]] = {}
     for score in scores:
         systems.setdefault((score.corpus, score.pipeline), {})[score.dataset] = score
-    return [[held[d] for d in datasets] for held in systems.values() if len(held) == len(datasets)]
+    return [[by_dataset[d] for d in datasets] for by_dataset in systems.values() if len(by_dataset) == len(datasets)]
 
 
 def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> list[dict[str, object]]:
-    """A row for each system, from its scores by one measure on one data set or on several."""
-    rows = [_row(held) for held in systems]
-    known = {f"{number}": held for number, held in enumerate(systems) if np.isfinite(float(str(rows[number]["value"])))}
-    values = {name: np.concatenate([s.values for s in held]) for name, held in known.items()}
-    if any(s.people is not None for held in known.values() for s in held):
-        comparisons = corrected_comparisons({n: _people(held) for n, held in known.items()}, values, correction)
+    """Return one row for each system, from its scores by one measure on one or more data sets."""
+    rows = [_row(scores) for scores in systems]
+    known = {f"{n}": scores for n, scores in enumerate(systems) if np.isfinite(float(str(rows[n]["value"])))}
+    values = {name: np.concatenate([s.values for s in scores]) for name, scores in known.items()}
+    if any(s.people is not None for scores in known.values() for s in scores):
+        comparisons = corrected_comparisons({n: _people(scores) for n, scores in known.items()}, values, correction)
     else:
         comparisons = compare(values, test=test, correction=correction, intervals=False)
     ordered = best_first(pd.DataFrame([{**rows[int(name)], "name": name} for name in known])) if known else None
@@ -100,15 +102,15 @@ def _rows(systems: Sequence[Sequence[Score]], test: Test, correction: str) -> li
     return [{**row, "group": groups.get(f"{number}", "")} for number, row in enumerate(rows)]
 
 
-def _row(held: Sequence[Score]) -> dict[str, object]:
-    [score] = held if len(held) == 1 else macro_average(held) or [held[0]]
-    # What corrects a detector is a sample: its interval says whether that was enough.
-    corrected = any(s.people is not None for s in held)
+def _row(scores: Sequence[Score]) -> dict[str, object]:
+    [score] = scores if len(scores) == 1 else macro_average(scores) or [scores[0]]
+    # Judgments of a sample correct the detector; without an interval the sample is too small for a value.
+    corrected = any(s.people is not None for s in scores)
     shown = not corrected or np.isfinite(score.estimate.low)
     value, low, high = score.shown[:3] if shown else (np.nan, np.nan, np.nan)
     unit: Unit = score.unit
     return {
-        "dataset": AVERAGE if len(held) > 1 else score.dataset,
+        "dataset": AVERAGE if len(scores) > 1 else score.dataset,
         "corpus": score.corpus,
         "pipeline": score.pipeline,
         "measure": score.measure,
@@ -124,8 +126,8 @@ def _row(held: Sequence[Score]) -> dict[str, object]:
     }
 
 
-def _people(held: Sequence[Score]) -> npt.NDArray[np.float64]:
-    return np.concatenate([s.values * np.nan if s.people is None else s.people for s in held])
+def _people(scores: Sequence[Score]) -> npt.NDArray[np.float64]:
+    return np.concatenate([s.values * np.nan if s.people is None else s.people for s in scores])
 
 
 _TABLES = {"berds_base_k5": "BERDS, table 3", "berds_base_k10": "BERDS, table 17"}
@@ -134,31 +136,34 @@ _FAULTY = pd.DataFrame(
     [("sphere", "dpr", d, f"{m}@10") for d in ("arguana", "average") for m in ("MRecall", "Precision")],
     columns=["corpus", "retriever", "dataset", "measure"],
 )
-"""A copy error of the paper, and what was averaged over it (evaluation/published/README.md)."""
+"""Cells that a copy error of the paper makes wrong, and the averages over them (evaluation/published/README.md)."""
 
 
 def printed_rows(measure: str, questions: Mapping[str, int]) -> pd.DataFrame:
-    """What BERDS prints by this measure for those of the data sets that are its test splits, `questions` by data set: columns
-    dataset (as it is called here), corpus, pipeline (as the paper calls its retrievers), value (percent) and source.
+    """Return the published BERDS results by this measure for the data sets that are test splits of BERDS.
 
-    A data set is the published one by its name and its number of questions; versions with edited perspectives are not. The
-    paper's average stands under 'average' where exactly its three data sets are asked for.
+    `questions` holds the number of questions by data set. Columns: dataset (its name in the workspace), corpus, pipeline (the
+    paper's name of the retriever), value (percent) and source. A data set counts as the published one if its name and its number
+    of questions match; versions with edited perspectives do not. The paper's average is included, as data set 'average', if
+    exactly its three data sets are requested.
     """
     ours = {paper: name for name, count in questions.items() if (paper := _berds_test(name, count)) is not None}
     if len(ours) == len(questions) == len(_test_sizes()):
         ours["average"] = "average"
-    found = []
+    tables = []
     for table, source in _TABLES.items():
         rows = published(table)
         rows = rows[(rows["measure"] == measure) & rows["dataset"].isin(ours)]
         rows = rows.merge(_FAULTY, how="left", indicator=True).query("_merge == 'left_only'")
-        found.append(rows.assign(dataset=rows["dataset"].map(ours), pipeline=rows["retriever"], source=source))
-    return pd.concat(found).drop_duplicates(_COLUMNS[:3])[_COLUMNS].reset_index(drop=True)
+        tables.append(rows.assign(dataset=rows["dataset"].map(ours), pipeline=rows["retriever"], source=source))
+    return pd.concat(tables).drop_duplicates(_COLUMNS[:3])[_COLUMNS].reset_index(drop=True)
 
 
 def printed_p_recall(tasks: Mapping[str, PirTask]) -> pd.DataFrame:
-    """PIR's p-Recall@5 (table 2) for those of the tasks, by the data sets made of them, that have the size it prints; columns as
-    in `printed_rows`."""
+    """Return PIR's published p-Recall@5 (table 2) for the tasks whose numbers of queries and passages match the paper's.
+
+    `tasks` holds the task of each data set. The columns are those of `printed_rows`.
+    """
     ours = {
         facts.paper: name
         for name, task in tasks.items()

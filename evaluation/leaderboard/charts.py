@@ -1,4 +1,4 @@
-"""The leaderboard as pictures: systems in their order, and their quality against what they cost."""
+"""Charts of the leaderboard: systems in order of their values, and quality against cost."""
 
 from typing import cast
 
@@ -11,39 +11,48 @@ from berdseye.evaluation.leaderboard.board import best_first
 
 _ROW, _WIDTH, _HEIGHT = 24, 520, 320
 _LOGARITHMIC = 30
-"""From this ratio of the largest cost to the smallest, their scale is logarithmic."""
+"""Above this ratio of the largest to the smallest cost, the scale is logarithmic."""
 
 
 def standings(measured: pd.DataFrame, printed: pd.DataFrame, title: str) -> alt.LayerChart:
-    """One line a system, the best first: its value, interval and letters. `measured` are rows of `board` for one measure and data
-    set, `printed` those of `printed_rows` for the same, drawn as hollow grey diamonds."""
+    """Draw one line for each system, the best first: its value, interval and letters.
+
+    `measured` holds rows of `board` for one measure and one data set, `printed` rows of `printed_rows` for that measure and data
+    set, which are drawn as hollow grey diamonds.
+    """
     ours = measured[measured["value"].notna()].assign(what="measured here")
     theirs = printed.assign(what=printed["source"].map("printed in {}".format), group="", n=np.nan, judged=np.nan)
     both = pd.concat([ours, theirs.assign(unit=ours["unit"].iloc[0] if len(ours) else "share")])
     both = best_first(both.assign(system=_systems(both)))
-    told = ["system", "value", "low", "high", "n", "judged", "group", "what"]
-    base = alt.Chart(both[[c for c in (*told, "pipeline") if c in both]]).encode(
+    tooltip = ["system", "value", "low", "high", "n", "judged", "group", "what"]
+    base = alt.Chart(both[[c for c in (*tooltip, "pipeline") if c in both]]).encode(
         y=alt.Y("system:N", title=None, sort=both["system"].tolist(), axis=alt.Axis(labelLimit=420))
     )
     scale = alt.Scale(zero=False, nice=True)
     x = alt.X("value:Q", title=title, scale=scale)
-    here = alt.datum.what == "measured here"
+    is_measured = alt.datum.what == "measured here"
     colour = alt.Color("pipeline:N", legend=None, scale=alt.Scale(domain=sorted(ours["pipeline"].unique())))
-    lines = base.transform_filter(here).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    dots = base.transform_filter(here).mark_point(filled=True, size=80, opacity=1).encode(x=x, tooltip=told)
+    lines = (
+        base.transform_filter(is_measured).mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    )
+    dots = base.transform_filter(is_measured).mark_point(filled=True, size=80, opacity=1).encode(x=x, tooltip=tooltip)
     letters = (
-        base.transform_filter(here).mark_text(align="left", dx=8, color=NEUTRAL).encode(x="high:Q", text="group:N")
+        base.transform_filter(is_measured)
+        .mark_text(align="left", dx=8, color=NEUTRAL)
+        .encode(x="high:Q", text="group:N")
     )
     layers = [lines.encode(color=colour), dots.encode(color=colour), letters]
     if len(theirs):
-        marks = base.transform_filter(~here).mark_point(shape="diamond", size=90, color=NEUTRAL)
+        marks = base.transform_filter(~is_measured).mark_point(shape="diamond", size=90, color=NEUTRAL)
         layers.append(marks.encode(x=x, tooltip=["system", "value", "what"]))
     return cast(alt.LayerChart, alt.layer(*layers).properties(height=alt.Step(_ROW), width=_WIDTH))
 
 
 def quality_against_cost(measured: pd.DataFrame, cost: str, *, cost_title: str, title: str) -> alt.LayerChart:
-    """A dot a system with its interval; `measured` has the columns of `board` and `cost`. Costs far apart are drawn on a
-    logarithmic scale, where none of them is 0."""
+    """Draw a dot with its interval for each system; `measured` has the columns of `board` and `cost`.
+
+    The scale of costs is logarithmic if the largest is more than 30 times the smallest and none is 0.
+    """
     known = measured[measured["value"].notna() & measured[cost].notna()].assign(system=_systems)
     costs = known[cost]
     apart = len(costs) > 0 and costs.min() > 0 and costs.max() > _LOGARITHMIC * costs.min()
@@ -66,7 +75,7 @@ def quality_against_cost(measured: pd.DataFrame, cost: str, *, cost_title: str, 
 
 
 def _systems(frame: pd.DataFrame) -> pd.Series:
-    """Systems as the charts call them; those of papers with where they are printed."""
+    """Return the names of systems in the charts; those of papers include their source."""
     names = frame["pipeline"] + ", " + frame["corpus"]
     return (
         names + frame["source"].map(lambda s: f" ({s})" if isinstance(s, str) else "") if "source" in frame else names

@@ -1,4 +1,4 @@
-"""What a system costs beside what it is worth: time, GPUs, tokens, and the minutes that people judged what it found."""
+"""Costs of systems: time, GPU seconds, tokens, and the minutes that people spent on judging their results."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,25 +14,28 @@ COSTS: Mapping[str, str] = {
     "tokens": "tokens",
     "annotator minutes": "minutes",
 }
-"""The columns of `system_costs`, by what they are called on a page."""
+"""The columns of `system_costs`, by their names on pages."""
 
 
 def judging_minutes(keys: Keys, seconds: Mapping[str, float], k: int) -> float:
-    """The minutes that people were timed on the pairs of a run's top k; `keys` bytes[n_questions, depth, m_max] are those of a
-    labelled run, `seconds` those of `annotation.judging_time.seconds_by_pair`. A pair counts once, for however many questions
-    it is in the top k."""
+    """Return the measured minutes that people spent on the pairs of a run's top k.
+
+    `keys` bytes[n_questions, depth, m_max] are those of a labelled run, `seconds` the result of
+    `annotation.judging_time.seconds_by_pair`. A pair counts once, even if it is in the top k of several questions.
+    """
     timed = np.array(sorted(seconds), dtype=keys.dtype)
     if not len(timed):
         return 0.0
-    found = timed[np.isin(timed, keys[:, :k])]
-    return float(sum(seconds[key.decode()] for key in found)) / 60
+    judged = timed[np.isin(timed, keys[:, :k])]
+    return float(sum(seconds[key.decode()] for key in judged)) / 60
 
 
 def system_costs(runs: Sequence[RunManifest], minutes: Mapping[str, float]) -> pd.DataFrame:
-    """Costs by system (columns corpus, pipeline and those of `COSTS`) over all of its runs; `minutes` by the name of a run.
+    """Return the costs of each system over all of its runs: columns corpus, pipeline and those of `COSTS`.
 
-    NaN where one of its runs was not timed or counted: imported runs have no times, and older ones counted neither GPUs nor
-    tokens. Minutes are not added up where runs share pairs; here each data set has its own.
+    `minutes` holds annotator minutes by the name of a run. A cost is NaN if one of the system's runs has no figure for it:
+    imported runs have no times, and older runs have neither GPU seconds nor tokens. The sum of minutes counts no pair twice,
+    because the runs of a system are on different data sets.
     """
     frame = pd.DataFrame(
         [
@@ -48,8 +51,8 @@ def system_costs(runs: Sequence[RunManifest], minutes: Mapping[str, float]) -> p
             for run in runs
         ]
     )
-    # A sum that tells where something is missing, unlike that of `groupby`.
-    parts = frame.groupby(["corpus", "pipeline"], sort=False)
-    found = parts.sum().where(parts.count().eq(parts.size(), axis=0)).reset_index()
-    found["milliseconds"] /= found["questions"]
-    return found[["corpus", "pipeline", *COSTS.values()]]
+    # `groupby` sums skip missing values; here a missing value makes the sum missing.
+    groups = frame.groupby(["corpus", "pipeline"], sort=False)
+    costs = groups.sum().where(groups.count().eq(groups.size(), axis=0)).reset_index()
+    costs["milliseconds"] /= costs["questions"]
+    return costs[["corpus", "pipeline", *COSTS.values()]]

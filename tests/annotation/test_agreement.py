@@ -136,9 +136,9 @@ def test_a_missing_column_is_named(missing: str) -> None:
 def test_empty_cells_are_refused_with_their_row(column: str, empty: str | float | None) -> None:
     frame = long_form("xyx", "xyy").astype(object)
     frame.loc[[2, 4], column] = empty
-    with pytest.raises(BadInputError, match="2 rows have an empty cell, first row 3"):
+    with pytest.raises(BadInputError, match="2 rows have an empty cell; the first is row 3"):
         agreement(frame)
-    with pytest.raises(BadInputError, match="first row named"):
+    with pytest.raises(BadInputError, match="the first is row named"):
         agreement(frame.iloc[[2]].set_axis(["named"]))
 
 

@@ -40,7 +40,7 @@ def test_the_later_of_two_labels_counts_where_that_is_asked_for() -> None:
 
 
 def test_a_label_that_is_none_of_the_values_is_named() -> None:
-    with pytest.raises(BadInputError, match="'z' is none of the labels"):
+    with pytest.raises(BadInputError, match="'z' is not one of the labels"):
         aligned(long_form("xz"), ("x", "y"))
 
 

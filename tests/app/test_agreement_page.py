@@ -73,7 +73,7 @@ def test_every_statistic_stands_with_its_interval_and_n() -> None:
     pairs = table(at, "a", "b", "kappa", "positive", "negative", "ac1", "pabak")
     assert set(pairs["a"]) | set(pairs["b"]) == {HOSTILE, "Bo", "detector random"}
     assert table(at, "rater", "accuracy", "f1")["rater"].tolist()[:2] == ["people", "another human"]
-    at = drawn(more="Supporting against opposing perspectives")
+    at = drawn(more="Supporting and opposing perspectives")
     assert {"people together", "Bo"} <= set(table(at, "figure", "p holm")["rater"])
 
 

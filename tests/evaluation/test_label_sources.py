@@ -39,7 +39,7 @@ def test_names_are_canonical(text: str) -> None:
     [
         ("humans", UnknownNameError, "Did you mean human"),
         ("human>embeded", UnknownNameError, "Did you mean embedded"),
-        ("embedded>human", BadInputError, "nothing can come after embedded"),
+        ("embedded>human", BadInputError, "no source can follow embedded"),
         ("human(3)", UnknownNameError, "Unknown label source"),
         ("human>", BadInputError, "cannot be read after"),
         ("", BadInputError, "cannot be read after"),

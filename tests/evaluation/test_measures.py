@@ -169,5 +169,5 @@ def test_names_that_are_none_are_refused(text: str, error: type[Exception], said
 
 
 def test_a_cutoff_below_one_is_refused() -> None:
-    with pytest.raises(BadInputError, match="k is 0"):
+    with pytest.raises(BadInputError, match="got 0"):
         Support.of([np.ones((1, 1))]).top(0)
