@@ -1,1 +1,1 @@
-"""The studies of the four papers, each from stored runs, labels and answers to tables and charts."""
+"""Studies of the four papers: each turns stored runs, labels and answers into tables and charts."""

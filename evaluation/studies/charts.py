@@ -1,4 +1,4 @@
-"""Charts that several studies draw."""
+"""Charts that several studies share."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -7,11 +7,12 @@ import altair as alt
 import pandas as pd
 
 _ROW, _WIDTH, _HEIGHT = 22, 460, 340
-_NEUTRAL = "#8a94a0"  # seen on a light and on a dark ground
+_NEUTRAL = "#8a94a0"  # visible on light and on dark backgrounds
 
 
 def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None) -> alt.LayerChart:
-    """A dot at `value` and, where there are `low` and `high`, a line between these; one a row, or one a colour in each row."""
+    """Draw a dot at `value` and, with columns `low` and `high`, a line between them; one per row, or one per colour in each
+    row."""
     base = alt.Chart(_plain(cells)).encode(y=alt.Y(f"{row}:N", title=None, sort=None, axis=alt.Axis(labelLimit=320)))
     if colour is None:
         base = base.encode(color=alt.value(_NEUTRAL))
@@ -19,7 +20,7 @@ def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None
         base = base.encode(color=alt.Color(f"{colour}:N", title=None), yOffset=alt.YOffset(f"{colour}:N", sort=None))
     scale = alt.Scale(zero=False)
     points = base.mark_point(filled=True, size=70).encode(
-        x=alt.X("value:Q", title=title, scale=scale), tooltip=_told(cells)
+        x=alt.X("value:Q", title=title, scale=scale), tooltip=_tooltip_columns(cells)
     )
     layers: list[alt.Chart] = [points]
     if {"low", "high"} <= set(cells.columns):
@@ -28,13 +29,15 @@ def dots(cells: pd.DataFrame, title: str, *, row: str, colour: str | None = None
 
 
 def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: str) -> alt.LayerChart:
-    """A line a colour through `value`, and its interval as a band where there is one."""
+    """Draw one line per colour through `value`, with its interval as a band if the columns `low` and `high` exist."""
     base = alt.Chart(_plain(cells)).encode(
         x=alt.X(f"{x}:Q", title=x_title),
         color=alt.Color(f"{colour}:N", title=None, sort=None, legend=alt.Legend(symbolOpacity=1)),
     )
     scale = alt.Scale(zero=False)
-    line = base.mark_line(point=True).encode(y=alt.Y("value:Q", title=y_title, scale=scale), tooltip=_told(cells))
+    line = base.mark_line(point=True).encode(
+        y=alt.Y("value:Q", title=y_title, scale=scale), tooltip=_tooltip_columns(cells)
+    )
     layers = [line]
     if {"low", "high"} <= set(cells.columns):
         layers.insert(0, base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", scale=scale, title=y_title), y2="high:Q"))
@@ -42,7 +45,7 @@ def curves(cells: pd.DataFrame, *, x: str, x_title: str, y_title: str, colour: s
 
 
 def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, colours: Mapping[str, str]) -> alt.Chart:
-    """Shares that add up to the whole, as one bar a row; `colours` names the parts in their order."""
+    """Draw shares that add up to 100% as one stacked bar per row; `colours` maps the parts, in their order, to colours."""
     chart = (
         alt.Chart(_plain(cells))
         .mark_bar()
@@ -53,16 +56,16 @@ def stacked(cells: pd.DataFrame, title: str, *, row: str, colour: str, colours: 
                 f"{colour}:N", title=None, scale=alt.Scale(domain=list(colours), range=list(colours.values()))
             ),
             order=alt.Order("place:Q"),
-            tooltip=_told(cells),
+            tooltip=_tooltip_columns(cells),
         )
     )
     return cast(alt.Chart, chart.properties(height=alt.Step(_ROW), width=_WIDTH))
 
 
 def _plain(cells: pd.DataFrame) -> pd.DataFrame:
-    """Without rows that have no number."""
+    """Drop rows without a value."""
     return cells[cells["value"].notna()]
 
 
-def _told(cells: pd.DataFrame) -> list[str]:
+def _tooltip_columns(cells: pd.DataFrame) -> list[str]:
     return [c for c in cells.columns if c not in ("published", "detector_version", "detector version")]

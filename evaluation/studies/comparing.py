@@ -1,4 +1,5 @@
-"""Which systems differ beyond chance, how measures grow with k, and what people's judgments make of a detector's numbers."""
+"""Comparison studies: significant differences between systems, measures by k, and detector scores corrected by people's
+judgments."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Scores, Selection
 from berdseye.evaluation.studies.result import StudyResult, Table
 
-_WITHHELD = "Too few pairs of the top k of {} are judged: there is no difference from it over those questions."
+_WITHHELD = "Too few pairs in the top k of {} have labels: differences from it are not computed over those questions."
 _KS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 
 
@@ -33,38 +34,39 @@ def comparisons(
     correction: str = "holm",
     seed: int = 0,
 ) -> StudyResult:
-    """Every two systems (pipeline and corpus) on the same questions: the difference, its interval, and whether it is chance.
+    """Compare every pair of systems (pipeline and corpus) on the same questions: difference, interval and significance.
 
-    judged@k is that of the system of the two that fewer labels are known of.
+    judged@k is that of the system of the pair with the smaller share of labels. Raises `BadInputError` for fewer than two
+    systems.
     """
     scores = [s for s in gatherer.scores(selection, parse_measures(measure)) if s.dataset != "average"]
     by_system: dict[str, list[Score]] = {}
     for score in scores:
         by_system.setdefault(f"{score.pipeline}, {score.corpus}", []).append(score)
     if len(by_system) < 2:
-        raise BadInputError("One system has nothing to be compared with.", hint="Name another corpus or pipeline.")
-    values = {name: np.concatenate([s.shown_values for s in held]) for name, held in by_system.items()}
-    without = sorted(name for name, held in by_system.items() if any(s.withheld for s in held))
+        raise BadInputError("A comparison needs at least two systems.", hint="Name another corpus or pipeline.")
+    values = {name: np.concatenate([s.shown_values for s in scores]) for name, scores in by_system.items()}
+    without = sorted(name for name, scores in by_system.items() if any(s.withheld for s in scores))
     if gatherer.source.corrected:
-        people = {name: np.concatenate([_people(s) for s in held]) for name, held in by_system.items()}
-        found = corrected_comparisons(people, values, correction)
+        people = {name: np.concatenate([_people(s) for s in scores]) for name, scores in by_system.items()}
+        pairs = corrected_comparisons(people, values, correction)
     else:
-        found = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
-    judged = {name: float(np.mean([s.judged for s in held])) for name, held in by_system.items()}
+        pairs = compare(values, test=test, correction=correction, bounds=parse_measure(measure).differences, seed=seed)
+    judged = {name: float(np.mean([s.judged for s in scores])) for name, scores in by_system.items()}
     cells = pd.DataFrame(
         [
             {"first": c.a, "second": c.b, "figure": figure, "value": value, "low": low, "high": high, "n": c.n,
              "left_out": c.left_out, "p": c.p, "judged": min(judged[c.a], judged[c.b]), "labels": str(gatherer.source),
              "detector_version": scores[0].detector_version}
-            for c in found
+            for c in pairs
             for figure, value, low, high in (
                 (f"difference in {measure}, points", 100 * c.difference, 100 * c.low, 100 * c.high),
                 ("adjusted p", c.adjusted, None, None),
             )
         ]
     )  # fmt: skip
-    told = "corrected means" if gatherer.source.corrected else f"{test} test"
-    table = Table("compare", f"Systems compared by {measure}: {told}, {correction} correction for {len(found)} comparisons",
+    method = "corrected means" if gatherer.source.corrected else f"{test} test"
+    table = Table("compare", f"Systems compared by {measure}: {method}, {correction} correction for {len(pairs)} comparisons",
                   cells, ("first", "second"), ("figure",), digits=3)  # fmt: skip
     shown = cells[cells["figure"] != "adjusted p"]
     chart = dots(
@@ -79,42 +81,49 @@ def comparisons(
 def corrected_comparisons(
     people: dict[str, npt.NDArray[np.float64]], detector: dict[str, npt.NDArray[np.float64]], correction: str
 ) -> list[Comparison]:
-    """The same by differences of corrected means, over the questions that people judged whole for both systems."""
-    found = []
+    """Compare every pair of systems by the difference of their corrected means.
+
+    `people` and `detector` hold the values of each system by question, float64[n_questions]. People's values count on the
+    questions that they judged completely for both systems.
+    """
+    comparisons = []
     for a, b in combinations(detector, 2):
-        guessed = detector[a] - detector[b]
-        mean = corrected_mean(people[a] - people[b], guessed, bounds=(-1.0, 1.0))
+        differences = detector[a] - detector[b]
+        mean = corrected_mean(people[a] - people[b], differences, bounds=(-1.0, 1.0))
         value, low, high, n = mean.estimate
-        found.append(Comparison(a, b, value, low, high, n, int(np.isnan(guessed).sum()), "t", mean.p, mean.p))
-    return adjusted(found, correction)
+        left_out = int(np.isnan(differences).sum())
+        comparisons.append(Comparison(a, b, value, low, high, n, left_out, "t", mean.p, mean.p))
+    return adjusted(comparisons, correction)
 
 
 def at_growing_k(name: str, deepest: int) -> list[Measure]:
-    """A measure, by its name without a cutoff, at the cutoffs that curves are drawn through."""
+    """Return a measure, named without a cutoff, at each of the cutoffs of curves up to `deepest`."""
     return parse_measures(" ".join(f"{name}@{k}" for k in _KS if k <= deepest))
 
 
 def points_by_k(
     scores: Sequence[Score], measures: Sequence[Measure], min_judged: float = MIN_JUDGED
 ) -> list[dict[str, object]]:
-    """A point a measure of one system over all questions of the data sets that it has scores for: `k`, `value`, `low` and `high`
-    as tables show them, `n`, `judged` (a share), `labels` and `detector_version`. A point of whose pairs less than `min_judged`
-    have a label has no value."""
+    """Return one point per measure of one system, over all questions of the data sets that it has scores for.
+
+    Keys: `k`, `value`, `low` and `high` as tables show them, `n`, `judged` (a share), `labels` and `detector_version`. A point
+    has no value if fewer than a share `min_judged` of its pairs have a label.
+    """
     points: list[dict[str, object]] = []
     for measure in measures:
-        held = [s for s in scores if s.measure == str(measure)]
-        judged = float(np.mean([s.judged for s in held]))
-        estimate = mean_with_interval(np.concatenate([s.values for s in held]), bounds=measure.bounds)
+        of_measure = [s for s in scores if s.measure == str(measure)]
+        judged = float(np.mean([s.judged for s in of_measure]))
+        estimate = mean_with_interval(np.concatenate([s.values for s in of_measure]), bounds=measure.bounds)
         estimate = withheld(estimate, judged, min_judged)
         value, low, high = ((100 if measure.unit == "share" else 1) * x for x in estimate[:3])
         points.append({"k": measure.k, "value": value, "low": low, "high": high, "n": estimate.n,
-                       "judged": judged, "labels": held[0].labels,
-                       "detector_version": held[0].detector_version})  # fmt: skip
+                       "judged": judged, "labels": of_measure[0].labels,
+                       "detector_version": of_measure[0].detector_version})  # fmt: skip
     return points
 
 
 def missing_points(points: pd.DataFrame, min_judged: float = MIN_JUDGED) -> str:
-    """What to say of the points that `points_by_k` gives no value; empty where there are none."""
+    """Return a note on the points for which `points_by_k` withholds the value; an empty text if there are none."""
     missing = points[points["value"].isna() & (points["judged"] < min_judged)]
     if missing.empty:
         return ""
@@ -123,7 +132,7 @@ def missing_points(points: pd.DataFrame, min_judged: float = MIN_JUDGED) -> str:
 
 
 def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest: int = 20) -> StudyResult:
-    """A measure at growing k, a line a system, over all questions of the data sets."""
+    """Compute a measure by k for each system, over all questions of the data sets; the chart has one line per system."""
     parsed = at_growing_k(measure, deepest)
     gatherer, rows = replace(gatherer, source=gatherer.source.plain), []
     gatherer.runs(selection, max(m.k for m in parsed))
@@ -143,7 +152,8 @@ def k_curves(gatherer: Gatherer, selection: Selection, measure: str, *, deepest:
 
 
 def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]) -> StudyResult:
-    """The detector's number, people's alone on what they judged whole, and the corrected one, with what each interval spans."""
+    """Compare the detector's mean, people's mean over the questions they judged completely, and the corrected mean, with
+    intervals."""
     source = LabelSource(gatherer.source.plain.parts, corrected=True)
     rows = []
     for score in Gatherer(gatherer.workspace, gatherer.judgments, source, gatherer.progress).scores(
@@ -151,12 +161,12 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
     ):
         if score.dataset == "average":
             continue
-        said, guessed = _people(score), score.values
+        by_people, by_detector = _people(score), score.values
         bounds = parse_measure(score.measure).bounds
-        corrected = corrected_mean(said, guessed, bounds=bounds)
+        corrected = corrected_mean(by_people, by_detector, bounds=bounds)
         estimates = {
-            "detector": mean_with_interval(guessed, bounds=bounds),
-            "people": mean_with_interval(said, bounds=bounds),
+            "detector": mean_with_interval(by_detector, bounds=bounds),
+            "people": mean_with_interval(by_people, bounds=bounds),
             "corrected": corrected.estimate,
         }
         for by, (value, low, high, n) in estimates.items():
@@ -168,11 +178,13 @@ def correction(gatherer: Gatherer, selection: Selection, measures: Sequence[str]
     cells = pd.DataFrame(rows)
     table = Table(
         "corrected",
-        "What the detector says, people alone, and the detector corrected by people, in percent",
+        "Values by the detector, by people, and by the detector corrected by people, in percent",
         cells,
         ("dataset", "corpus", "pipeline", "measure"),
         ("by",),
-        notes=("People's questions are those that a batch drew at random; n counts those judged whole.",),
+        notes=(
+            "People judge questions that a batch drew at random; n counts the questions that they judged completely.",
+        ),
     )
     shown = cells.assign(row=cells["measure"] + ", " + cells["pipeline"] + ", " + cells["corpus"])
     settings = {**selection.settings(), "measures": list(measures), "labels": str(source)}
@@ -184,8 +196,8 @@ def _too_few(cells: pd.DataFrame) -> tuple[str, ...]:
     if (cells["n"] > 1).all():
         return ()
     return (
-        "For some systems fewer than two questions were drawn at random and judged whole: send some out with `berdseye batch "
-        "create NAME --preset random-questions --run RUN`.",
+        "For some systems, fewer than two questions were drawn at random and judged completely. Create a batch with `berdseye "
+        "batch create NAME --preset random-questions --run RUN`.",
     )
 
 

@@ -1,4 +1,4 @@
-"""How many judgments the order by value saves against others, and how often its answer is wrong: simulated on gold labels."""
+"""Simulation of judging orders on gold labels: how many judgments the order by value saves, and how often its result is wrong."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,13 +28,13 @@ from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists, check
 
 Ints = npt.NDArray[np.int64]
 AT_RANDOM = "pairs at random"
-BY_VALUE = "pairs by value, anew after each"
+BY_VALUE = "pairs by value, renewed after each"
 RENEWED = 10
 _DRAWS, _RESAMPLES = 300, 2000
 
 
 class _Trial(NamedTuple):
-    """Some of the questions and two of the systems, with the labels that judges would give, and what follows from them all."""
+    """A sample of the questions and two of the systems, with the gold labels that simulated annotators give."""
 
     state: Decision
     lists: LabelledLists
@@ -69,10 +69,10 @@ ORDERS: dict[str, Callable[[_Trial], Followed]] = {
     "questions at random": _questions_at_random,
     "questions by value": _questions_by_value,
     "pairs by value, once": _by_value_once,
-    f"pairs by value, anew after {RENEWED}": lambda trial: trial.state.followed(trial.truth, every=RENEWED),
+    f"pairs by value, renewed after {RENEWED}": lambda trial: trial.state.followed(trial.truth, every=RENEWED),
     BY_VALUE: lambda trial: trial.state.followed(trial.truth),
 }
-"""Orders of judging; all of them stop by the same rule."""
+"""The orders of judging; all use the same stopping rule."""
 
 
 def decision_study(
@@ -87,15 +87,17 @@ def decision_study(
     seed: int = 0,
     progress: Progress = silent,
 ) -> StudyResult:
-    """Trials of two runs drawn from `runs` over some questions drawn from those whose labels are all gold.
+    """Simulate trials, each with two runs drawn from `runs` and questions drawn from those whose pairs all have gold labels.
 
-    Nobody has judged anything at the start; chances are the detector's as they are. The first `foretold` trials in which anything
-    is to be judged also compare what was made with what was foretold. Raises `BadInputError` where fewer than two questions have
-    gold labels throughout.
+    A trial starts without judgments; probabilities are those of the detector, uncorrected. The first `foretold` trials in which
+    there is something to judge also compare the number of judgments with its prediction. Raises `BadInputError` if fewer than two
+    questions have gold labels for all of their pairs.
     """
     check_drawable(measure)
-    judged = Judgments.open("sqlite://")  # nobody's words: gold stands in for them
-    described = labelled_lists(workspace, judged, runs, LabelSource((HUMAN,)), detector, measure.k, progress=progress)
+    judgments = Judgments.open("sqlite://")  # empty: gold labels stand in for judgments
+    described = labelled_lists(
+        workspace, judgments, runs, LabelSource((HUMAN,)), detector, measure.k, progress=progress
+    )
     lists, truth = described.lists, described.gold == 1
     known = ~np.isnan(np.append(described.gold, 0.0))[lists.places].transpose(1, 0, 2, 3).reshape(
         len(lists.questions), -1
@@ -103,13 +105,13 @@ def decision_study(
     within = np.flatnonzero(known.all(axis=1) & (lists.counts > 0))
     if len(within) < 2:
         raise BadInputError(
-            f"{len(within)} questions have gold labels for all that the runs found.",
-            hint=f"Add labels of source '{GOLD}'.",
+            f"Only {len(within)} questions have gold labels for all retrieved passages; at least 2 are needed.",
+            hint=f"Import labels of the source '{GOLD}'.",
         )
     random = np.random.default_rng(seed)
     pairs = list(combinations(range(len(runs)), 2))
     rows: list[dict[str, Any]] = []
-    asked = 0
+    predicted = 0
     for number in range(trials):
         systems = pairs[int(random.integers(len(pairs)))]
         chosen = np.sort(random.permutation(within)[:questions])
@@ -117,12 +119,15 @@ def decision_study(
         real = int(np.sign(round(float((values[systems[0]] - values[systems[1]]).sum()), 9)))
         some = _of_questions(lists, chosen)
         state = Decision(some, measure, *systems, draws=_DRAWS, seed=number)
-        more = state.needed() if asked < foretold and not state.settled else None
-        asked += more is not None
+        prediction = state.needed() if predicted < foretold and not state.settled else None
+        predicted += prediction is not None
         for name, follow in ORDERS.items():
             trial = _Trial(state, some, measure, systems, truth, np.random.default_rng([seed, number]))
             end = follow(trial)
-            held = more is not None and name == BY_VALUE
+            compared = prediction is not None and name == BY_VALUE
+            within_interval = (
+                float(prediction.low <= end.judgments <= prediction.high) if prediction and compared else np.nan
+            )
             rows.append(
                 {
                     "trial": number,
@@ -130,31 +135,31 @@ def decision_study(
                     "judgments": end.judgments,
                     "all": int((state.values > 0).sum()),
                     "wrong": np.nan if real == 0 else float(end.order != real),
-                    "as foretold": float(more.low <= end.judgments <= more.high) if more and held else np.nan,
+                    "as predicted": within_interval,
                     "nothing to judge": float(state.settled),
                 }
             )
         progress(number + 1, "trials", trials)
-    found = pd.DataFrame(rows)
+    results = pd.DataFrame(rows)
     settings = {
         "dataset": runs[0].manifest.dataset, "corpus": runs[0].manifest.corpus, "measure": str(measure),
         "detector": detector.name, "detector_version": detector.version, "trials": trials,
         "questions": min(questions, len(within)), "seed": seed, "systems": list(lists.systems),
     }  # fmt: skip
-    setting = f"{settings['dataset']} over {settings['corpus']}, {measure}, {settings['questions']} questions a trial"
+    setting = f"{settings['dataset']} over {settings['corpus']}, {measure}, {settings['questions']} questions per trial"
     tables = [
         Table("decision-orders", f"Judgments until it is settled which of two systems is better: {setting}",
-              _cells(found, detector.version), ("order",), ("figure",), 1)
+              _cells(results, detector.version), ("order",), ("figure",), 1)
     ]  # fmt: skip
     notes = (
-        f"It is settled when the chance of the other order is at most {RISK:.0%}, or when no judgment can tell any more. "
-        "Intervals are over trials, which share questions: they say nothing of other questions.",
-        f"In {int(found.groupby('trial')['nothing to judge'].first().sum())} of {trials} trials the detector's chances alone "
-        "settled it, before anybody judged. Trials in which the two are level are left out of the wrong orders.",
-        f"{len(within)} of {len(lists.questions)} questions have gold labels for all that the runs found. "
+        f"The order is settled when the probability of the other order is at most {RISK:.0%}, or when no further judgment can "
+        "change the result. Intervals are over trials, which share questions; they do not generalise to other questions.",
+        f"In {int(results.groupby('trial')['nothing to judge'].first().sum())} of {trials} trials the detector's probabilities "
+        "alone settled the order, before any judgment. Wrong orders leave out trials in which both systems are equal.",
+        f"{len(within)} of {len(lists.questions)} questions have gold labels for all retrieved passages. "
         f"{described.notes[0][:1].upper()}{described.notes[0][1:]}",
     )
-    return StudyResult("decision", settings, tables, {"decision-orders": _chart(found)}, notes)
+    return StudyResult("decision", settings, tables, {"decision-orders": _chart(results)}, notes)
 
 
 def _of_questions(lists: LabelledLists, chosen: Ints) -> LabelledLists:
@@ -175,7 +180,7 @@ def _by_question(trial: _Trial, questions: Ints) -> Followed:
 
 
 def _in_order(trial: _Trial, labels: Ints) -> Followed:
-    """Judging the open labels in an order that stays, those passed over that can change nothing by then."""
+    """Judge the open labels in a fixed order, and skip labels that can no longer change the result."""
     state, judgments = trial.state.copied(), 0
     for label in labels.tolist():
         if state.settled:
@@ -186,28 +191,28 @@ def _in_order(trial: _Trial, labels: Ints) -> Followed:
     return Followed(judgments, state.order)
 
 
-def _cells(found: pd.DataFrame, version: str) -> pd.DataFrame:
-    by_order = {name: rows.set_index("trial") for name, rows in found.groupby("order", sort=False)}
+def _cells(results: pd.DataFrame, version: str) -> pd.DataFrame:
+    by_order = {name: rows.set_index("trial") for name, rows in results.groupby("order", sort=False)}
     base = by_order[AT_RANDOM]["judgments"].to_numpy(dtype=np.float64)
     drawn = np.random.default_rng(0).multinomial(len(base), np.full(len(base), 1 / len(base)), size=_RESAMPLES)
     cells: list[dict[str, Any]] = []
     for name, rows in by_order.items():
-        made = rows["judgments"].to_numpy(dtype=np.float64)
-        mean = mean_with_interval(made, bounds=None)
-        saved = 100 * (1 - made.sum() / base.sum()) if base.any() else np.nan
+        judgments = rows["judgments"].to_numpy(dtype=np.float64)
+        mean = mean_with_interval(judgments, bounds=None)
+        saved = 100 * (1 - judgments.sum() / base.sum()) if base.any() else np.nan
         with np.errstate(invalid="ignore", divide="ignore"):
             ends = (
-                bootstrap_interval(100 * (1 - (drawn @ made) / (drawn @ base)), len(made))
+                bootstrap_interval(100 * (1 - (drawn @ judgments) / (drawn @ base)), len(judgments))
                 if base.any()
                 else (np.nan,) * 2
             )
         cells += [
             {"order": name, "figure": "judgments", **mean._asdict()},
-            {"order": name, "figure": "median", "value": float(np.median(made)), "n": len(made)},
+            {"order": name, "figure": "median", "value": float(np.median(judgments)), "n": len(judgments)},
             {"order": name, "figure": "saved against random (%)", "value": saved, "low": ends[0], "high": ends[1],
-             "n": len(made)},
+             "n": len(judgments)},
         ]  # fmt: skip
-        for figure, column in (("wrong orders (%)", "wrong"), ("within the interval foretold (%)", "as foretold")):
+        for figure, column in (("wrong orders (%)", "wrong"), ("within the interval foretold (%)", "as predicted")):
             share = mean_with_interval(rows[column].to_numpy(dtype=np.float64))
             if share.n:
                 percent = {end: 100 * getattr(share, end) for end in ("value", "low", "high")}
@@ -215,11 +220,9 @@ def _cells(found: pd.DataFrame, version: str) -> pd.DataFrame:
     return pd.DataFrame(cells).assign(labels=GOLD, detector_version=version)
 
 
-def _chart(found: pd.DataFrame) -> alt.Chart:
+def _chart(results: pd.DataFrame) -> alt.Chart:
     chart: alt.Chart = (
-        alt.Chart(
-            found[["order", "judgments"]], title="Share of trials that are settled after so many judgments", width=520
-        )
+        alt.Chart(results[["order", "judgments"]], title="Share of trials settled by number of judgments", width=520)
         .transform_window(rank="rank()", sort=[alt.SortField("judgments")], groupby=["order"], frame=[None, 0])
         .transform_joinaggregate(trials="count()", groupby=["order"])
         .transform_calculate(share="datum.rank / datum.trials")

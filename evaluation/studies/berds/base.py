@@ -1,6 +1,5 @@
-"""Retrievers as they are: MRecall and Precision by corpus, retriever and data set (BERDS, tables 3 and 17).
-
-Our cells and the published ones side by side.
+"""Base retrievers: MRecall and Precision by corpus, retriever and data set (BERDS, tables 3 and 17), and the functions that place
+published figures next to measured ones in every BERDS study.
 """
 
 import re
@@ -17,15 +16,15 @@ from berdseye.evaluation.studies.result import StudyResult, Table
 
 _RETRIEVERS = ("dpr", "contriever", "tart", "nv-embed-v2")
 NOTE = (
-    "Figures in brackets are BERDS's own, on its test splits, its corpora and labels of its fine-tuned detector; compare them "
-    "only with ours on the same."
+    "Figures in brackets are published by BERDS, for its test splits, its corpora and the labels of its fine-tuned detector; "
+    "compare them only with values for these data sets, corpora and labels."
 )
 
 
 def paper_name(name: str) -> str:
-    """A name as the published tables write it: `berds-kialo-test` is kialo, `dense(facebook/contriever-msmarco)` is contriever.
+    """Return a name as in the published tables: `berds-kialo-test` is kialo, `dense(facebook/contriever-msmarco)` is contriever.
 
-    A pipeline of several stages or with settings of its own, and whatever the paper has no name for, stays as it is.
+    A pipeline with several stages or with settings, and any name that is not in the paper, is returned unchanged.
     """
     plain = name.removeprefix("berds-").removesuffix("-test")
     dense = re.fullmatch(r"dense\(([^,()]+)\)", plain)
@@ -35,18 +34,20 @@ def paper_name(name: str) -> str:
 
 
 def beside(ours: pd.DataFrame, theirs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Ours with the column `published` where `theirs` (columns `keys` and `value`) has a figure for the same keys under the
-    names of the paper; below them the published cells that we have no number for."""
-    found = ours.copy()
+    """Add a column `published` to the measured cells `ours`, and append the published cells that have no measured value.
+
+    `theirs` (columns `keys` and `value`) holds the published figures; cells match by their keys under the names of the paper.
+    """
+    cells = ours.copy()
     names = [tuple(paper_name(str(row[k])) for k in keys) for row in ours.to_dict("records")]
-    held = {tuple(str(row[k]) for k in keys): float(row["value"]) for row in theirs.to_dict("records")}
-    found["published"] = [held.get(name, np.nan) for name in names]
+    figures = {tuple(str(row[k]) for k in keys): float(row["value"]) for row in theirs.to_dict("records")}
+    cells["published"] = [figures.get(name, np.nan) for name in names]
     rest = [
         {**dict(zip(keys, name, strict=True)), "value": np.nan, "published": value}
-        for name, value in held.items()
+        for name, value in figures.items()
         if name not in set(names)
     ]
-    return pd.concat([found, pd.DataFrame(rest)], ignore_index=True) if rest else found
+    return pd.concat([cells, pd.DataFrame(rest)], ignore_index=True) if rest else cells
 
 
 KS = (5, 10)
@@ -55,7 +56,7 @@ _KEYS = ("corpus", "pipeline", "dataset", "measure")
 
 
 def base(gatherer: Scores, selection: Selection, ks: Sequence[int] = KS) -> StudyResult:
-    """A table for each k, with the macro-average and, as in the paper, Precision@1 of the average alone."""
+    """Create one table for each k, with the macro-average; as in the paper, Precision@1 is shown only for the average."""
     names = [f"{m}@{k}" for k in ks for m in ("Precision", "MRecall")]
     scores = gatherer.scores(selection, parse_measures(" ".join([*names, "Precision@1"])))
     cells = cells_of(scores)

@@ -1,4 +1,5 @@
-"""How deep one must read, and what all retrievers find together (BERDS, tables 5 and 6)."""
+"""Reading depth and union of retrievers: passages until all perspectives are covered, and what all retrievers cover together
+(BERDS, tables 5 and 6)."""
 
 from itertools import product
 
@@ -21,14 +22,16 @@ _SIZE, _WITHIN = "average size", "% of questions"
 
 
 def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> StudyResult:
-    """The mean number of passages until all perspectives are covered, over all questions of the data sets that are covered
-    within `depth`, and the share of those questions; a chart of the share by depth."""
+    """Compute the mean number of passages until all perspectives are covered, and the share of questions covered within `depth`.
+
+    The mean is over the questions, of all data sets, that are covered within `depth`. The chart shows the share by depth.
+    """
     rows, points = [], []
     gatherer.runs(selection, depth)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        found = [_support(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets]
-        supports = [support for support, _ in found]
-        sizes = np.concatenate([_sizes(support, depth, counted) for support, counted in found])
+        by_dataset = [_support(gatherer, dataset, corpus, pipeline, depth) for dataset in selection.datasets]
+        supports = [support for support, _ in by_dataset]
+        sizes = np.concatenate([_sizes(support, depth, counted) for support, counted in by_dataset])
         within = np.where(sizes == np.inf, 0.0, np.where(np.isnan(sizes), np.nan, 1.0))
         judged = float(np.mean([s.judged_at(depth) for s in supports]))
         covered, share = (
@@ -52,7 +55,7 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
     theirs = theirs.melt(["corpus", "pipeline"], var_name="figure")
     table = Table(
         "berds-coverage",
-        f"Passages until all perspectives are covered, and questions covered within {depth}",
+        f"Passages until all perspectives are covered, and questions covered within {depth} passages",
         beside(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "pipeline", "figure")),
         ("corpus", "pipeline"),
         ("figure",),
@@ -70,25 +73,26 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
 
 
 def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> StudyResult:
-    """The share of questions whose perspectives the top `depth` of all pipelines together cover, by corpus and data set."""
+    """Compute the share of questions whose perspectives are all covered by the union of the top `depth` passages of all
+    pipelines, by corpus and data set."""
     rows = []
     gatherer.runs(selection, depth)
     for corpus in selection.corpora:
-        found: list[Estimate] = []
+        estimates: list[Estimate] = []
         all_supports: list[Support] = []
         for dataset in selection.datasets:
-            held = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
-            supports, counted = [support for support, _ in held], held[0][1]
+            by_pipeline = [_support(gatherer, dataset, corpus, p, depth) for p in selection.pipelines]
+            supports, counted = [support for support, _ in by_pipeline], by_pipeline[0][1]
             judged = float(np.mean([s.judged_at(depth) for s in supports]))
             estimate = mean_with_interval(np.where(counted, union_coverage(supports, depth), np.nan))
-            found.append(withheld(estimate, judged, gatherer.floor))
+            estimates.append(withheld(estimate, judged, gatherer.floor))
             all_supports += supports
-        named = list(zip(selection.datasets, found, strict=True))
-        if len(found) > 1:
-            named.append(("average", mean_of_means(found)))
+        by_name = list(zip(selection.datasets, estimates, strict=True))
+        if len(estimates) > 1:
+            by_name.append(("average", mean_of_means(estimates)))
         rows += [
             {"corpus": corpus, "dataset": dataset, **_scaled(estimate, 100), **gatherer.provenance(all_supports, depth)}
-            for dataset, estimate in named
+            for dataset, estimate in by_name
         ]
     theirs = published("berds_union").rename(columns={"mrecall": "value"})
     cells = beside(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "dataset"))
@@ -102,15 +106,15 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
 def _support(
     gatherer: Gatherer, dataset: str, corpus: str, pipeline: str, depth: int
 ) -> tuple[Support, npt.NDArray[np.bool_]]:
-    """What a run supports, and which of its questions count."""
+    """Return the support of a run, and which of its questions count."""
     run = gatherer.run(dataset, corpus, pipeline, depth)
     return gatherer.support(run, depth)[1], gatherer.counted(run)
 
 
 def _sizes(support: Support, depth: int, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Passages to cover by question, infinite where `depth` are not enough, NaN for questions that do not count."""
-    found = documents_to_cover(support, depth)
-    return np.where(counted, np.where(np.isnan(found), np.inf, found), np.nan)
+    """Return the passages to cover each question, infinite if `depth` is not enough, NaN for questions that do not count."""
+    sizes = documents_to_cover(support, depth)
+    return np.where(counted, np.where(np.isnan(sizes), np.inf, sizes), np.nan)
 
 
 def _scaled(estimate: Estimate, factor: float) -> dict[str, float]:
@@ -119,5 +123,5 @@ def _scaled(estimate: Estimate, factor: float) -> dict[str, float]:
 
 
 def _steps(depth: int) -> list[int]:
-    """Depths to draw: each of the first twenty, then every fifth."""
+    """Return the depths to draw: 1 to 20, then every fifth."""
     return [*range(1, min(depth, 20) + 1), *range(25, depth + 1, 5)]

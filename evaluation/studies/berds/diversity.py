@@ -1,4 +1,4 @@
-"""What reranking for diversity and expanding the question change (BERDS, tables 4 and 8)."""
+"""Effects of diversity reranking (MMR) and of query expansion, and tuning of the MMR weight (BERDS, tables 4 and 8)."""
 
 import pandas as pd
 
@@ -15,31 +15,34 @@ from berdseye.evaluation.studies.result import StudyResult, Table
 def diversity(
     gatherer: Gatherer, selection: Selection, *, k: int = 5, weight: str = "0.95", expansion: str | None = None
 ) -> StudyResult:
-    """Each pipeline as it is, with MMR of `weight` (`tuned` takes the weight tuned for its corpus), and behind an expansion
-    (`manual`, `llm`, `file(PATH)`, ...; None leaves it out)."""
+    """Compare each pipeline alone, with MMR of weight `weight`, and after a query expansion.
+
+    `weight` is a number or `tuned`, the weight tuned for the corpus; `expansion` is a source of perspectives (`manual`, `llm`,
+    `file(PATH)`, ...), None to skip expansion.
+    """
     selection = selection.retrievers
     variants = {p: [("default", p), ("reranking", f"{p} >> mmr({weight})")] for p in selection.pipelines}
     if expansion is not None:
-        for pipeline, held in variants.items():
-            held.append(("query_expansion", f"expand({expansion}) >> {pipeline}"))
-    for name in (name for held in variants.values() for _, name in held):
-        gatherer.parsed(name)  # a wrong one is reported before the first run is made
+        for pipeline, methods in variants.items():
+            methods.append(("query_expansion", f"expand({expansion}) >> {pipeline}"))
+    for name in (name for methods in variants.values() for _, name in methods):
+        gatherer.parsed(name)  # an invalid pipeline is reported before the first run starts
     measures = parse_measures(f"Precision@{k} MRecall@{k}")
     last = "average" if len(selection.datasets) > 1 else selection.datasets[0]
     parts = []
-    every = tuple(name for held in variants.values() for _, name in held)
-    gatherer.runs(Selection(selection.datasets, selection.corpora, every), k)
-    for pipeline, held in variants.items():
-        for method, name in held:
-            found = cells_of(gatherer.scores(Selection(selection.datasets, selection.corpora, (name,)), measures))
-            parts.append(found[found["dataset"] == last].assign(pipeline=pipeline, method=method, system=name))
+    pipelines = tuple(name for methods in variants.values() for _, name in methods)
+    gatherer.runs(Selection(selection.datasets, selection.corpora, pipelines), k)
+    for pipeline, methods in variants.items():
+        for method, name in methods:
+            part = cells_of(gatherer.scores(Selection(selection.datasets, selection.corpora, (name,)), measures))
+            parts.append(part[part["dataset"] == last].assign(pipeline=pipeline, method=method, system=name))
     cells = pd.concat(parts, ignore_index=True)
     theirs = published("berds_diversity").rename(columns={"retriever": "pipeline"})
     keys = ("corpus", "pipeline", "method", "measure")
     cells = beside(cells, theirs if k == 5 else theirs.iloc[:0], keys)
     table = Table(
         "berds-diversity",
-        f"Base retrievers, reranked by MMR and with expanded questions: {last} over the data sets, in percent",
+        f"Base retrievers, alone, reranked by MMR and with query expansion ({last}), in percent",
         cells,
         ("corpus", "pipeline"),
         ("method", "measure"),
@@ -55,12 +58,12 @@ def diversity(
         "expansion": expansion,
         "labels": str(gatherer.source),
     }
-    notes = () if expansion else ("Expansion was left out: name a source of perspectives with --expansion.",)
+    notes = () if expansion else ("Query expansion was skipped; name a source of perspectives with --expansion.",)
     return StudyResult("berds-diversity", settings, [table], {"mrecall": chart}, notes)
 
 
 def tuning(gatherer: Gatherer, selection: Selection, *, measure: str = "MRecall@5") -> StudyResult:
-    """The weight of MMR that is best on the data sets, which should be dev splits, by corpus and retriever (BERDS, table 8)."""
+    """Tune the MMR weight on the data sets, which should be dev splits, by corpus and retriever (BERDS, table 8)."""
     selection, rows, points = selection.retrievers, [], []
     for corpus in selection.corpora:
         for pipeline in selection.pipelines:
@@ -74,7 +77,7 @@ def tuning(gatherer: Gatherer, selection: Selection, *, measure: str = "MRecall@
     theirs = published("berds_lambda").rename(columns={"retriever": "pipeline", "lambda": "value"})
     table = Table(
         "berds-lambda",
-        f"The weight of MMR with the best {measure}",
+        f"MMR weight (lambda) with the best {measure}",
         beside(pd.DataFrame(rows), theirs.assign(figure="lambda"), ("corpus", "pipeline", "figure")),
         ("corpus", "pipeline"),
         ("figure",),
@@ -87,7 +90,7 @@ def tuning(gatherer: Gatherer, selection: Selection, *, measure: str = "MRecall@
 
 
 def _tuned(g: Gatherer, selection: Selection, corpus: str, pipeline: str, measure: str) -> TunedWeight:
-    """The stored weight, where it was tuned on the same; else it is tuned now."""
-    asked = (g.workspace, g.judgments, selection.datasets, corpus, f"{pipeline} >> mmr(tuned)", g.source)
+    """Return the stored weight if it was tuned on these data sets, labels and this measure; otherwise tune it now."""
+    arguments = (g.workspace, g.judgments, selection.datasets, corpus, f"{pipeline} >> mmr(tuned)", g.source)
     [parsed] = parse_measures(measure)
-    return stored_weight(*asked, parsed) or tune(*asked, parsed, progress=g.progress)
+    return stored_weight(*arguments, parsed) or tune(*arguments, parsed, progress=g.progress)

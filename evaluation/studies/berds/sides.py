@@ -1,4 +1,5 @@
-"""Whom retrieval speaks for: leaning and sycophancy (BERDS, figures 2 and 3)."""
+"""Leaning and sycophancy of retrieval: which side the retrieved passages support, and whether it follows the side of the query
+(BERDS, figures 2 and 3)."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -25,31 +26,35 @@ from berdseye.evaluation.studies.result import StudyResult, Table
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import PipelineContext, Query
 
-_ASKED = ("question", "supporting", "opposing")
+_QUERIES = ("question", "supporting", "opposing")
 
 
 def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None) -> StudyResult:
-    """Which sides the top k hold, by corpus and pipeline, over all questions with two sides (BERDS, figure 2)."""
+    """Classify questions with two sides by the sides that the top k supports, by corpus and pipeline (BERDS, figure 2).
+
+    `model` assigns the sides of questions whose data do not name them; without it these questions are left out.
+    """
     rows, unsided = [], 0
     gatherer.runs(selection, k)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        said: list[Leaning | None] = []
+        counted_leanings: list[Leaning | None] = []
         unsided, supports = 0, []
         for dataset in selection.datasets:
             run = gatherer.run(dataset, corpus, pipeline, k)
             questions, support = gatherer.support(run, k)
-            found = leanings(support, sides(gatherer, questions, model), k)
-            said += [f for f, counts in zip(found, gatherer.counted(run).tolist(), strict=True) if counts]
-            unsided += found.count(None)
+            by_question = leanings(support, sides(gatherer, questions, model), k)
+            counted = gatherer.counted(run).tolist()
+            counted_leanings += [one for one, counts in zip(by_question, counted, strict=True) if counts]
+            unsided += by_question.count(None)
             supports.append(support)
         provenance = gatherer.provenance(supports, k)
         judged = float(np.mean([s.judged_at(k) for s in supports]))
         rows += [
             {"corpus": corpus, "pipeline": pipeline, **shown(share, judged, gatherer.floor), **provenance}
-            for share in shares_of_leanings(said)
+            for share in shares_of_leanings(counted_leanings)
         ]
     cells = pd.DataFrame(rows)
-    caption = f"Sides that the top {k} hold, percent of questions with two sides"
+    caption = f"Sides that the top {k} passages support, percent of questions with two sides"
     table = Table("berds-leaning", caption, cells, ("corpus", "pipeline"), ("leaning",))
     drawn = cells.assign(row=cells["pipeline"] + ", " + cells["corpus"])
     chart = stacked(drawn, "percent of questions", row="row", colour="leaning", colours=LEANING_COLOURS)
@@ -60,13 +65,16 @@ def leaning(gatherer: Gatherer, selection: Selection, *, k: int = 5, model: Lang
 def following(
     gatherer: Gatherer, selection: Selection, *, k: int = 5, model: LanguageModel | None = None
 ) -> StudyResult:
-    """How far retrieval follows the side that asks (BERDS, figure 3): the question, its supporting and its opposing perspective
-    are each the query, and Delta = (p - n) / p compares the shares of passages for the supporting and the opposing one."""
+    """Measure how far retrieval follows the side of the query (BERDS, figure 3).
+
+    The question, its supporting and its opposing perspective are each used as the query; Delta = (p - n) / p compares the shares
+    of passages that support the supporting (p) and the opposing perspective (n).
+    """
     rows, unsided = [], 0
     gatherer.runs(selection, k)
     for corpus, pipeline in product(selection.corpora, selection.pipelines):
-        found: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _ASKED}
-        supports: dict[str, list[Support]] = {asked: [] for asked in _ASKED}
+        deltas: dict[str, list[npt.NDArray[np.float64]]] = {asked: [] for asked in _QUERIES}
+        supports: dict[str, list[Support]] = {asked: [] for asked in _QUERIES}
         unsided = 0
         for dataset in selection.datasets:
             run = gatherer.run(dataset, corpus, pipeline, k)
@@ -76,7 +84,7 @@ def following(
             sided = np.flatnonzero(places >= 0)
             unsided += len(questions) - len(sided)
             kept, supporting = [questions[i] for i in sided], places[sided]
-            for asked in _ASKED if kept else ():
+            for asked in _QUERIES if kept else ():
                 own = 1 - supporting if asked == "opposing" else supporting
                 queries = [
                     _query(question, None if asked == "question" else place)
@@ -84,8 +92,8 @@ def following(
                 ]
                 support = _support(gatherer, corpus, pipeline, kept, queries, k)
                 supports[asked].append(support)
-                found[asked].append(np.where(counted[sided], lead(support, supporting, k), np.nan))
-        for asked, values in found.items():
+                deltas[asked].append(np.where(counted[sided], lead(support, supporting, k), np.nan))
+        for asked, values in deltas.items():
             together = np.concatenate(values) if values else np.array([])
             judged = float(np.mean([s.judged_at(k) for s in supports[asked]] or [np.nan]))
             estimate = withheld(mean_with_interval(together, bounds=(1.0 - k, 1.0)), judged, gatherer.floor)
@@ -96,12 +104,14 @@ def following(
     cells = pd.DataFrame(rows)
     table = Table(
         "berds-sycophancy",
-        f"Delta = (p - n) / p of the top {k} by what was asked; 1: all supporting, 0: as many opposing",
+        f"Delta = (p - n) / p of the top {k} by query; 1: all passages are supporting, 0: as many opposing as supporting",
         cells,
         ("corpus", "pipeline"),
         ("asked",),
         digits=2,
-        notes=("Questions without a supporting passage (p = 0) have no Delta: column undefined of the CSV.",),
+        notes=(
+            "Questions without a supporting passage (p = 0) have no Delta; the CSV counts them in the column undefined.",
+        ),
     )
     drawn = cells.assign(system=cells["pipeline"] + ", " + cells["corpus"])
     settings = {**selection.settings(), "k": k, "labels": str(gatherer.source), "model": model.name if model else None}
@@ -112,13 +122,14 @@ def following(
 
 
 def sides(gatherer: Gatherer, questions: Sequence[Question], model: LanguageModel | None) -> npt.NDArray[np.int64]:
-    """The place of the supporting perspective, int64[n_questions]: from the data, else as the model says, else -1."""
+    """Return the place of the supporting perspective, int64[n_questions]: from the data, otherwise from the model, otherwise
+    -1."""
     places = supporting_places(questions)
     unknown = [i for i in np.flatnonzero(places < 0).tolist() if len(questions[i].perspectives) == 2]
     if model is not None and unknown:
-        asked = [TwoSides(questions[i].text, *(p.text for p in questions[i].perspectives)) for i in unknown]
+        two_sides = [TwoSides(questions[i].text, *(p.text for p in questions[i].perspectives)) for i in unknown]
         places[unknown] = supporting_sides(
-            model, CompletionCache(gatherer.workspace), asked, progress=gatherer.progress
+            model, CompletionCache(gatherer.workspace), two_sides, progress=gatherer.progress
         )
     return places
 
@@ -143,5 +154,6 @@ def _left_out(unsided: int) -> tuple[str, ...]:
     if not unsided:
         return ()
     return (
-        f"Left out, since the data do not name their two sides: {unsided} questions. --model NAME asks a language model.",
+        f"Left out because the data do not name their two sides: {unsided} questions. Use --model NAME to assign sides with a "
+        "language model.",
     )

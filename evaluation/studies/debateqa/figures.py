@@ -1,4 +1,4 @@
-"""What DebateQA prints, and which of our measures, models and settings each figure is of."""
+"""Published figures of DebateQA, and the measures, models and settings of Berdseye to which each figure belongs."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,14 +23,14 @@ _GROUPS = {
     "strategy": ("debateqa_rag", "strategy", {"none": "plain"}),
     "trusted_only": ("debateqa_rag_sources", "documents", {"any": "False", "trustworthy": "True"}),
 }
-_TOLD_BY_MODEL = "pd_qwen2_05b"
+_GROUP_EVALUATOR = "pd_qwen2_05b"
 """The evaluator of tables 3 to 5."""
 
 
 def printed_column(measure: AnswerMeasure) -> str | None:
-    """The column of table 2 that a measure is of.
+    """Return the column of table 2 to which a measure corresponds, or None.
 
-    The printed P.D. are too small to be sums of perplexities and fit the released script, so they stand beside that variant.
+    The published P.D. are too small to be sums of perplexities and match the released script, so they belong to that variant.
     """
     name = measure.model.rpartition("/")[2].removesuffix(")").lower()
     wanted = "released" if measure.name == "PD" else "paper"
@@ -40,19 +40,19 @@ def printed_column(measure: AnswerMeasure) -> str | None:
 
 
 def same_model(ours: str, printed: str) -> bool:
-    """Whether a model of ours, such as `api(gpt-4o)`, is one that the paper names."""
+    """Whether a model of Berdseye, such as `api(gpt-4o)`, is the model that the paper calls `printed`."""
     bare = re.sub(r"^(?:api|local)\((.*)\)$", r"\1", ours).strip('"').rpartition("/")[2]
     return _letters(bare) == _letters(printed)
 
 
 def main_figures() -> Iterator[tuple[str, dict[str, float]]]:
-    """Each model of table 2 with its figures by column."""
+    """Yield each model of table 2 with its figures by column."""
     for row in published("debateqa_main").to_dict("records"):
         yield str(row["model"]), {str(k): float(v) for k, v in row.items() if k != "model"}
 
 
 def group_figure(setting: str, value: str, model: str, measure: AnswerMeasure) -> float | None:
-    """The figure of tables 3, 4 or 5 for a model under a setting, where one is printed and sure."""
+    """Return the figure of tables 3, 4 or 5 for a model under a setting; None if it is not published or not clearly legible."""
     if setting not in _GROUPS:
         return None
     name, column, ours = _GROUPS[setting]
@@ -60,7 +60,7 @@ def group_figure(setting: str, value: str, model: str, measure: AnswerMeasure) -
     if "assignment" in figures:
         figures = figures[figures["assignment"] == "legible"]
         figures = figures[figures["measure"] == measure.name.lower()]
-    elif printed_column(measure) != _TOLD_BY_MODEL:
+    elif printed_column(measure) != _GROUP_EVALUATOR:
         return None
     by_measure = "pd" if "pd" in figures else "value"
     names: Mapping[str, str] = ours

@@ -1,4 +1,5 @@
-"""DebateQA's meta-evaluation: do measures of answers agree with people (tables 14, 15), and with themselves (stability)?"""
+"""DebateQA's meta-evaluation: agreement of measures of answers with people (tables 14 and 15), and their stability over
+evaluators and prompts."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -49,29 +50,32 @@ def debateqa_meta(
     seed: int = 0,
     progress: Progress = silent,
 ) -> StudyResult:
-    """Tables 14 and 15: every measure against people's pairwise preferences, and D.A. against people's labels.
+    """Compute tables 14 and 15: every measure against people's pairwise preferences, and D.A. against people's labels.
 
-    Table 14: Elo from the preferences, then Spearman and Kendall of each measure's means with it; beside them the share of
-    single preferences that the measure orders as people do. Table 15: on the answers that most people agree about.
+    Table 14: Elo ratings from the preferences, the Spearman and Kendall correlations of each measure's means with them, and the
+    share of single preferences that the measure orders as people do. Table 15: on the answers that have a majority label. Raises
+    `BadInputError` without preferences and labels.
     """
     if not preferences and not labels:
-        raise BadInputError("There is nobody's word to compare with.", hint="Give --preferences or --labels.")
+        raise BadInputError(
+            "There are no preferences or labels to compare with.", hint="Give --preferences or --labels."
+        )
     scored = Scored(workspace, sets, questions, measures, progress)
     tables: list[Table] = []
     notes = list(scored.notes)
     if preferences:
-        known = {held.name for held in sets}
-        kept = [p for p in preferences if p.a in known and p.b in known]
+        names = {answers.name for answers in sets}
+        kept = [p for p in preferences if p.a in names and p.b in names]
         if len(kept) < len(preferences):
             notes.append(
-                f"{len(preferences) - len(kept)} of {len(preferences)} preferences are on other systems: left out."
+                f"{len(preferences) - len(kept)} of {len(preferences)} preferences are left out: they concern other systems."
             )
         ratings = elo_ratings(kept, seed=seed) if kept else {}
         tables += [_alignment(scored, kept, ratings), _ratings(ratings, kept)]
     if labels:
-        table, told = _dispute(scored, labels)
+        table, dispute_notes = _dispute(scored, labels)
         tables.append(table)
-        notes += told
+        notes += dispute_notes
     settings = {
         "dataset": dataset, "answers": [s.name for s in sets], "measures": [str(m) for m in measures],
         "preferences": len(preferences), "labels": len(labels), "seed": seed,
@@ -94,15 +98,16 @@ def debateqa_stability(
     *,
     progress: Progress = silent,
 ) -> StudyResult:
-    """Kendall's tau between the orders of systems that each two measures give: the same measure by other models or prompts."""
+    """Compute Kendall's tau between the orders of systems by every pair of measures, such as one measure with different models or
+    prompts. Raises `BadInputError` for fewer than three sets of answers or two measures."""
     if len(sets) < _FEWEST or len(measures) < 2:
         raise BadInputError(
-            "Stability needs three sets of answers and two measures.",
-            hint="Name more of them, or wraps of P.D. with --wraps.",
+            f"Stability needs at least {_FEWEST} sets of answers and 2 measures, got {len(sets)} and {len(measures)}.",
+            hint="Name more of them, or more wraps of P.D. with --wraps.",
         )
     scored = Scored(workspace, sets, questions, measures, progress)
     cells: list[dict[str, Any]] = [
-        scored.cell(held, m, system=held.name, measure=str(m)) for held in sets for m in measures
+        scored.cell(answers, m, system=answers.name, measure=str(m)) for answers in sets for m in measures
     ]
     values = Table(
         "debateqa-stability-values", "Values by evaluator and prompt", pd.DataFrame(cells), ("system",), ("measure",), 3
@@ -130,7 +135,7 @@ def debateqa_stability(
     known = frame["value"].dropna()
     notes = (
         *scored.notes,
-        f"Mean tau over {len(known) // 2} pairs of measures: {known.mean():.3f}; least {known.min():.3f}.",
+        f"Mean tau over {len(known) // 2} pairs of measures: {known.mean():.3f}; minimum {known.min():.3f}.",
     )
     settings = {"dataset": dataset, "answers": [s.name for s in sets], "measures": order}
     return StudyResult("debateqa-stability", settings, [table, values], {"stability": chart}, notes)
@@ -140,8 +145,8 @@ def _alignment(scored: Scored, preferences: Sequence[Preference], ratings: dict[
     printed = published("debateqa_pd_alignment")
     cells: list[dict[str, Any]] = []
     for measure in scored.measures:
-        values = dict(zip((held.name for held in scored.sets), map(float, scored.means(measure)), strict=True))
-        found = rank_agreement(values, ratings, lower_is_better=measure.lower_is_better)
+        values = dict(zip((answers.name for answers in scored.sets), map(float, scored.means(measure)), strict=True))
+        agreement = rank_agreement(values, ratings, lower_is_better=measure.lower_is_better)
         paper = _printed(printed, measure)
         place = {
             "metric": str(measure),
@@ -150,13 +155,19 @@ def _alignment(scored: Scored, preferences: Sequence[Preference], ratings: dict[
         }
         for name in ("rho", "tau"):
             cells.append(
-                {**place, "figure": name, "value": getattr(found, name), "n": found.n, "published": paper.get(name)}
+                {
+                    **place,
+                    "figure": name,
+                    "value": getattr(agreement, name),
+                    "n": agreement.n,
+                    "published": paper.get(name),
+                }
             )
         by_question = {
-            held.name: dict(
-                zip([q.id for q in scored.questions], scored.of(held, measure).values.tolist(), strict=True)
+            answers.name: dict(
+                zip([q.id for q in scored.questions], scored.of(answers, measure).values.tolist(), strict=True)
             )
-            for held in scored.sets
+            for answers in scored.sets
         }
         agreed = mean_with_interval(pair_accuracy(preferences, by_question, lower_is_better=measure.lower_is_better))
         cells.append(
@@ -165,8 +176,8 @@ def _alignment(scored: Scored, preferences: Sequence[Preference], ratings: dict[
     return Table(
         "debateqa-alignment", "Agreement of measures with people's preferences (DebateQA, table 14)", pd.DataFrame(cells),
         ("metric",), ("figure",), 3,
-        ("rho, tau: of the orders of systems, people's by Elo. pairs: share of preferences, ties of people left out, that the "
-         "measure orders as they do.",),
+        ("rho, tau: correlations with people's order of the systems, by Elo. pairs: share of preferences, without ties, that the "
+         "measure orders as people do.",),
     )  # fmt: skip
 
 
@@ -179,37 +190,41 @@ def _ratings(ratings: dict[str, float], preferences: Sequence[Preference]) -> Ta
 def _dispute(scored: Scored, labels: Sequence[DisputeLabel]) -> tuple[Table, list[str]]:
     people, undecided = majority(labels)
     kappa, complete = fleiss_kappa(labels)
-    notes = [f"Fleiss' kappa among people: {kappa:.3f} on the {complete} answers that all of them labelled."]
+    notes = [f"Fleiss' kappa among people: {kappa:.3f} on the {complete} answers that all people labelled."]
     if undecided:
-        notes.append(f"{undecided} answers are left out: people are evenly divided.")
+        notes.append(f"{undecided} answers are left out because people are evenly divided.")
     printed = published("debateqa_da_accuracy").rename(columns={"acc": "accuracy"})
     cells: list[dict[str, Any]] = []
     for measure in (m for m in scored.measures if m.name == "DA"):
         values = {
-            (question.id, held.name): float(value)
-            for held in scored.sets
-            for question, value in zip(scored.questions, scored.of(held, measure).values, strict=True)
+            (question.id, answers.name): float(value)
+            for answers in scored.sets
+            for question, value in zip(scored.questions, scored.of(answers, measure).values, strict=True)
         }
-        found = dispute_agreement(values, people)
+        agreement = dispute_agreement(values, people)
         paper = _printed(printed, measure)
         version = scored.of(scored.sets[0], measure).version
         cells += [
             {
-                "metric": str(measure), "figure": name, "value": getattr(found, name), "n": found.n, "labels": "people",
-                "detector_version": version, "published": paper.get(name),
+                "metric": str(measure), "figure": name, "value": getattr(agreement, name), "n": agreement.n,
+                "labels": "people", "detector_version": version, "published": paper.get(name),
             }
             for name in ("accuracy", "f1", "auroc", "mcc")
         ]  # fmt: skip
-        notes.append(f"{measure}: {found.n} answers, {found.positive:.0%} of them name the dispute in people's eyes.")
+        notes.append(
+            f"{measure}: {agreement.n} answers; people say that {agreement.positive:.0%} of them name the dispute."
+        )
     if not cells:
-        raise BadInputError("People's labels are compared with D.A., and no D.A. is named.", hint="Add DA(MODEL).")
+        raise BadInputError(
+            "People's labels need a D.A. measure to compare with.", hint="Add DA(MODEL) to the measures."
+        )
     return Table(
         "debateqa-dispute", "D.A. against people (DebateQA, table 15)", pd.DataFrame(cells), ("metric",), ("figure",), 3
     ), notes
 
 
 def _printed(figures: pd.DataFrame, measure: AnswerMeasure) -> dict[str, float]:
-    """The paper's row of a measure by the same model."""
+    """Return the paper's figures of a measure with the same model, by column; empty if there are none."""
     name = _PRINTED[measure.name]
     if measure.settings.get("prompt") == "zero-shot":
         name = "da zero-shot"

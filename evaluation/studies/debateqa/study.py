@@ -32,7 +32,7 @@ _WEIGHTED = 2
 
 
 class Scored:
-    """The scores of every answer set under every measure, and what they are of."""
+    """The scores of every set of answers under every measure, with the sets, questions and measures."""
 
     def __init__(
         self,
@@ -44,35 +44,39 @@ class Scored:
     ) -> None:
         if not sets:
             raise BadInputError(
-                "There are no answers to measure.", hint="Make some with `berdseye answer`, or name a file."
+                "There are no answers to measure.", hint="Create a set with `berdseye answer`, or name a file."
             )
-        names = [held.name for held in sets]
+        names = [answers.name for answers in sets]
         if len(set(names)) < len(names):
-            raise BadInputError("Two sets of answers have the same name.", hint="Rename one of the files.")
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BadInputError(f"Two sets of answers have the name '{twice}'.", hint="Rename one of the files.")
         self.sets, self.questions, self.measures = list(sets), list(questions), list(measures)
         self.scores: dict[tuple[str, str], AnswerScore] = {}
         total = len(measures) * len(sets)
-        for measure in measures:  # so that each model is loaded once
-            for held in sets:
-                told = _part(progress, len(self.scores), total)
-                self.scores[held.name, str(measure)] = score_answers(workspace, held, questions, measure, progress=told)
+        for measure in measures:  # measures in the outer loop, so that each model is loaded once
+            for answers in sets:
+                part = _part(progress, len(self.scores), total)
+                score = score_answers(workspace, answers, questions, measure, progress=part)
+                self.scores[answers.name, str(measure)] = score
 
-    def of(self, held: AnswerSet, measure: AnswerMeasure) -> AnswerScore:
-        return self.scores[held.name, str(measure)]
+    def of(self, answers: AnswerSet, measure: AnswerMeasure) -> AnswerScore:
+        return self.scores[answers.name, str(measure)]
 
     def means(
         self, measure: AnswerMeasure, sets: Sequence[AnswerSet] | None = None
     ) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The mean of each set (or of those given), float64[n_sets], over the questions that all of them have a value for: P.D.
-        sums over partial answers, so a set that passes over questions with many would win. NaN where there is no such question.
+        """Return the mean of each set (by default all sets), float64[n_sets], over the questions for which every set has a value.
+
+        P.D. sums over partial answers, so a set that skips questions with many of them would otherwise win. NaN if there is no
+        such question.
         """
-        values = np.stack([self.of(held, measure).values for held in (self.sets if sets is None else sets)])
+        values = np.stack([self.of(answers, measure).values for answers in (self.sets if sets is None else sets)])
         shared = ~np.isnan(values).any(axis=0)
         return values[:, shared].mean(axis=1) if shared.any() else np.full(len(values), np.nan)
 
-    def cell(self, held: AnswerSet, measure: AnswerMeasure, /, **place: Any) -> dict[str, Any]:
-        """A cell of a table with what made its number."""
-        score = self.of(held, measure)
+    def cell(self, answers: AnswerSet, measure: AnswerMeasure, /, **place: Any) -> dict[str, Any]:
+        """Return a cell of a table: its place, its value with interval and n, the measure and its version."""
+        score = self.of(answers, measure)
         estimate = score.estimate
         return {
             **place, "value": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n,
@@ -81,23 +85,23 @@ class Scored:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        told = [note for score in self.scores.values() for note in score.notes]
+        notes = [note for score in self.scores.values() for note in score.notes]
         for measure in self.measures:
-            known = [~np.isnan(self.of(held, measure).values) for held in self.sets]
+            known = [~np.isnan(self.of(answers, measure).values) for answers in self.sets]
             shared, most = int(np.logical_and.reduce(known).sum()), max(int(k.sum()) for k in known)
             if shared < most:
-                told.append(f"{measure}: ranks are over the {shared} questions that all sets have a value for.")
-        return tuple(dict.fromkeys(told))
+                notes.append(f"{measure}: ranks are over the {shared} questions for which all sets have a value.")
+        return tuple(dict.fromkeys(notes))
 
 
 def _part(progress: Progress, done: int, parts: int) -> Progress:
-    """Progress of one of equal parts, as progress of the whole."""
+    """Return a progress function for one of `parts` equal parts that reports the progress of all parts together."""
 
-    def told(count: int, what: str, total: int | None = None, /) -> None:
+    def report(count: int, what: str, total: int | None = None, /) -> None:
         if total:
             progress(done * total + count, what, parts * total)
 
-    return told
+    return report
 
 
 def debateqa(
@@ -111,10 +115,12 @@ def debateqa(
     paper_rows: bool = True,
     progress: Progress = silent,
 ) -> StudyResult:
-    """Table 2's layout over the answer sets; with `by`, a setting of theirs (style, strategy, trusted_only), tables 3 to 5's.
+    """Compute table 2 for the sets of answers and, with `by`, a setting of the sets (style, strategy, trusted_only), tables 3 to
+    5.
 
-    Values are means over questions with 95% intervals. With two sets or more, every pair is tested (Fisher's randomisation,
-    Holm's correction); with a P.D. and a D.A. too, ranks are weighted over both (the first of each).
+    Values are means over questions with 95% intervals. With at least two sets, every pair is tested (Fisher's randomisation,
+    Holm's correction). With a P.D. and a D.A. measure as well, ranks are weighted over the first of each. Raises `BadInputError`
+    without sets, for sets of equal names, and for a setting that no set or two sets of one system have.
     """
     scored = Scored(workspace, sets, questions, measures, progress)
     tables = [_systems(scored, paper_rows)]
@@ -126,18 +132,18 @@ def debateqa(
         tables.append(_comparisons(scored))
     pds, das = ([m for m in measures if m.name == name] for name in ("PD", "DA"))
     if pds and das and len(sets) >= _WEIGHTED:
-        known = [held for held in sets if all(scored.of(held, m).estimate.n for m in (pds[0], das[0]))]
+        known = [answers for answers in sets if all(scored.of(answers, m).estimate.n for m in (pds[0], das[0]))]
         if len(known) < len(sets):
-            notes.append(f"{len(sets) - len(known)} sets have no P.D. or no D.A.: not in the weighted ranks.")
+            notes.append(f"The weighted ranks omit {len(sets) - len(known)} sets that have no P.D. or no D.A.")
         if len(known) >= _WEIGHTED:
-            found = _weighted(scored, known, pds[0], das[0])
-            tables.append(found)
-            charts = {"weighted-ranks": _lines(found.cells), "correlation": _scatter(scored, known, pds[0], das[0])}
+            ranks = _weighted(scored, known, pds[0], das[0])
+            tables.append(ranks)
+            charts = {"weighted-ranks": _lines(ranks.cells), "correlation": _scatter(scored, known, pds[0], das[0])}
             notes.append(_correlation_note(scored, known, pds[0], das[0]))
     if any(m.name == "PD" and m.settings.get("variant") != "released" for m in measures):
         notes.append(
-            "The printed P.D. fit the released script, which divides by the answer's tokens too; they stand beside "
-            "PD(MODEL,variant=released) alone."
+            "The published P.D. match the released script, which also divides by the number of answer tokens; they are shown "
+            "only for PD(MODEL,variant=released)."
         )
     settings = {
         "dataset": dataset, "answers": [s.name for s in sets], "measures": [str(m) for m in measures], "by": by,
@@ -155,15 +161,15 @@ def _systems(scored: Scored, paper_rows: bool) -> Table:
         if (chosen := [m for m in scored.measures if m.name == name])
     }
     cells: list[dict[str, Any]] = []
-    for place, held in enumerate(scored.sets):
-        printed = next((row for name, row in figures.items() if same_model(held.model, name)), {})
-        words = [len(answer.text.split()) for answer in held.answers]
-        cells.append({"system": held.name, "figure": LENGTH, "value": float(np.mean(words)), "n": len(words)})
+    for place, answers in enumerate(scored.sets):
+        printed = next((row for name, row in figures.items() if same_model(answers.model, name)), {})
+        words = [len(answer.text.split()) for answer in answers.answers]
+        cells.append({"system": answers.name, "figure": LENGTH, "value": float(np.mean(words)), "n": len(words)})
         for measure in scored.measures:
             figure = printed.get(printed_column(measure) or "")
-            cells.append(scored.cell(held, measure, system=held.name, figure=str(measure), published=figure))
+            cells.append(scored.cell(answers, measure, system=answers.name, figure=str(measure), published=figure))
         for name, ranks in ranked.items():
-            cells.append({"system": held.name, "figure": _RANKS[name], "value": ranks[place]})
+            cells.append({"system": answers.name, "figure": _RANKS[name], "value": ranks[place]})
     if paper_rows:
         names = {"avg_len": LENGTH, **PRINTED, **columns, "norm_rank_pd": _RANKS["PD"], "norm_rank_da": _RANKS["DA"]}
         for model, row in figures.items():
@@ -173,32 +179,33 @@ def _systems(scored: Scored, paper_rows: bool) -> Table:
             ]
     return Table(
         "debateqa-systems", "Answers to debatable questions (DebateQA, table 2)", pd.DataFrame(cells), ("system",), ("figure",),
-        3, ("P.D.: lower is better; D.A.: higher. Ranks are over the evaluators here; ties share the better rank. In brackets "
-            "and in rows marked (paper): as printed.",),
+        3, ("P.D.: lower is better; D.A.: higher is better. Ranks are over the evaluators of this table; ties share the better "
+            "rank. Figures in brackets and in rows marked (paper) are published ones.",),
     )  # fmt: skip
 
 
 def _groups(scored: Scored, by: str) -> Table:
-    if not any(by in held.settings for held in scored.sets):
-        known = sorted({key for held in scored.sets for key in held.settings})
+    if not any(by in answers.settings for answers in scored.sets):
+        settings = sorted({key for answers in scored.sets for key in answers.settings})
         raise BadInputError(
-            f"No set of answers says its '{by}'.",
-            hint=f"Their settings are {', '.join(known)}."
-            if known
-            else "Sets made with `berdseye answer` have settings.",
+            f"No set of answers has a setting '{by}'.",
+            hint=f"Their settings are {', '.join(settings)}."
+            if settings
+            else "Only sets created with `berdseye answer` have settings.",
         )
     cells, seen = [], set()
-    for held in scored.sets:
-        value = str(held.settings.get(by, "–"))
-        system = held.model
+    for answers in scored.sets:
+        value = str(answers.settings.get(by, "–"))
+        system = answers.model
         if (system, value) in seen:
             raise BadInputError(
-                f"Two sets of {system} have {by} {value}.", hint="Name the ones to compare with --answers, one of each."
+                f"Two sets of {system} have {by} {value}.",
+                hint="Name the sets to compare with --answers, one for each system and value.",
             )
         seen.add((system, value))
         cells += [
             scored.cell(
-                held, m, system=system, measure=str(m), setting=value, published=group_figure(by, value, held.model, m)
+                answers, m, system=system, measure=str(m), setting=value, published=group_figure(by, value, system, m)
             )
             for m in scored.measures
         ]
@@ -214,16 +221,16 @@ def _groups(scored: Scored, by: str) -> Table:
 def _comparisons(scored: Scored) -> Table:
     cells: list[dict[str, Any]] = []
     for measure in scored.measures:
-        values: Mapping[str, Any] = {held.name: scored.of(held, measure).values for held in scored.sets}
-        values = {name: held for name, held in values.items() if not np.isnan(held).all()}
-        for found in compare(values) if len(values) > 1 else []:
-            place = {"measure": str(measure), "a": found.a, "b": found.b, "n": found.n, "labels": str(measure)}
-            cells.append({**place, "figure": "a - b", "value": found.difference, "low": found.low, "high": found.high})
-            cells.append({**place, "figure": "p", "value": found.adjusted})
+        values: Mapping[str, Any] = {answers.name: scored.of(answers, measure).values for answers in scored.sets}
+        values = {name: by_question for name, by_question in values.items() if not np.isnan(by_question).all()}
+        for pair in compare(values) if len(values) > 1 else []:
+            place = {"measure": str(measure), "a": pair.a, "b": pair.b, "n": pair.n, "labels": str(measure)}
+            cells.append({**place, "figure": "a - b", "value": pair.difference, "low": pair.low, "high": pair.high})
+            cells.append({**place, "figure": "p", "value": pair.adjusted})
     frame = pd.DataFrame(cells, columns=["measure", "a", "b", "figure", "value", "low", "high", "n", "labels"])
     return Table(
         "debateqa-comparisons", "Differences between systems", frame, ("measure", "a", "b"), ("figure",), 3,
-        ("p: Fisher's randomisation over questions, Holm's correction within a measure.",),
+        ("p: Fisher's randomisation test over questions, with Holm's correction within each measure.",),
     )  # fmt: skip
 
 
@@ -235,16 +242,17 @@ def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasu
     ours = {k: weighted_ranks(np.array(pds), np.array(das), k) for k in WEIGHTS}
     cells = [
         {
-            "system": held.name, "k": f"{k:g}", "value": found[place], "labels": f"{pd_measure}, {da_measure}",
-            "published": next((float(r) for (pk, name), r in printed.items() if pk == f"{k:g}" and same_model(held.model, name)),
-                              np.nan) if len(sets) > _WEIGHTED else np.nan,
+            "system": answers.name, "k": f"{k:g}", "value": ranks[place], "labels": f"{pd_measure}, {da_measure}",
+            "published": next(
+                (float(r) for (pk, name), r in printed.items() if pk == f"{k:g}" and same_model(answers.model, name)), np.nan
+            ) if len(sets) > _WEIGHTED else np.nan,
         }
-        for place, held in enumerate(sets)
-        for k, found in ours.items()
+        for place, answers in enumerate(sets)
+        for k, ranks in ours.items()
     ]  # fmt: skip
     return Table(
         "debateqa-weighted-ranks", "Ranks by k z(1/P.D.) + (1-k) z(D.A.) (DebateQA, figure 3)", pd.DataFrame(cells),
-        ("system",), ("k",), 0, (f"P.D. by {pd_measure}, D.A. by {da_measure}. Printed ranks are among the paper's 12 models.",),
+        ("system",), ("k",), 0, (f"P.D. by {pd_measure}, D.A. by {da_measure}. Published ranks are among the paper's 12 models.",),
     )  # fmt: skip
 
 
@@ -267,11 +275,11 @@ def _scatter(
     points = pd.DataFrame(
         [
             {
-                "system": held.name,
-                "pd": scored.of(held, pd_measure).estimate.value,
-                "da": scored.of(held, da_measure).estimate.value,
+                "system": answers.name,
+                "pd": scored.of(answers, pd_measure).estimate.value,
+                "da": scored.of(answers, da_measure).estimate.value,
             }
-            for held in sets
+            for answers in sets
         ]
     )
     base = alt.Chart(points, title="Perspective diversity and dispute awareness").encode(
@@ -287,6 +295,6 @@ def _correlation_note(
 ) -> str:
     pds, das = (list(scored.means(m, sets)) for m in (pd_measure, da_measure))
     if len(sets) <= _WEIGHTED or np.ptp(pds) == 0 or np.ptp(das) == 0:
-        return "P.D. and D.A. are not correlated over so few systems, or over equal values."
+        return "The correlation of P.D. and D.A. is not computed: there are too few systems, or their values are equal."
     rho = float(spearmanr(pds, das).statistic)
     return f"Spearman's rho of P.D. and D.A. over {len(sets)} systems: {rho:.3f} (below 0: they agree)."

@@ -1,1 +1,1 @@
-"""The studies of D-MERIT, a module for each group of tables."""
+"""The studies of D-MERIT: one module for each group of tables."""

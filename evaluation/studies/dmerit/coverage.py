@@ -1,4 +1,4 @@
-"""D-MERIT appendix E, figures 5 and 6: what a pool of systems covers, and what more systems or a deeper pool would."""
+"""D-MERIT, appendix E, figures 5 and 6: the coverage of a pool of systems, extrapolated to more systems and to deeper pools."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,10 +26,10 @@ _PERCENT = 100.0
 
 
 def coverage_study(ranked: RankedSet, *, known: Mapping[str, tuple[str, ...]] | None = None) -> StudyResult:
-    """Coverage in percent for t systems at depth 10 and for all systems by depth, each with a logarithmic fit to 100.
+    """Compute coverage in percent, for t systems at depth 10 and for all systems by depth, each with a logarithmic fit up to 100.
 
-    `known` are the relevant passages by query that were known before the pool was judged: figure 6 then counts those the pool
-    adds to them. Without it, all that the pool finds are counted (the paper's figure 7).
+    `known` holds the relevant passages by query that were known before the pool was judged; figure 6 then counts the passages
+    that the pool adds. Without `known`, all relevant passages of the pool are counted (the paper's figure 7).
     """
     matrices = ranked.matrices
     depth = min(POOL_DEPTH, matrices.depth)
@@ -44,15 +44,15 @@ def coverage_study(ranked: RankedSet, *, known: Mapping[str, tuple[str, ...]] | 
     what = "relevant passages in the pool" if known is None else "relevant passages the pool adds"
     notes = [
         f"The pool of all {len(sizes)} systems is fitted over depths 1 to {matrices.depth}; the curve is drawn to {FAR}.",
-        "Coverage is of the relevant passages that the set knows: a passage nobody labelled counts for no pool.",
+        "Coverage counts the relevant passages that the set knows; a passage without a label counts for no pool.",
     ]
     if known is None:
         notes.append(
-            "Figure 6 counts all that the pool finds; name what was known before (--known) to count what is new."
+            "Figure 6 counts all relevant passages of the pool; to count only new ones, give those known before with --known."
         )
     if float(systems_fit.at(FAR)) > _PERCENT or float(depth_fit.at(FAR)) > _PERCENT:
         notes.append(
-            "A logarithm has no upper bound: an extrapolation above 100% only says that the pool would be full."
+            "A logarithm has no upper bound: an extrapolation above 100% means only that the pool would be complete."
         )
     ours = [
         ("pool coverage", f"{len(sizes)} systems, depth {depth}", by_systems[-1], "measured"),
@@ -71,7 +71,7 @@ def coverage_study(ranked: RankedSet, *, known: Mapping[str, tuple[str, ...]] | 
         ours = [row for row in ours if not (row[3] == "extrapolated" and row[1].endswith(f"depth {FAR}"))]
     table = Table(
         "dmerit-coverage",
-        f"Coverage of the relevant by pools (D-MERIT, appendix E), percent of each query's: {ranked.name}",
+        f"Coverage of relevant passages by pools (D-MERIT, appendix E), in percent per query: {ranked.name}",
         pd.DataFrame(_cells(ranked, ours)),
         ("set", "figure", "setting"),
         ("basis",),
@@ -79,10 +79,12 @@ def coverage_study(ranked: RankedSet, *, known: Mapping[str, tuple[str, ...]] | 
     )
     charts = {
         "dmerit-figure-5": _chart(
-            sizes, by_systems, systems_fit, "systems", f"relevant in the top {depth} of them (%)"
+            sizes, by_systems, systems_fit, "systems", f"relevant passages in their top {depth} (%)"
         ),
         "dmerit-figure-6": _chart(depths, counts.astype(np.float64), count_fit, "pool depth", what),
-        "dmerit-coverage-by-depth": _chart(depths, by_depth, depth_fit, "pool depth", "relevant in the pool (%)"),
+        "dmerit-coverage-by-depth": _chart(
+            depths, by_depth, depth_fit, "pool depth", "relevant passages in the pool (%)"
+        ),
     }
     return StudyResult("dmerit-coverage", {}, [table], charts, tuple(notes))
 
@@ -112,7 +114,7 @@ def _cells(ranked: RankedSet, ours: list[tuple[str, str, float, str]]) -> list[d
 
 
 def _without(matrices: RankMatrices, known: Mapping[str, tuple[str, ...]]) -> RankMatrices:
-    """The same with only the relevant passages that were not known before."""
+    """Return the matrices restricted to the relevant passages that were not known before."""
     new = matrices.exists.copy()
     for row, (query, ids) in enumerate(zip(matrices.queries, matrices.relevant, strict=True)):
         before = set(known.get(query, ()))

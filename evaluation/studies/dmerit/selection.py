@@ -1,4 +1,4 @@
-"""D-MERIT tables 3 and 9, figures 2 and 8: rankings of systems when one relevant passage of each query is annotated."""
+"""D-MERIT, tables 3 and 9, figures 2 and 8: rankings of systems if only one relevant passage of each query is annotated."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,30 +29,31 @@ _TAU, _ERROR, _SPREAD = "tau-similarity", "error rate (%)", "std of tau"
 
 
 def selection_study(ranked: RankedSet, *, trials: int = 1000, seed: int = 0) -> StudyResult:
-    """Tables 3 (k = 20) and 9 (every k), and how each system fares when each chooses what is annotated (figures 2 and 8).
+    """Compute tables 3 (k = 20) and 9 (every k), and each system's recall if each system chooses the annotated passage (figures 2
+    and 8).
 
-    Tau is tau-b, as behind the paper's table (see `kendall_tau`). Selections that the set has no data for are left out.
+    Tau is tau-b, as in the paper's table (see `kendall_tau`). Selections for which the set has no data are left out.
     """
     matrices = ranked.matrices
     cutoffs, notes = usable_cutoffs(ranked, CUTOFFS)
-    found: dict[str, list[Agreement]] = {RANDOM: random_agreement(matrices, cutoffs, trials, seed)}
+    agreements: dict[str, list[Agreement]] = {RANDOM: random_agreement(matrices, cutoffs, trials, seed)}
     if ranked.popularity is not None:
         popular = np.nan_to_num(ranked.popularity, nan=-np.inf)
-        found[POPULAR] = choice_agreement(matrices, extreme_choice(matrices, popular, highest=True), cutoffs)
+        agreements[POPULAR] = choice_agreement(matrices, extreme_choice(matrices, popular, highest=True), cutoffs)
     else:
-        notes.append("'Most popular' is left out: the set does not say how often a passage's page is linked to.")
+        notes.append("'Most popular' is left out: the set does not contain the number of links to each passage's page.")
     if ranked.words is not None:
         for name, highest in ((LONGEST, True), (SHORTEST, False)):
             words = np.nan_to_num(ranked.words, nan=-np.inf if highest else np.inf)
-            found[name] = choice_agreement(matrices, extreme_choice(matrices, words, highest=highest), cutoffs)
+            agreements[name] = choice_agreement(matrices, extreme_choice(matrices, words, highest=highest), cutoffs)
     else:
-        notes.append("'Longest' and 'shortest' are left out: the passages have no texts here.")
-    found[SYSTEM] = system_agreement(matrices, cutoffs)
+        notes.append("'Longest' and 'shortest' are left out: the set does not contain the texts of passages.")
+    agreements[SYSTEM] = system_agreement(matrices, cutoffs)
     nothing = (matrices.ranks.min(axis=2) > matrices.depth).sum(axis=1)
     if nothing.any():
         notes.append(
-            "System-based: a query for which the choosing system found nothing relevant within its list is left out of that "
-            f"system's set ({int(nothing.min())} to {int(nothing.max())} of {len(matrices.queries)} queries, by system)."
+            "System-based: a query for which the choosing system ranks no relevant passage is left out of that system's set "
+            f"({int(nothing.min())} to {int(nothing.max())} of {len(matrices.queries)} queries, depending on the system)."
         )
     paper = published("dmerit_single_relevant")
     by_place = {
@@ -60,20 +61,20 @@ def selection_study(ranked: RankedSet, *, trials: int = 1000, seed: int = 0) -> 
         for r in paper.to_dict("records")
         for figure, value in ((_TAU, r["tau"]), (_ERROR, r["error_rate"]))
     }
-    rows = placed(ranked, _figures(found, cutoffs), by_place, ("k", "selection", "figure"))
+    rows = placed(ranked, _figures(agreements, cutoffs), by_place, ("k", "selection", "figure"))
     notes.append(
-        "Published: k = 5, system-based, prints an error rate of 80.65 for a tau of .587, where the formula gives 20.65; "
-        "table 3 of the main text differs from table 9 in the last digits (.696 / 15.10 for .697 / 15.15)."
+        "Published figures: for k = 5, system-based, the paper has an error rate of 80.65 for a tau of .587, where the formula "
+        "gives 20.65; table 3 differs from table 9 in the last digits (.696 / 15.10 instead of .697 / 15.15)."
     )
     cells = pd.DataFrame(rows)
     columns = ("figure",)
     tables = [
-        Table("dmerit-table-9", f"One annotated passage a query (D-MERIT, table 9): {ranked.name}", cells,
+        Table("dmerit-table-9", f"One annotated passage per query (D-MERIT, table 9): {ranked.name}", cells,
               ("set", "k", "selection"), columns, 3),
     ]  # fmt: skip
     if MAIN_CUTOFF in cutoffs:
         main = cells[cells["k"] == MAIN_CUTOFF].drop(columns="k").reset_index(drop=True)
-        caption = f"One annotated passage a query, recall@{MAIN_CUTOFF} (D-MERIT, table 3): {ranked.name}"
+        caption = f"One annotated passage per query, recall@{MAIN_CUTOFF} (D-MERIT, table 3): {ranked.name}"
         tables.insert(0, Table("dmerit-table-3", caption, main, ("set", "selection"), columns, 3))
     charts = {
         ("dmerit-figure-2" if k == MAIN_CUTOFF else f"dmerit-figure-8-k{k}"): _chart(ranked, scores, k)
@@ -82,11 +83,11 @@ def selection_study(ranked: RankedSet, *, trials: int = 1000, seed: int = 0) -> 
     return StudyResult("dmerit-selection", {"trials": trials, "seed": seed}, tables, charts, tuple(notes))
 
 
-def _figures(found: dict[str, list[Agreement]], cutoffs: Sequence[int]) -> list[tuple[dict[str, Any], float]]:
+def _figures(agreements: dict[str, list[Agreement]], cutoffs: Sequence[int]) -> list[tuple[dict[str, Any], float]]:
     figures: list[tuple[dict[str, Any], float]] = []
     for place, k in enumerate(cutoffs):
-        for selection, agreements in found.items():
-            one = agreements[place]
+        for selection, by_cutoff in agreements.items():
+            one = by_cutoff[place]
             figures += [
                 ({"k": k, "selection": selection, "figure": _TAU}, one.tau),
                 ({"k": k, "selection": selection, "figure": _ERROR}, one.error_rate),
@@ -105,7 +106,7 @@ def _chart(ranked: RankedSet, scores: np.ndarray[Any, np.dtype[np.float64]], k: 
         ]
     )
     chart: alt.Chart = (
-        alt.Chart(points, title=f"One passage annotated a query, recall@{k}", width=520)
+        alt.Chart(points, title=f"One annotated passage per query, recall@{k}", width=520)
         .mark_line(point=True)
         .encode(
             x=alt.X(

@@ -1,4 +1,5 @@
-"""D-MERIT tables 4, 7 and 8, figures 3, 4 and 9: partial tau and concordance by how clearly the full set tells systems apart."""
+"""D-MERIT, tables 4, 7 and 8, figures 3, 4 and 9: partial tau and concordance by the p-value of a pair of systems on the full
+set."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,10 +31,10 @@ _TAU, _ERROR, _CONCORDANCE, _PAIRS = "partial tau", "error rate (%)", "concordan
 def significance_study(
     ranked: RankedSet, *, shares: Sequence[float] = SHARES, seed: int = 0, progress: Progress = silent
 ) -> StudyResult:
-    """Tables 4 (k = 20), 8 and 7 with one passage annotated, chosen by each system; curves over the share annotated.
+    """Compute tables 4 (k = 20), 8 and 7 with one annotated passage, chosen by each system, and curves over the annotated share.
 
-    The curves read a system's list from the top (what it did not find comes last, in a random order of the seed); the paper does
-    not say in which order it adds passages. A share of 0 is one passage a query.
+    The curves add passages in the order of a system's list (passages that it did not retrieve come last, in a random order given
+    by the seed); the paper does not say in which order it adds passages. A share of 0 means one passage per query.
     """
     matrices = ranked.matrices
     cutoffs, notes = usable_cutoffs(ranked, CUTOFFS)
@@ -46,18 +47,18 @@ def significance_study(
     steps += [(share, [annotated(matrices, order, share) for order in orders]) for share in shares]
     for done, (share, counted) in enumerate(steps, start=1):
         for k in cutoffs:
-            found = bucket_figures(matrices, k, counted)
-            points += [_point(k, share, one) for one in found]
+            figures = bucket_figures(matrices, k, counted)
+            points += [_point(k, share, one) for one in figures]
             if share == 0.0:
-                singles[k] = found
+                singles[k] = figures
         progress(done, "shares", len(steps))
-    empty = sorted({_named(f.bucket) for held in singles.values() for f in held if f.pairs == 0})
+    empty = sorted({_interval(one.bucket) for figures in singles.values() for one in figures if one.pairs == 0})
     if empty:
-        notes.append(f"At some k no pair of systems has a p-value in {', '.join(empty)}: nothing is shown there.")
+        notes.append(f"At some k, no pair of systems has a p-value in {', '.join(empty)}; these cells are empty.")
     if tied := {k: n for k, n in ((k, _tied(matrices, k)) for k in cutoffs) if n}:
-        said = ", ".join(f"{n} at k = {k}" for k, n in tied.items())
-        notes.append(f"Pairs of systems with equal recall on the full set are in no bucket: {said}.")
-    notes.append(_found_little(matrices))
+        counts = ", ".join(f"{n} at k = {k}" for k, n in tied.items())
+        notes.append(f"Pairs of systems with equal recall on the full set are in no bucket: {counts}.")
+    notes.append(_retrieved_share_note(matrices))
     cells = _cells(ranked, singles)
     tables = _tables(ranked, cells, MAIN_CUTOFF in cutoffs)
     curve = pd.DataFrame(points)
@@ -67,7 +68,7 @@ def significance_study(
     }
     charts["dmerit-figure-4"] = alt.hconcat(*(_curve(curve, k, "concordance", "concordance") for k in cutoffs))
     tables.append(
-        Table("dmerit-annotation-curve", f"By share of the relevant that is annotated: {ranked.name}",
+        Table("dmerit-annotation-curve", f"By annotated share of the relevant passages: {ranked.name}",
               _long(ranked, curve), ("k", "bucket", "figure"), ("share",), 3)
     )  # fmt: skip
     return StudyResult("dmerit-significance", {"shares": list(shares), "seed": seed}, tables, charts, tuple(notes))
@@ -76,19 +77,19 @@ def significance_study(
 def _cells(ranked: RankedSet, singles: dict[int, list[BucketFigures]]) -> pd.DataFrame:
     paper: dict[tuple[Any, ...], float] = {}
     for row in published("dmerit_partial_tau").to_dict("records"):
-        bucket = _named((float(row["p_min"]), float(row["p_max"])))
+        bucket = _interval((float(row["p_min"]), float(row["p_max"])))
         paper[int(row["k"]), bucket, _TAU], paper[int(row["k"]), bucket, _ERROR] = (
             float(row["partial_tau"]),
             float(row["error_rate"]),
         )
     for row in published("dmerit_concordance").to_dict("records"):
-        paper[int(row["k"]), _named((float(row["p_min"]), float(row["p_max"]))), _CONCORDANCE] = float(
+        paper[int(row["k"]), _interval((float(row["p_min"]), float(row["p_max"]))), _CONCORDANCE] = float(
             row["concordance"]
         )
     ours: list[tuple[dict[str, Any], float]] = []
-    for k, found in singles.items():
-        for one in found:
-            place = {"k": k, "bucket": _named(one.bucket)}
+    for k, figures in singles.items():
+        for one in figures:
+            place = {"k": k, "bucket": _interval(one.bucket)}
             ours += [
                 ({**place, "figure": _TAU}, one.tau),
                 ({**place, "figure": _ERROR}, float(error_rate(one.tau))),
@@ -118,7 +119,7 @@ def _tables(ranked: RankedSet, cells: pd.DataFrame, with_main: bool) -> list[Tab
 
 
 def _point(k: int, share: float, one: BucketFigures) -> dict[str, Any]:
-    return {"k": k, "share": share, "bucket": _named(one.bucket), "tau": one.tau, "concordance": one.concordance}
+    return {"k": k, "share": share, "bucket": _interval(one.bucket), "tau": one.tau, "concordance": one.concordance}
 
 
 def _long(ranked: RankedSet, curve: pd.DataFrame) -> pd.DataFrame:
@@ -132,23 +133,23 @@ def _curve(curve: pd.DataFrame, k: int, figure: str, title: str) -> alt.Chart:
         alt.Chart(points, title=f"recall@{k}")
         .mark_line(point=True)
         .encode(
-            x=alt.X("percent:Q", title="annotated share of the relevant (%; 0 is one passage)"),
+            x=alt.X("percent:Q", title="annotated share of relevant passages (%; 0: one passage)"),
             y=alt.Y(f"{figure}:Q", title=title, scale=alt.Scale(domain=[-1 if figure == "tau" else 0, 1])),
-            color=alt.Color("bucket:N", title="p-value", sort=[_named(b) for b in BUCKETS]),
+            color=alt.Color("bucket:N", title="p-value", sort=[_interval(b) for b in BUCKETS]),
             tooltip=["percent:Q", "bucket:N", alt.Tooltip(f"{figure}:Q", format=".3f")],
         )
     )
     return chart
 
 
-def _found_little(matrices: RankMatrices) -> str:
+def _retrieved_share_note(matrices: RankMatrices) -> str:
     share = float(((matrices.ranks < NOT_FOUND) & matrices.exists).sum(axis=2).mean() / matrices.counts.mean())
-    return f"A system finds {100 * share:.0f}% of the relevant passages in its list on average; the rest is added at random."
+    return f"On average, a system retrieves {100 * share:.0f}% of the relevant passages; the curves add the others in random order."
 
 
 def _tied(matrices: RankMatrices, k: int) -> int:
     return int((signs(system_means(recall(matrices, k))) == 0).sum())
 
 
-def _named(bucket: tuple[float, float]) -> str:
+def _interval(bucket: tuple[float, float]) -> str:
     return f"[{bucket[0]:g}, {bucket[1]:g})"
