@@ -1,1 +1,1 @@
-"""A bundle: tables with the runs, labels and questions that they were computed from, so that anyone can compute them again."""
+"""Bundles: tables with the runs, labels and questions from which they were computed, so that anyone can recompute them."""

@@ -1,6 +1,5 @@
-"""The table of a bundle: every number of its runs with what made it, as JSON, CSV and LaTeX.
-
-Tables of studies in a bundle: how they are written, and those computed anew that follow from the runs inside.
+"""The tables of a bundle: the scores of its runs as JSON, CSV and LaTeX, and the tables of studies, which are recomputed if they
+follow from the runs in the bundle.
 """
 
 import json
@@ -30,18 +29,18 @@ Row = Mapping[str, Any]
 
 
 def rows_of(scores: Sequence[Score]) -> list[dict[str, Any]]:
-    """A row a score; a number that is none is None."""
+    """Return one row per score; NaN becomes None."""
     rows = []
     for s in scores:
         place = (s.dataset, s.corpus, s.pipeline, s.measure, s.labels)
         numbers = (*s.estimate, s.judged, s.detector_version)
-        held = dict(zip((*PLACE, *NUMBERS), (*place, *numbers), strict=True))
-        rows.append({k: None if isinstance(v, float) and math.isnan(v) else v for k, v in held.items()})
+        row = dict(zip((*PLACE, *NUMBERS), (*place, *numbers), strict=True))
+        rows.append({k: None if isinstance(v, float) and math.isnan(v) else v for k, v in row.items()})
     return rows
 
 
 def table_files(rows: Sequence[Row]) -> dict[str, bytes]:
-    """The table in its three forms."""
+    """Write the table as JSON, CSV and LaTeX; returns the content by path."""
     frame = pd.DataFrame([dict(row) for row in rows], columns=[*PLACE, *NUMBERS])
     return {
         JSON_FILE: (json.dumps([dict(row) for row in rows], indent=1, ensure_ascii=False) + "\n").encode(),
@@ -64,7 +63,7 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class BundledScores:
-    """The scores of a bundle by data set, corpus, pipeline and measure, asked for as a `Gatherer` is."""
+    """The scores of a bundle by data set, corpus, pipeline and measure, with the interface of `Gatherer`."""
 
     held: Mapping[tuple[str, str, str, str], Score]
     source: LabelSource
@@ -74,22 +73,23 @@ class BundledScores:
         return cls({(s.dataset, s.corpus, s.pipeline, s.measure): s for s in scores}, source)
 
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
-        """As `Gatherer.scores`; raises `KeyError` for one that the bundle does not hold."""
+        """Return the scores of a selection, as `Gatherer.scores` does; raises `KeyError` for a score that is not in the
+        bundle."""
         places = product(selection.corpora, selection.pipelines, selection.datasets, map(str, measures))
-        found = [self.held[dataset, corpus, pipeline, m] for corpus, pipeline, dataset, m in places]
-        return found + (macro_average(found) if len(selection.datasets) > 1 else [])
+        scores = [self.held[dataset, corpus, pipeline, m] for corpus, pipeline, dataset, m in places]
+        return scores + (macro_average(scores) if len(selection.datasets) > 1 else [])
 
 
 def cells_json(table: Table) -> bytes:
-    """The cells of a table as JSON, a row each."""
+    """Write the cells of a table as JSON, one object per cell."""
     cells = table.cells.to_json(orient="records", indent=1, force_ascii=False, double_precision=15) or "[]"
     return (cells + "\n").encode()
 
 
 def tables_anew(study: str, settings: Mapping[str, Any], scores: BundledScores) -> list[Table]:
-    """The tables of `study compare` and `study berds base` from the scores of a bundle.
+    """Recompute the tables of `study compare` and `study berds base` from the scores of a bundle.
 
-    Empty for other studies, and where the bundle lacks one of the runs, measures or labels that the study is of.
+    Empty for other studies, and if the bundle lacks one of the runs, measures or labels of the study.
     """
     if settings.get("labels") != str(scores.source):
         return []
@@ -106,25 +106,25 @@ def tables_anew(study: str, settings: Mapping[str, Any], scores: BundledScores) 
             case "berds-base":
                 return list(base(scores, selection, settings["k"]).tables)
     except (LookupError, TypeError, BerdseyeError):
-        pass  # of runs or measures that are not in the bundle, or of settings that no study has
+        pass  # runs or measures that are not in the bundle, or settings that no study has
     return []
 
 
 def cell_mismatches(name: str, content: bytes, table: Table) -> list[str]:
-    """Where the cells in a file differ from those of a table, each told in a sentence."""
+    """Return one message for each difference between the cells in a file and those of a table."""
     try:
-        held, expected = json.loads(content), json.loads(cells_json(table))
+        cells, expected = json.loads(content), json.loads(cells_json(table))
     except (ValueError, RecursionError):
         return [f"{name} cannot be read"]
-    if not isinstance(held, list) or len(held) != len(expected):
-        return [f"{name} has other rows than its runs give"]
+    if not isinstance(cells, list) or len(cells) != len(expected):
+        return [f"{name} does not have the rows that its runs give"]
     wrong = []
-    for number, (row, right) in enumerate(zip(held, expected, strict=True), start=1):
+    for number, (row, right) in enumerate(zip(cells, expected, strict=True), start=1):
         if not isinstance(row, dict) or set(row) != set(right):
-            wrong.append(f"{name}, row {number}: it has other columns than its runs give")
+            wrong.append(f"{name}, row {number}: its columns are not those that its runs give")
             continue
         wrong += [
-            f"{name}, row {number}: {column} is {row[column]}, computed anew {value}"
+            f"{name}, row {number}: {column} is {row[column]}, recomputed {value}"
             for column, value in right.items()
             if not _equal(row[column], value)
         ]

@@ -1,4 +1,4 @@
-"""Checking a bundle: is every file the one that was packed, and does every number follow from the runs and labels inside?"""
+"""Verification of a bundle: is every file unchanged, and does every number follow from the runs and labels in the bundle?"""
 
 import csv
 import hashlib
@@ -46,13 +46,13 @@ from berdseye.evaluation.scores.scoring import PeopleSample, Score, scores_of
 from berdseye.evaluation.studies.result import Table
 
 _TOLERANCE = 1e-9
-"""The rounding that another processor or version of NumPy may leave in a mean."""
+"""The largest rounding difference of a mean between processors or versions of NumPy."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: each mismatch in a sentence, how many files were compared and numbers computed again, and what
-    could only be compared with its hash."""
+    """The result of a verification: one message per mismatch, the number of compared files and of recomputed numbers, and the
+    files of which only the checksum could be checked."""
 
     mismatches: tuple[str, ...]
     files: int
@@ -61,13 +61,13 @@ class Verdict:
 
 
 def verify(path: Path) -> Verdict:
-    """Compare every file with its hash and compute every number of the table anew, and of studies that follow from the runs.
+    """Check the checksum of every file, and recompute every number of the table and of studies that follow from the runs.
 
-    Raises `BadInputError` with file and line where the file is no bundle, or where what is inside cannot be read.
+    Raises `BadInputError`, with file and line, if the file is not a bundle or its contents cannot be read.
     """
     files = unzipped(path)
     if MANIFEST not in files:
-        raise BadInputError("The file holds no manifest.", where=path, hint="Is it a bundle of `berdseye bundle`?")
+        raise BadInputError("The file has no manifest.", where=path, hint="Use a file written by `berdseye bundle`.")
     try:
         manifest = json.loads(files[MANIFEST])
         if manifest["format"] != FORMAT:
@@ -88,9 +88,9 @@ def verify(path: Path) -> Verdict:
     if runs:
         scores = _scores(files, path, runs, measures, source, version, floor, samples)
         expected = rows_of(with_averages(scores))
-        held = _table(_file(files, JSON_FILE, path), path)
-        wrong += _row_mismatches(held, expected)
-        wrong += _form_mismatches(files, held, path)
+        rows = _table(_file(files, JSON_FILE, path), path)
+        wrong += _row_mismatches(rows, expected)
+        wrong += _form_mismatches(files, rows, path)
         numbers = len(expected) * len(NUMBERS)
         studied = _studied(files, BundledScores.of(scores, source))
         for name, table in studied.items():
@@ -133,26 +133,26 @@ def _scores(
             name = run_file(run.name)
             rows = parse_trec_run(_lines(files, name, path), f"{path}/{name}", may_be_empty=True)
             top = ranked(rows, [q.id for q in questions], corpus_numbers(rows)).ids[:, :depth]
-            said = PeopleSample(people.support(top), drawn) if people is not None else None
+            sample = PeopleSample(people.support(top), drawn) if people is not None else None
             scores += scores_of(
-                measures, known.support(top), known.pool(source), said, min_judged=floor,
+                measures, known.support(top), known.pool(source), sample, min_judged=floor,
                 dataset=run.dataset, corpus=run.corpus, pipeline=run.pipeline, labels=str(source), detector_version=version,
             )  # fmt: skip
     return scores
 
 
 def _studied(files: Mapping[str, bytes], scores: BundledScores) -> dict[str, Table]:
-    """Tables of studies that follow from the runs inside, computed anew, by the files of their cells."""
-    found: dict[str, Table] = {}
+    """Recompute the tables of studies that follow from the runs in the bundle; returns them by the paths of their cells."""
+    recomputed: dict[str, Table] = {}
     for name, content in files.items():
         if name.startswith("studies/") and name.endswith("/study.json"):
             try:
-                held = json.loads(content)
-                tables = tables_anew(str(held["study"]), held["settings"], scores)
+                study = json.loads(content)
+                tables = tables_anew(str(study["study"]), study["settings"], scores)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                continue  # told by its hash
-            found |= {name.replace("study.json", f"{table.name}.json"): table for table in tables}
-    return found
+                continue  # its checksum reports the change
+            recomputed |= {name.replace("study.json", f"{table.name}.json"): table for table in tables}
+    return recomputed
 
 
 def _qrels(files: Mapping[str, bytes], name: str, path: Path, questions: Sequence[Question]) -> Qrels:
@@ -171,15 +171,17 @@ def _lines(files: Mapping[str, bytes], name: str, path: Path) -> list[tuple[int,
     try:
         return list(text_lines(_file(files, name, path).decode()))
     except UnicodeDecodeError as error:
-        raise BadInputError("Not UTF-8 text.", where=f"{path}/{name}", hint="Get the bundle again.") from error
+        raise BadInputError(
+            "The file is not UTF-8 text.", where=f"{path}/{name}", hint="Get the bundle again."
+        ) from error
 
 
 def _hash_mismatches(files: Mapping[str, bytes], listed: Mapping[str, Any]) -> list[str]:
-    wrong = [f"{name} is listed, but not there" for name in sorted(set(listed) - set(files))]
-    wrong += [f"{name} is there, but not listed" for name in sorted(set(files) - set(listed) - {MANIFEST})]
+    wrong = [f"{name} is in the manifest, but missing" for name in sorted(set(listed) - set(files))]
+    wrong += [f"{name} is not in the manifest" for name in sorted(set(files) - set(listed) - {MANIFEST})]
     for name in sorted(set(files) & set(listed)):
         if hashlib.sha256(files[name]).hexdigest() != listed[name]["sha256"]:
-            wrong.append(f"{name} is not the file that was packed: its SHA-256 is another")
+            wrong.append(f"{name} was changed: its SHA-256 is not that of the manifest")
     return wrong
 
 
@@ -190,45 +192,48 @@ def _table(content: bytes, path: Path) -> list[dict[str, Any]]:
             return rows
     except (ValueError, RecursionError):
         pass
-    raise BadInputError("Not a table of a bundle.", where=f"{path}/{JSON_FILE}", hint="Get the bundle again.")
+    raise BadInputError(
+        "The file is not a table of a bundle.", where=f"{path}/{JSON_FILE}", hint="Get the bundle again."
+    )
 
 
-def _row_mismatches(held: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> list[str]:
+def _row_mismatches(rows: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> list[str]:
     wrong = []
-    by_place = {_place(row): row for row in held}
-    if len(by_place) < len(held):
-        wrong.append(f"{JSON_FILE} has a number twice")
+    by_place = {_place(row): row for row in rows}
+    if len(by_place) < len(rows):
+        wrong.append(f"{JSON_FILE} has duplicate rows")
     computed = {_place(row): row for row in expected}
-    wrong += [f"{JSON_FILE}, {_said(p)}: computed, but not in the table" for p in computed if p not in by_place]
-    wrong += [f"{JSON_FILE}, {_said(p)}: in the table, but of no run inside" for p in by_place if p not in computed]
+    wrong += [f"{JSON_FILE}, {_described(p)}: computed, but not in the table" for p in computed if p not in by_place]
+    wrong += [f"{JSON_FILE}, {_described(p)}: in the table, but not of a run" for p in by_place if p not in computed]
     for place, row in computed.items():
         for name in NUMBERS if place in by_place else ():
             written = by_place[place][name]
             if not _equal(written, row[name]):
-                wrong.append(f"{JSON_FILE}, {_said(place)}: {name} is {written}, computed anew {row[name]}")
+                wrong.append(f"{JSON_FILE}, {_described(place)}: {name} is {written}, recomputed {row[name]}")
     return wrong
 
 
-def _form_mismatches(files: Mapping[str, bytes], held: list[dict[str, Any]], path: Path) -> list[str]:
-    """Where CSV and LaTeX say something else than the JSON."""
+def _form_mismatches(files: Mapping[str, bytes], json_rows: list[dict[str, Any]], path: Path) -> list[str]:
+    """Return one message for each difference of CSV or LaTeX from the JSON."""
     try:
-        wanted = table_files(held)
+        wanted = table_files(json_rows)
         header, *rows = list(csv.reader(io.StringIO(_file(files, CSV_FILE, path).decode(), newline="")))
         _, *expected = list(csv.reader(io.StringIO(wanted[CSV_FILE].decode(), newline="")))
     except (ValueError, TypeError, csv.Error) as error:
         raise BadInputError(f"The tables cannot be read: {error}.", where=path, hint="Get the bundle again.") from error
     wrong = []
     if len(rows) != len(expected) or header != [*PLACE, *NUMBERS]:
-        wrong.append(f"{CSV_FILE} has other rows or columns than {JSON_FILE}")
+        wrong.append(f"{CSV_FILE} does not have the rows and columns of {JSON_FILE}")
     for row, right in zip(rows, expected, strict=False):
         for name, written, value in zip([*PLACE, *NUMBERS], row, right, strict=False):
             if written != value:
-                wrong.append(f"{CSV_FILE}, {_said(tuple(right[: len(PLACE)]))}: {name} is {written}, in JSON {value}")
+                place = _described(tuple(right[: len(PLACE)]))
+                wrong.append(f"{CSV_FILE}, {place}: {name} is {written}, in JSON {value}")
     latex, right_latex = (content.decode("utf-8", "replace").split("\n") for content in (
         _file(files, LATEX_FILE, path), wanted[LATEX_FILE]
     ))  # fmt: skip
     if len(latex) != len(right_latex):
-        wrong.append(f"{LATEX_FILE} has other rows than {JSON_FILE}")
+        wrong.append(f"{LATEX_FILE} does not have the rows of {JSON_FILE}")
     for number, (written, value) in enumerate(zip(latex, right_latex, strict=False), start=1):
         if written != value:
             wrong.append(f"{LATEX_FILE}, line {number}: '{written.strip()}', from JSON '{value.strip()}'")
@@ -239,7 +244,7 @@ def _place(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in PLACE)
 
 
-def _said(place: tuple[str, ...]) -> str:
+def _described(place: tuple[str, ...]) -> str:
     dataset, corpus, pipeline, measure, labels = place
     return f"{measure} of {pipeline} on {dataset} over {corpus} ({labels})"
 

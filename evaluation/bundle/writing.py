@@ -1,4 +1,4 @@
-"""Making a bundle of stored runs, and of stored results of studies."""
+"""Creation of bundles from stored runs and stored results of studies."""
 
 import json
 import platform
@@ -58,16 +58,18 @@ def bundle_of(
     with_passages: bool = False,
     progress: Progress = silent,
 ) -> bytes:
-    """The zip file: tables, runs, labels, questions, versions and the SHA-256 of every file.
+    """Create the zip file of a bundle: tables, runs, labels, questions, versions and the SHA-256 of every file.
 
-    The same workspace gives the same bytes. Where the labels of the pool decide which questions count
-    (`evaluation.scores.counted`),
-    and for measures that need them, the labels of all stored runs of the same data set and corpus are packed (`pooled_qrels`);
-    else, by a detector, those of the bundle's runs, to the depth of the deepest measure. `with_passages` adds the
-    texts of all passages that have labels: mind their licences.
+    Equal workspaces give equal bytes. If the labels of the pool decide which questions count (`evaluation.scores.counted`), and
+    for measures that need them, the bundle contains the labels of all stored runs on the data set and corpus (`pooled_qrels`);
+    otherwise, with a detector, those of the bundle's runs down to the largest cutoff. `with_passages` adds the texts of all
+    labelled passages: check their licences. Raises `BadInputError` for pooled measures with a corrected source.
     """
     if any(m.pooled for m in measures) and source.corrected:
-        raise BadInputError("People's sample cannot correct measures of a pool.", hint="Choose another label source.")
+        raise BadInputError(
+            f"'{source}' cannot correct {next(m for m in measures if m.pooled)}, which depends on the whole pool.",
+            hint="Choose measures of the top k, such as MRecall@5, or another label source.",
+        )
     files: dict[str, bytes] = {}
     scores: list[Score] = []
     detector = source.detector(workspace)
@@ -90,18 +92,18 @@ def bundle_of(
         depth = max(m.k for m in measures)
         for run in here:
             top = run.ids[:, :depth]
-            said = None
+            sample = None
             if people is not None:
                 by_people = LabelSource((HUMAN,))
                 labelled = labelled_run(workspace, judgments, run, by_people, depth, progress=progress)
                 drawn = samples_of(judgments, place[0], labelled, measures)
-                said = PeopleSample(people.support(top), drawn)
+                sample = PeopleSample(people.support(top), drawn)
                 samples[run.manifest.name] = {
                     str(k): [q.id for q, kept in zip(questions, rows.tolist(), strict=True) if kept]
                     for k, rows in sorted(drawn.items())
                 }
             scores += scores_of(
-                measures, known[place].support(top), known[place].pool(source), said, min_judged=floor,
+                measures, known[place].support(top), known[place].pool(source), sample, min_judged=floor,
                 dataset=place[0], corpus=place[1],
                 pipeline=run.manifest.pipeline, labels=str(source), detector_version=detector_version,
             )  # fmt: skip
@@ -127,7 +129,7 @@ def bundle_of(
         "detector": {"name": detector.name if detector is not None else "", "version": detector_version},
         "versions": {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()},
         "runs": [asdict(run.manifest) for run in runs],
-        "pools": {labels_file(*place): list(held.runs) for place, held in known.items()},
+        "pools": {labels_file(*place): list(qrels.runs) for place, qrels in known.items()},
         "samples": samples,
         "studies": [r.name for r in results],
         "files": hashes(files),
@@ -137,7 +139,7 @@ def bundle_of(
 
 
 def with_averages(scores: Sequence[Score]) -> list[Score]:
-    """Scores followed by their macro-averages, where there is more than one data set to average."""
+    """Append the macro-averages to scores of more than one data set."""
     several = len({s.dataset for s in scores}) > 1
     return [*scores, *(macro_average(scores) if several else [])]
 
@@ -157,18 +159,18 @@ def _labels(
     return qrels_of(workspace, judgments, *place, source, runs, depth=depth, progress=progress)
 
 
-def _qrels(held: Qrels) -> bytes:
-    return diversity_qrels(held.question_ids, held.passages, held.labels)
+def _qrels(qrels: Qrels) -> bytes:
+    return diversity_qrels(qrels.question_ids, qrels.passages, qrels.labels)
 
 
-def _passages(workspace: Workspace, corpus: str, held: Qrels) -> bytes:
-    ids = sorted({int(p) for passages in held.passages for p in passages})
+def _passages(workspace: Workspace, corpus: str, qrels: Qrels) -> bytes:
+    ids = sorted({int(p) for passages in qrels.passages for p in passages})
     rows = (p._asdict() for p in open_corpus(workspace, corpus).passages(ids))
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
 
 
 def _study_files(result: Stored) -> dict[str, bytes]:
-    """A result's tables and what made them; its charts stay in the workspace."""
+    """Return the files of a study's tables, settings and versions; charts are not included."""
     folder = f"studies/{result.name}"
     files = {
         f"{folder}/study.json": (

@@ -1,1 +1,1 @@
-"""Runs and labels in the formats that other programs read and write, one format a file."""
+"""Runs and labels in the formats of other programs, one module per format."""

@@ -1,7 +1,7 @@
-"""Runs as BERDS releases them: JSONL, a question a line with its `perspectives` and its ranked passages (`ctxs`).
+"""Runs in the format of the BERDS release: JSONL with one question per line, its `perspectives` and its ranked passages (`ctxs`).
 
-The released evaluator leaves its word in each ctx under the model's name, `mistral-preds` or `gpt4-preds`: true or false for each
-perspective. Ours may also stand under `labels`: 0, 1, or null where nobody said.
+The released evaluator writes its predictions into each ctx under the model's name, `mistral-preds` or `gpt4-preds`: true or false
+for each perspective. Berdseye also writes and reads `labels`: 0, 1, or null for no label.
 """
 
 import json
@@ -26,10 +26,10 @@ _COUNTS = "counts"
 
 @dataclass(frozen=True)
 class ReleasedRun:
-    """What each question's ranking supports, under which name the file says it, and which questions count, bool[n_questions].
+    """A run read from a file: its support, the name of the labels in the file, and which questions count, bool[n_questions].
 
-    Nothing but the file says which questions were judged. So all of them count that have perspectives, but those that say
-    themselves that they do not (`"counts": false`), as files of `berdseye runs export` do (`berdseye.evaluation.scores.counted`).
+    Only the file says which questions were judged. All questions with perspectives count, except those with `"counts": false`, as
+    `berdseye runs export` writes it (`berdseye.evaluation.scores.counted`).
     """
 
     support: Support
@@ -38,14 +38,16 @@ class ReleasedRun:
 
 
 def read_released_run(path: Path, source: str | None = None) -> ReleasedRun:
-    """A file whose ctxs have labels, or predictions of the model `source`; None takes the one source that there is.
+    """Read a file whose ctxs have labels, or predictions of the model `source`; None reads the only source in the file.
 
-    Predictions may stop below the top k, as those of the released evaluator do: what follows has no label. Raises
-    `BadInputError` with file and line for anything else; questions without ctxs count as covering nothing.
+    Predictions may end after the top k, as those of the released evaluator do; the following passages have no label. Questions
+    without ctxs count as covering no perspective. Raises `BadInputError` with file and line for any other format.
     """
     rows = [(line, _checked(row, path, line)) for line, row in read_rows(path)]
     if not rows:
-        raise BadInputError("The file holds no question.", where=path, hint="Is it the right file?")
+        raise BadInputError(
+            "The file contains no question.", where=path, hint="Give a file with one question per line."
+        )
     name = _source(rows, source, path)
     arrays = []
     for line, row in rows:
@@ -54,8 +56,8 @@ def read_released_run(path: Path, source: str | None = None) -> ReleasedRun:
         except (ValueError, TypeError, RecursionError) as error:
             raise BadInputError(f"{error}.", where=path, line=line, hint="Correct this line.") from error
     support = Support.of(arrays)
-    says = np.array([row.get(_COUNTS) is not False for _, row in rows], dtype=np.bool_)
-    return ReleasedRun(support, name, counting(support.counts, says))
+    judged = np.array([row.get(_COUNTS) is not False for _, row in rows], dtype=np.bool_)
+    return ReleasedRun(support, name, counting(support.counts, judged))
 
 
 def released_run(
@@ -67,9 +69,11 @@ def released_run(
     model: str = "",
     counted: npt.NDArray[np.bool_] | None = None,
 ) -> bytes:
-    """Rankings in the released form, which the released evaluator reads. `labels` float64[k_i, m_i] stand under `labels`; with
-    `model`, such as mistral, also as its predictions, where a pair without a label counts as not supporting. `counted`
-    bool[n_questions] says which questions count."""
+    """Write rankings in the released format, which the released evaluator reads.
+
+    `labels` float64[k_i, m_i] are written under `labels` and, with `model` (such as mistral), also as predictions of this model,
+    in which a pair without a label counts as not supporting. `counted` bool[n_questions] says which questions count.
+    """
     lines = []
     for number, (question, passages, values) in enumerate(zip(questions, rankings, scores, strict=True)):
         ctxs = []
@@ -87,26 +91,28 @@ def released_run(
                     ctx[f"{model}{_PREDICTIONS}"] = [value == 1 for value in row]
             ctxs.append(ctx)
         perspectives = [p.text for p in question.perspectives]
-        held: dict[str, Any] = {
+        line: dict[str, Any] = {
             "id": question.id,
             "question": question.text,
             "perspectives": perspectives,
             "ctxs": ctxs,
         }
         if counted is not None and not counted[number]:
-            held[_COUNTS] = False
-        lines.append(json.dumps(held, ensure_ascii=False) + "\n")
+            line[_COUNTS] = False
+        lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     return "".join(lines).encode("utf-8", "replace")
 
 
 def _checked(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
     if not isinstance(row.get("question", ""), str) or not isinstance(row.get("ctxs"), list):
-        raise BadInputError("A line needs perspectives and ctxs.", where=path, line=line, hint="Correct this line.")
+        raise BadInputError(
+            "The line lacks a question with perspectives and ctxs.", where=path, line=line, hint="Correct this line."
+        )
     return row
 
 
 def _source(rows: Sequence[tuple[int, dict[str, Any]]], wanted: str | None, path: Path) -> str:
-    """The field that is to be read, from the fields that the ctxs have."""
+    """Return the field to read, given the fields of the ctxs."""
     ctxs = [ctx for _, row in rows for ctx in row["ctxs"] if isinstance(ctx, dict)]
     fields = {f: None for ctx in ctxs for f in ctx if f == LABELS or f.endswith(_PREDICTIONS)}
     names = [f.removesuffix(_PREDICTIONS) for f in fields]
@@ -118,7 +124,9 @@ def _source(rows: Sequence[tuple[int, dict[str, Any]]], wanted: str | None, path
         return LABELS
     if len(names) > 1:
         raise BadInputError(
-            f"Several models say something: {', '.join(names)}.", where=path, hint="Choose one with --labels."
+            f"The file has predictions of several models: {', '.join(names)}.",
+            where=path,
+            hint="Choose one with --labels.",
         )
     return str(names[0])
 
@@ -128,12 +136,12 @@ def _labels(row: dict[str, Any], source: str) -> npt.NDArray[np.float64]:
     labels = np.full((len(row["ctxs"]), wanted), np.nan)
     field = source if source == LABELS else f"{source}{_PREDICTIONS}"
     for rank, ctx in enumerate(row["ctxs"]):
-        given = ctx.get(field) if isinstance(ctx, dict) else None
-        if given is None and source != LABELS and isinstance(ctx, dict):
+        values = ctx.get(field) if isinstance(ctx, dict) else None
+        if values is None and source != LABELS and isinstance(ctx, dict):
             continue
-        if not isinstance(given, list) or len(given) != wanted:
+        if not isinstance(values, list) or len(values) != wanted:
             raise ValueError(f"Ctx {rank + 1} needs {wanted} labels under `{field}`, one for each perspective")
-        for place, value in enumerate(given):
+        for place, value in enumerate(values):
             if value not in (0, 1, None):
                 raise ValueError(f"Ctx {rank + 1} has the label {value!r}; labels are 0, 1 or null")
             labels[rank, place] = np.nan if value is None else float(value)

@@ -1,7 +1,7 @@
-"""The measures, by the names they are written with: `MRecall@5`, `nDCG@20`, `Rprec`.
+"""The measures of runs, by name: `MRecall@5`, `nDCG@20`, `Rprec`.
 
-Each gives a value for each question, float64[n_questions], a share in 0..1 or a number of passages, NaN where it is not
-defined; the measure of a run is their mean. A new one is one line in `MEASURES` (`measure_registry.py`).
+A measure gives a value for each question, float64[n_questions]: a share in 0..1 or a number of passages, NaN where it is not
+defined. The score of a run is the mean of these values. A new measure is one line in `MEASURES` (`measure_registry.py`).
 """
 
 from berdseye.evaluation.measures.measure import (

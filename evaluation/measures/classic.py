@@ -1,8 +1,8 @@
-"""The classic measures, computed by ir_measures: trec_eval's, and those of diversity by ndeval.
+"""Classic measures, computed by ir_measures: those of trec_eval, and the diversity measures of ndeval.
 
-A passage is relevant where it supports at least one perspective; for the measures of diversity the perspectives are subtopics.
-What is relevant beyond the run comes from the pool (`Support.rest`): every passage that has a label and that this run does not
-hold. A question whose pool holds nothing relevant has no value (trec_eval would give 0).
+A passage is relevant if it supports at least one perspective; for diversity measures, the perspectives are the subtopics.
+Relevant passages outside the run come from the pool (`Support.rest`): every labelled passage that this run did not retrieve. A
+question without a relevant passage in the pool has no value (trec_eval would give 0).
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ _BEYOND = "r"
 
 
 def classic(library: str, cutoff: Cutoff = "needed", deepest: int = WHOLE_RUN) -> Definition:
-    """The declaration of a measure that ir_measures computes under the name `library`."""
+    """Define a measure that ir_measures computes under the name `library`."""
     return Definition(_alone(library), cutoff, deepest, pooled=True, library=library)
 
 
 def classic_values(measures: Sequence[Measure], support: Support) -> list[Values]:
-    """The values of several measures, each float64[n_questions], in one go: ranks are handed to ir_measures once.
+    """Compute the values of several measures, each float64[n_questions], with a single call of ir_measures.
 
-    The order of the support is the ranking's, so the tie rule is that of the run.
+    The order of passages is that of the ranking, so the tie rule is that of the run.
     """
     return _values([_library_measure(m.definition.library, m.k) for m in measures], support)
 
@@ -49,25 +49,24 @@ def _values(measures: Sequence[Any], support: Support) -> list[Values]:
     support.top(1)
     if support.rest is None:
         raise BadInputError(
-            f"{measures[0]} needs the labels of what a run did not find.",
+            f"{measures[0]} needs labels of passages that the run did not retrieve.",
             hint="Compute it for a stored run, or give a qrels file.",
         )
     relevant = np.asarray(support.supports.any(axis=2))
     beyond = np.asarray(np.asarray(support.rest.any(axis=2)).sum(axis=1))
     known = np.flatnonzero(relevant.any(axis=1) | (beyond > 0))
     run = _run(support.depths, known)
-    found = np.full((len(measures), len(relevant)), np.nan)
-    place = {
-        id(m): row for row, m in enumerate(measures)
-    }  # hashing a measure of ir_measures costs more than finding its value
+    values = np.full((len(measures), len(relevant)), np.nan)
+    # By id: hashing a measure of ir_measures takes longer than computing its value.
+    place = {id(m): row for row, m in enumerate(measures)}
     ranked = [m for m in measures if not _of_subtopics(m)]
     if ranked and len(known):
         qrels = _qrels(relevant, beyond, known)
-        _fill(found, place, ir_measures.pytrec_eval.evaluator(ranked, qrels), run)
+        _fill(values, place, ir_measures.pytrec_eval.evaluator(ranked, qrels), run)
     diverse = [m for m in measures if _of_subtopics(m)]
     if diverse and len(known):
-        _fill(found, place, ir_measures.pyndeval.evaluator(diverse, list(_subtopics(support, known))), run)
-    return list(found)
+        _fill(values, place, ir_measures.pyndeval.evaluator(diverse, list(_subtopics(support, known))), run)
+    return list(values)
 
 
 def _of_subtopics(measure: Any) -> bool:
@@ -75,14 +74,15 @@ def _of_subtopics(measure: Any) -> bool:
 
 
 def _fill(
-    found: npt.NDArray[np.float64], place: dict[int, int], evaluator: Any, run: dict[str, dict[str, float]]
+    values: npt.NDArray[np.float64], place: dict[int, int], evaluator: Any, run: dict[str, dict[str, float]]
 ) -> None:
     for metric in evaluator.iter_calc(run):
-        found[place[id(metric.measure)], int(metric.query_id)] = metric.value
+        values[place[id(metric.measure)], int(metric.query_id)] = metric.value
 
 
 def _run(depths: npt.NDArray[np.int64], known: npt.NDArray[np.int64]) -> dict[str, dict[str, float]]:
-    """Passages named by their places, which rankings of the same depth share; the scores fall with the rank."""
+    """Return a run whose passages are named by their ranks, with decreasing scores; rankings of equal depth share one
+    dictionary."""
     by_depth = {d: {str(rank): float(d - rank) for rank in range(d)} for d in np.unique(depths[known]).tolist()}
     return {str(q): by_depth[d] for q, d in zip(known.tolist(), depths[known].tolist(), strict=True)}
 

@@ -1,7 +1,4 @@
-"""A measure, and the declaration that makes one.
-
-BERDS' measures of a ranking's top k, computed in NumPy from what each passage supports.
-"""
+"""`Measure` and its `Definition`, and BERDS's measures of the top k of a ranking, computed in NumPy from the support array."""
 
 import math
 from collections.abc import Callable
@@ -19,18 +16,16 @@ Cutoff = Literal["needed", "may", "none"]
 Unit = Literal["share", "passages"]
 
 WHOLE_RUN = 1_000_000
-"""How deep a measure without a cutoff looks; no run is as deep."""
-ANSWER_MEASURES = ("PD", "DA", "Direct-Score", "G-Eval", "Num-of-POVs", "BLEU", "ROUGE-L", "BARTScore", "SemScore")
-"""Names of the measures of answers, which `berdseye.evaluation.answer_measures` computes."""
+"""The cutoff of a measure without a cutoff; no run is this deep."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """What a name of a measure stands for: adding a measure is adding one of these to `MEASURES`.
+    """The definition of a measure; to add a measure, add a definition to `MEASURES`.
 
-    `compute` gives a value for each question, float64[n_questions]. `cutoff` says whether the name takes `@k`, of at most
-    `deepest`. `pooled`: the labels of passages beyond the run are needed too (`Support.rest`). `library`: the name under
-    which ir_measures computes it, together with others of its kind.
+    `compute` returns a value for each question, float64[n_questions]. `cutoff` says whether the name takes `@k`, with k at most
+    `deepest`. `pooled`: the measure also needs labels of passages outside the run (`Support.rest`). `library`: the name under
+    which ir_measures computes it, together with other measures of the library.
     """
 
     compute: Compute
@@ -43,7 +38,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with its cutoff, `WHOLE_RUN` where the name has none; `str()` is its canonical name."""
+    """A measure with its cutoff, `WHOLE_RUN` if the name has none; `str()` gives its canonical name."""
 
     name: str
     k: int
@@ -54,7 +49,7 @@ class Measure:
 
     @property
     def unit(self) -> Unit:
-        """What the value counts; shares are shown in percent."""
+        """The unit of the value; shares are shown in percent."""
         return self.definition.unit
 
     @property
@@ -70,28 +65,28 @@ class Measure:
 
     @property
     def pooled(self) -> bool:
-        """Whether the value depends on the labels of passages that the run does not hold."""
+        """Whether the value depends on labels of passages outside the run."""
         return self.definition.pooled
 
     def values(self, support: Support) -> Values:
-        """The value of each question, NaN for one without perspectives."""
-        found = self.definition.compute(support, self.k).astype(np.float64)
-        return np.asarray(np.where(support.counts > 0, found, math.nan))
+        """Compute the value of each question, NaN for questions without perspectives, float64[n_questions]."""
+        values = self.definition.compute(support, self.k).astype(np.float64)
+        return np.asarray(np.where(support.counts > 0, values, math.nan))
 
 
 def mrecall(support: Support, k: int) -> Values:
-    """MRecall@k (Min et al., 2021; BERDS, section 2.2): 1 where the top k supports every perspective, or, where there are
-    more than k perspectives, at least k of them; else 0."""
+    """Compute MRecall@k (Min et al., 2021; BERDS, section 2.2): 1 if the top k supports every perspective or, with more than k
+    perspectives, at least k of them; 0 otherwise."""
     covered = support.top(k).any(axis=1).sum(axis=1)
     return np.asarray(covered >= np.minimum(support.counts, k), dtype=np.float64)
 
 
 def precision(support: Support, k: int) -> Values:
-    """Precision@k (BERDS, section 2.2): the share of k passages that support at least one perspective; a ranking shorter
-    than k is still divided by k, as in the released evaluator."""
+    """Compute Precision@k (BERDS, section 2.2): the share of k passages that support at least one perspective; the count is
+    divided by k also for rankings shorter than k, as in the released evaluator."""
     return np.asarray(support.top(k).any(axis=2).sum(axis=1) / k)
 
 
 def coverage(support: Support, k: int) -> Values:
-    """Coverage@k: the share of a question's perspectives that the top k supports (subtopic recall, Zhai et al., 2003)."""
+    """Compute Coverage@k: the share of a question's perspectives that the top k supports (subtopic recall, Zhai et al., 2003)."""
     return np.asarray(support.top(k).any(axis=1).sum(axis=1) / np.maximum(support.counts, 1))

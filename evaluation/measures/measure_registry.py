@@ -1,4 +1,4 @@
-"""The measures by the names they are written with."""
+"""The registry of measures, and the parser of their names."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,32 +34,37 @@ MEASURES: Mapping[str, Definition] = {
     "StRecall": classic("StRecall", deepest=NDEVAL_DEEPEST),
 }
 ALIASES: Mapping[str, str] = {"MAP": "AP", "R": "Recall", "NDCG": "nDCG", "alphaNDCG": "alpha_nDCG", "P": "Precision"}
-"""Other names by which measures are known; `str()` gives the canonical one."""
+"""Other common names of measures; `str()` gives the canonical name."""
 DEFAULT_MEASURES = ("MRecall@5", "Precision@5", "Precision@1")
 
 
 def parse_measures(text: str) -> list[Measure]:
-    """Measures from their names, separated by spaces, each once; raises `UnknownNameError` with the nearest right names."""
+    """Parse measures from names separated by spaces, without duplicates.
+
+    Raises `UnknownNameError` with the closest names, and `BadInputError` for invalid cutoffs or an empty text.
+    """
     measures = list(dict.fromkeys(_measure(parse(name), name) for name in text.split()))
     if not measures:
-        raise BadInputError("No measure was named.", hint=f"Name some, such as {' '.join(DEFAULT_MEASURES)}.")
+        raise BadInputError("No measure is given.", hint=f"Name measures such as {' '.join(DEFAULT_MEASURES)}.")
     return measures
 
 
 def parse_measure(text: str) -> Measure:
-    """The one measure of a text; raises as `parse_measures` does, and for several."""
+    """Parse exactly one measure; raises the errors of `parse_measures`, and `BadInputError` for several measures."""
     measures = parse_measures(text)
     if len(measures) != 1:
-        raise BadInputError(f"'{text}' is not one measure.", hint="Write it like MRecall@5.")
+        raise BadInputError(
+            f"'{text}' names {len(measures)} measures; exactly one is needed.", hint="Example: MRecall@5."
+        )
     return measures[0]
 
 
 def values_of(measures: Sequence[Measure], support: Support) -> list[Values]:
-    """The values of each measure, as `Measure.values` gives them; those that a library computes are computed together."""
-    together = [m for m in measures if m.definition.library]
-    found = dict(zip(together, classic_values(together, support), strict=True)) if together else {}
-    known = support.counts > 0
-    return [np.where(known, found[m], np.nan) if m in found else m.values(support) for m in measures]
+    """Compute the values of each measure, as `Measure.values` does; measures of a library are computed in one call."""
+    of_library = [m for m in measures if m.definition.library]
+    values = dict(zip(of_library, classic_values(of_library, support), strict=True)) if of_library else {}
+    has_perspectives = support.counts > 0
+    return [np.where(has_perspectives, values[m], np.nan) if m in values else m.values(support) for m in measures]
 
 
 def _measure(calls: list[Call], name: str) -> Measure:
@@ -67,12 +72,12 @@ def _measure(calls: list[Call], name: str) -> Measure:
     canonical = ALIASES.get(call.name, call.name)
     definition = MEASURES.get(canonical)
     if len(calls) > 1 or definition is None:
-        if (of_others := _of_no_run(call.name, name)) is not None:
-            raise of_others
+        if (error := _not_for_runs(call.name, name)) is not None:
+            raise error
         raise UnknownNameError("measure", name, [_example(m) for m in MEASURES])
-    hint = f"Write it like {_example(canonical)}."
+    hint = f"Example: {_example(canonical)}."
     if call.args or call.kwargs or call.keep is not None:
-        raise BadInputError(f"'{name}' takes nothing but a cutoff.", hint=hint)
+        raise BadInputError(f"'{name}': a measure takes only a cutoff.", hint=hint)
     if call.cutoff is None:
         if definition.cutoff == "needed":
             raise BadInputError(f"'{name}' needs a cutoff of at least 1.", hint=hint)
@@ -85,17 +90,19 @@ def _measure(calls: list[Call], name: str) -> Measure:
     return Measure(canonical, call.cutoff, definition)
 
 
-def _of_no_run(kind: str, name: str) -> BadInputError | None:
-    """Why a measure that Berdseye has cannot be computed of a run."""
-    if kind in ANSWER_MEASURES:
+def _not_for_runs(kind: str, name: str) -> BadInputError | None:
+    """Return the error that explains why a measure of Berdseye does not apply to runs, or None."""
+    from berdseye.evaluation.answer_measures.measures import KINDS  # late: it imports what only answers need
+
+    if kind in KINDS:
         return BadInputError(
-            f"{name} is a measure of answers, and a run has none.",
-            hint=f"Take a set of answers: berdseye study debateqa --dataset NAME --answers NAME --measures '{name}'.",
+            f"{name} is a measure of answers, and a run has no answers.",
+            hint=f"Use `berdseye study debateqa --dataset NAME --answers NAME --measures '{name}'`.",
         )
     if kind.replace("-", "") == "pRecall":
         return BadInputError(
-            f"{name} needs a ranking for each perspective that is asked for, and a run has one a question.",
-            hint="Take a task of PIR: berdseye study pir. What a question alone finds of its perspectives is Coverage@k.",
+            f"{name} needs one ranking per perspective, and a run has one ranking per question.",
+            hint="Use `berdseye study pir` on a PIR task. For the share of perspectives covered by a question, use Coverage@k.",
         )
     return None
 

@@ -1,1 +1,1 @@
-"""Scores of runs: which questions count, when too little is judged, and tuning."""
+"""Scores of runs: which questions count, when too few pairs have labels, and tuning."""

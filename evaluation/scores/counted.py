@@ -1,12 +1,13 @@
-"""Which questions count: one rule for every path that shows a measure.
+"""The rule for which questions count; every value of a measure follows it.
 
-A question counts where it has a perspective and the label source knows something of it: where a passage of the pool has a
-label for one of its perspectives. The pool holds the passages of all stored runs on the data set and corpus, to their whole
-depth. A detector labels every pair it is asked about, so with one all questions with perspectives count. In a question that
-counts, pairs without a label are not relevant, as in trec_eval.
+A question counts if it has a perspective and the label source has a label for it, that is, if a passage of the pool has a label
+for one of its perspectives. The pool holds the passages of all stored runs on the data set and corpus, to their full depth. A
+detector labels every pair, so with a detector all questions with perspectives count. In a question that counts, pairs without a
+label are not relevant, as in trec_eval.
 
-So a question counts for every run or for none, and n belongs to the data set, the corpus, the label source and the measure. Were
-questions left out because a run retrieved nothing that is judged (as before 0.5), a run would score higher for doing so.
+Therefore a question counts for every run or for none, and n depends on the data set, the corpus, the label source and the
+measure. If questions were left out because a run retrieved no labelled passage (as before 0.5), a run would score higher for
+doing so.
 """
 
 from dataclasses import dataclass, replace
@@ -28,22 +29,28 @@ Bools = npt.NDArray[np.bool_]
 
 
 def counting(perspectives: npt.NDArray[np.int64], known: Bools, source: LabelSource | None = None) -> Bools:
-    """The rule itself, bool[n_questions]: `perspectives` int64[n_questions] counts those of each question, `known`
-    bool[n_questions] says of which questions the pool holds a label by `source` (None: labels from a file)."""
+    """Apply the rule, bool[n_questions].
+
+    `perspectives` int64[n_questions]: the number of perspectives of each question; `known` bool[n_questions]: whether the pool
+    holds a label by `source` for the question (None: labels from a file).
+    """
     complete = source is not None and source.plain.asks_detector
     return np.asarray((perspectives > 0) & (known | complete), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """`questions` bool[n_questions] that count. `relevant` bool[n_questions], where it is known, says for which of them the pool
-    holds a relevant passage: measures of recall are undefined for the others, whatever a run ranks."""
+    """The questions that count.
+
+    `questions` bool[n_questions]: whether each question counts. `relevant` bool[n_questions], if known: whether the pool holds a
+    relevant passage for the question; measures of recall are undefined for the others, whatever a run retrieves.
+    """
 
     questions: Bools
     relevant: Bools | None = None
 
     def by(self, measure: Measure) -> Bools:
-        """The questions that have a value by a measure."""
+        """Return the questions that have a value by a measure, bool[n_questions]."""
         if measure.pooled and self.relevant is not None:
             return self.questions & self.relevant
         return self.questions
@@ -59,9 +66,9 @@ def counted_questions(
     run: Run | None = None,
     progress: Progress = silent,
 ) -> Bools:
-    """Which questions of a data set count over a corpus, bool[n_questions] in their order.
+    """Return which questions of a data set count over a corpus, bool[n_questions] in their order.
 
-    `run` is one that may not be stored: it stands for the pool where no stored run fits, and changes nothing otherwise.
+    `run` may be a run that is not stored: it serves as the pool if no stored run fits, and has no effect otherwise.
     """
     questions = load_dataset(workspace, dataset)
     perspectives = np.array([len(q.perspectives) for q in questions], dtype=np.int64)
@@ -77,19 +84,20 @@ def counted_questions(
 
 
 def pooled_runs(workspace: Workspace, dataset: str, corpus: str) -> tuple[list[Run], list[str]]:
-    """The stored runs that make the pool of a data set over a corpus, named as runs of this version of it; and the names of those
-    that do not fit them any more.
+    """Return the stored runs in the pool of a data set and a corpus, named as runs on this version of the data set, and the names
+    of runs that no longer fit.
 
-    Runs of all versions of the data set are pooled, since they ask the same questions.
+    Runs on all versions of the data set are pooled, because their questions are the same.
     """
-    asked, current = [q.id for q in load_dataset(workspace, dataset)], open_corpus(workspace, corpus).manifest.hash
+    question_ids = [q.id for q in load_dataset(workspace, dataset)]
+    current_hash = open_corpus(workspace, corpus).manifest.hash
     fitting: list[Run] = []
     stale: list[str] = []
     for manifest in list_runs(workspace):
         if split_version(manifest.dataset)[0] != split_version(dataset)[0] or manifest.corpus != corpus:
             continue
         run = load_run(workspace, manifest.name)
-        if run.question_ids == asked and manifest.corpus_hash == current:
+        if run.question_ids == question_ids and manifest.corpus_hash == current_hash:
             fitting.append(as_version(run, dataset))
         else:
             stale.append(manifest.name)
@@ -97,11 +105,11 @@ def pooled_runs(workspace: Workspace, dataset: str, corpus: str) -> tuple[list[R
 
 
 def as_version(run: Run, dataset: str) -> Run:
-    """A run as one of another version of its data set, which asks the same questions."""
+    """Return a run as a run on another version of its data set, which has the same questions."""
     if run.manifest.dataset == dataset:
         return run
-    named = f"{run.manifest.name}@{split_version(dataset)[1]}"  # what is kept beside a run is kept for each version
-    return replace(run, manifest=replace(run.manifest, name=named, dataset=dataset))
+    name = f"{run.manifest.name}@{split_version(dataset)[1]}"  # caches beside a run are separate for each version
+    return replace(run, manifest=replace(run.manifest, name=name, dataset=dataset))
 
 
 def _known(
@@ -112,7 +120,7 @@ def _known(
     source: LabelSource,
     progress: Progress,
 ) -> Bools:
-    """Of which questions, by their rows, the run holds a pair with a label."""
+    """Return which of the questions at `rows` have a pair with a label in the run, bool[n_rows]."""
     part = KeyedRun(keyed.corpus, [keyed.questions[row] for row in rows.tolist()], keyed.ids[rows], keyed.keys[rows])
     labels = with_labels(workspace, judgments, part, source, progress=progress).labels
     return np.asarray((~np.isnan(labels)).any(axis=(1, 2)), dtype=np.bool_)

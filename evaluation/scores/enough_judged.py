@@ -1,7 +1,7 @@
-"""The floor under every measure: where too few pairs of the top k have a label, no number is shown.
+"""The floor of every measure: a score is withheld if too few pairs in the top k have a label.
 
-Pairs without a label count as not relevant, so a number over few labels says more about what was judged than about what was
-retrieved. The floor is judged@k of 50%, or `min_judged` under [measures] of berdseye.toml, or what is asked for (`--min-judged`).
+Pairs without a label count as not relevant, so a score over few labels says more about what was judged than about what was
+retrieved. The floor is a judged@k of 50%, or `min_judged` under [measures] in berdseye.toml, or the value of `--min-judged`.
 """
 
 from berdseye.data.errors import BadInputError
@@ -9,37 +9,37 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.statistics.intervals import Estimate
 
 MIN_JUDGED = 0.5
-"""The share of labelled pairs in the top k below which no number is shown."""
+"""The share of labelled pairs in the top k below which a score is withheld."""
 _ROUNDING = 1e-12
 
 
 def min_judged_of(workspace: Workspace, asked: float | None = None) -> float:
-    """The floor that was asked for, else that of the workspace's settings; raises `BadInputError` for what is no share."""
+    """Return the requested floor, by default that of the workspace's settings; raises `BadInputError` outside 0 to 1."""
     return checked_floor(workspace.settings.get("measures", {}).get("min_judged") if asked is None else asked)
 
 
 def checked_floor(asked: float | None) -> float:
-    """The floor that was asked for, else `MIN_JUDGED`; raises `BadInputError` for what is no share."""
+    """Return the requested floor, by default `MIN_JUDGED`; raises `BadInputError` outside 0 to 1."""
     floor = MIN_JUDGED if asked is None else float(asked)
     if not 0 <= floor <= 1:
         raise BadInputError(
-            f"No share of the pairs can be {floor:g}.", hint="Choose min_judged from 0 (show every number) to 1."
+            f"min_judged must be between 0 and 1, got {floor:g}.", hint="0 shows every score, 1 only complete ones."
         )
     return floor
 
 
 def enough_judged(judged: float, minimum: float = MIN_JUDGED) -> bool:
-    """Whether a measure over this share of labelled pairs, from 0 to 1, is shown. Unknown shares (NaN) are not."""
+    """Whether a score over this share of labelled pairs, from 0 to 1, is shown. For an unknown share (NaN) it is not."""
     return bool(judged >= minimum - _ROUNDING)
 
 
 def below(minimum: float = MIN_JUDGED) -> str:
-    """Why a number is not shown."""
+    """Return the reason why a score is withheld."""
     return f"judged below {minimum:.0%}"
 
 
 def withheld(estimate: Estimate, judged: float, minimum: float = MIN_JUDGED) -> Estimate:
-    """The estimate where enough is judged; else NaN over the same n."""
+    """Return the estimate if enough pairs have a label, otherwise NaN with the same n."""
     if enough_judged(judged, minimum):
         return estimate
     return Estimate(float("nan"), float("nan"), float("nan"), estimate.n)

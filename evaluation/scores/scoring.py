@@ -1,4 +1,4 @@
-"""The measures of a stored run from one label source, with all that made the numbers."""
+"""Scores of stored runs by one label source, each with the labels, questions and versions behind it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,16 +25,17 @@ from berdseye.evaluation.scores.counted import Counted, counted_questions
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, below, enough_judged, min_judged_of, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
 
-NO_SAMPLE = "no question was drawn at random and judged whole"
-"""Why a corrected mean has no value."""
+NO_SAMPLE = "no question was drawn at random and judged completely"
+"""The reason why a corrected mean has no value."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """One number and what made it. `values` holds the value of each question, in the order of the data set.
+    """The score of a run by one measure. `values` holds the value of each question, in the order of the data set.
 
-    Where the source is corrected, `values` are the detector's and `people` those of the questions that were drawn at random and
-    that people judged whole. `withheld` says why the estimate has no value where one could be computed: too little is judged.
+    For a corrected label source, `values` are the detector's, and `people` holds people's values on the questions that were drawn
+    at random and judged completely. `withheld` says why the estimate is NaN although it could be computed: too few pairs have
+    labels.
     """
 
     dataset: str
@@ -52,12 +53,12 @@ class Score:
 
     @property
     def shown_values(self) -> npt.NDArray[np.float64]:
-        """The values of the questions, all NaN where the number over them is withheld."""
+        """The values of the questions, all NaN if the score is withheld."""
         return np.full(len(self.values), np.nan) if self.withheld else self.values
 
     @property
     def shown(self) -> Estimate:
-        """The estimate as tables show it: shares in percent."""
+        """The estimate as tables show it, with shares in percent."""
         factor = 100 if self.unit == "share" else 1
         value, low, high = (factor * x for x in self.estimate[:3])
         return Estimate(value, low, high, self.estimate.n)
@@ -65,8 +66,8 @@ class Score:
 
 @dataclass(frozen=True)
 class Pool:
-    """What is known of the questions of a data set over a corpus before any run is scored: which of them count, and, where a
-    measure needs it, the labels of all stored runs."""
+    """The pool of a data set and a corpus, which does not depend on the scored run: which questions count and, if a measure needs
+    them, the labels of all stored runs."""
 
     counted: Counted
     qrels: Qrels | None = None
@@ -83,18 +84,17 @@ def score_run(
     min_judged: float | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
-    """One score a measure.
+    """Compute one score for each measure.
 
-    The questions that count are those of `berdseye.evaluation.scores.counted`, the same for every run; one for which a
-    run found nothing
-    counts as covering nothing. A measure over less than `min_judged` (None: the workspace's setting) has no value and says so
-    (`evaluation.scores.enough_judged`). Measures of recall take what lies beyond the run from all stored runs of its
-    data set and corpus
-    (`pooled_qrels`); `pool` is what `pool_of` gave for these, where it is known.
+    The questions that count follow from `berdseye.evaluation.scores.counted` and are equal for all runs; a question for which the
+    run retrieved no passage counts as covering no perspective. A score over less than a share `min_judged` of labelled pairs
+    (None: the workspace's setting) is withheld (`evaluation.scores.enough_judged`). Measures of recall take the labels of
+    passages outside the run from all stored runs on its data set and corpus (`pooled_qrels`); `pool` is the result of `pool_of`,
+    if it is known.
 
-    A corrected source gives the corrected mean; its n are the questions that were drawn at random by a batch and that people
-    judged whole (`annotation.batches.random_sample`), and its judged@k is people's. Raises `BadInputError` where there is no such
-    question.
+    A corrected source gives the corrected mean. Its n counts the questions that a batch drew at random and that people judged
+    completely (`annotation.batches.random_sample`), and its judged@k is that of people. Raises `BadInputError` if there is no
+    such question.
     """
     reader = _StoredRun(workspace, judgments, run, pool, progress)
     scores = score_read(workspace, judgments, run.manifest, source, measures, reader, min_judged=min_judged)
@@ -111,8 +111,11 @@ def pool_of(
     *,
     progress: Progress = silent,
 ) -> Pool:
-    """The pool that a run is scored by. It is the same for all stored runs of the data set and corpus; for one that is not stored
-    its labels hold those of the run too, and the questions that count are still those of the stored runs, if there are any."""
+    """Return the pool that a run is scored with.
+
+    It is equal for all stored runs on the data set and corpus. For a run that is not stored, the labels of the run are added, and
+    the questions that count are those of the stored runs if there are any.
+    """
     dataset, corpus = run.manifest.dataset, run.manifest.corpus
     if not any(m.pooled for m in measures) or source.corrected:
         counted = counted_questions(workspace, judgments, dataset, corpus, source, run=run, progress=progress)
@@ -184,26 +187,24 @@ def score_read(
     if pooled is not None:
         if source.corrected:
             raise BadInputError(
-                f"People's sample cannot correct {pooled}.",
+                f"'{source}' cannot correct {next(m for m in measures if m.pooled)}, which depends on the whole pool.",
                 hint="Choose measures of the top k, such as MRecall@5, or another label source.",
             )
-        fitting_corpus(workspace, reader.run(), load_dataset(workspace, manifest.dataset))
-    pool = reader.pool(source, measures)
-    if pool.qrels is not None and pooled is not None:
-        support = pool.qrels.support(reader.run().ids[:, :k])
-        return scores_of(measures, support, pool.counted, None, min_judged=floor, **made_by)
-    support = reader.labelled(source.plain, k).support
+        fitting_corpus(workspace, run, load_dataset(workspace, manifest.dataset))
+    pool = pool or pool_of(workspace, judgments, run, source, measures, progress=progress)
+    if pool.qrels is not None and any(m.pooled for m in measures):
+        return scores_of(measures, pool.qrels.support(run.ids[:, :k]), pool.counted, None, min_judged=floor, **made_by)
+    labelled = labelled_run(workspace, judgments, run, source.plain, k, progress=progress)
     people = None
     if source.corrected:
-        by_people = reader.labelled(LabelSource((HUMAN,)), k)
+        by_people = labelled_run(workspace, judgments, run, LabelSource((HUMAN,)), k, progress=progress)
         people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
-    return scores_of(measures, support, pool.counted, people, min_judged=floor, **made_by)
+    return scores_of(measures, labelled.support, pool.counted, people, min_judged=floor, **made_by)
 
 
 @dataclass(frozen=True)
 class PeopleSample:
-    """What people say of a ranking, and which of its questions are a random sample by the cutoff of the measure,
-    bool[n_questions]."""
+    """People's labels of a ranking, and, by the cutoff of measures, which questions are a random sample (bool[n_questions])."""
 
     support: Support
     drawn: Mapping[int, npt.NDArray[np.bool_]]
@@ -212,7 +213,8 @@ class PeopleSample:
 def samples_of(
     judgments: Judgments, dataset: str, said: LabelledRun, measures: Sequence[Measure]
 ) -> dict[int, npt.NDArray[np.bool_]]:
-    """The questions that may correct a detector (`berdseye.annotation.batches.random_sample`) by the cutoffs of measures."""
+    """Return the questions that may correct a detector (`berdseye.annotation.batches.random_sample`), by the cutoffs of measures;
+    `said` is the run with people's labels."""
     ids = [question.id for question in said.questions]
     population = int((said.counts > 0).sum())
     return {
@@ -221,16 +223,16 @@ def samples_of(
 
 
 def refuse_without_sample(scores: Sequence[Score], what: str, source: LabelSource) -> None:
-    """Raises `BadInputError` where a source is corrected and no score has a question to correct it by."""
+    """Raise `BadInputError` if the source is corrected and no score has a question for the correction."""
     if source.corrected and scores and all(s.withheld == NO_SAMPLE for s in scores):
         raise BadInputError(
-            f"{source} needs questions that a batch drew at random and whose whole top k people judged; {what} has none.",
-            hint="Send some out with `berdseye batch create NAME --preset random-questions --run RUN`.",
+            f"{source} needs questions that a batch drew at random and whose top k people judged completely; {what} has none.",
+            hint="Create a batch with `berdseye batch create NAME --preset random-questions --run RUN`.",
         )
 
 
 def provenance(workspace: Workspace, run: RunManifest, source: LabelSource) -> dict[str, str]:
-    """What made the numbers of a run, as `scores_of` takes it."""
+    """Return the keyword arguments of `scores_of` that identify a run, its labels and their versions."""
     detector = source.detector(workspace)
     return {
         "dataset": run.dataset,
@@ -251,9 +253,9 @@ def score_runs(
     min_judged: float | None = None,
     progress: Progress = silent,
 ) -> list[Score]:
-    """The scores of several stored runs, as `score_run` gives them; what is pooled is pooled once a data set and corpus.
+    """Compute the scores of several stored runs, as `score_run` does; the pool is computed once per data set and corpus.
 
-    With a corrected source, a run without a random sample has no value, and raises only where none of the runs has one.
+    With a corrected source, a run without a random sample has no value; raises `BadInputError` only if no run has a sample.
     """
     pools: dict[tuple[str, str], Pool] = {}
     scores: list[Score] = []
@@ -268,9 +270,9 @@ def score_runs(
 
 
 def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list[Score]:
-    """The same scores with no value for the questions that are left out."""
+    """Return the scores computed without the questions that are left out, bool[n_questions]."""
     kept = ~np.asarray(left_out, dtype=bool)
-    found = []
+    remaining = []
     for score in scores:
         values = np.where(kept, score.values, np.nan)
         people = None if score.people is None else np.where(kept, score.people, np.nan)
@@ -281,8 +283,8 @@ def without_questions(scores: Sequence[Score], left_out: Sequence[bool]) -> list
         )
         if score.withheld:
             estimate = Estimate(np.nan, np.nan, np.nan, estimate.n)
-        found.append(replace(score, values=values, people=people, estimate=estimate))
-    return found
+        remaining.append(replace(score, values=values, people=people, estimate=estimate))
+    return remaining
 
 
 def scores_of(
@@ -298,21 +300,24 @@ def scores_of(
     labels: str,
     detector_version: str,
 ) -> list[Score]:
-    """One score a measure from what a ranking supports, over the questions that count; `people` is what people say of it, for a
-    corrected mean. The interval of a corrected mean says whether its sample was enough, so that `min_judged` is of others."""
+    """Compute one score for each measure from the support of a ranking, over the questions that count.
+
+    `people` holds people's labels for a corrected mean. `min_judged` does not apply to corrected means, because their interval
+    shows whether the sample is large enough.
+    """
     scores = []
     for measure, raw in zip(measures, values_of(measures, support), strict=True):
-        values, said, why = np.where(counted.by(measure), raw, np.nan), None, ""
+        values, by_people, reason = np.where(counted.by(measure), raw, np.nan), None, ""
         judged = support.judged_at(measure.k)
         if people is None:
             estimate = mean_with_interval(values, bounds=measure.bounds)
             if estimate.n and not enough_judged(judged, min_judged):
-                estimate, why = withheld(estimate, judged, min_judged), below(min_judged)
+                estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
-            said = np.where(people.drawn[measure.k], wholly_judged_values(measure, people.support), np.nan)
+            by_people = np.where(people.drawn[measure.k], wholly_judged_values(measure, people.support), np.nan)
             judged = people.support.judged_at(measure.k)
-            estimate = corrected_mean(said, values, bounds=measure.bounds).estimate
-            why = "" if estimate.n else NO_SAMPLE
+            estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
+            reason = "" if estimate.n else NO_SAMPLE
         scores.append(
             Score(
                 dataset,
@@ -324,23 +329,23 @@ def scores_of(
                 judged,
                 estimate,
                 values,
-                said,
+                by_people,
                 measure.unit,
-                why,
+                reason,
             )
         )
     return scores
 
 
 def counted_values(measure: Measure, support: Support, counted: Counted) -> npt.NDArray[np.float64]:
-    """The value of each question that counts, NaN of the others."""
+    """Return the value of each question that counts, NaN for the others, float64[n_questions]."""
     return np.where(counted.by(measure), measure.values(support), np.nan)
 
 
 def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
-    """The value of each question whose pairs in the top k are all judged, NaN of others.
+    """Return the value of each question whose pairs in the top k are all judged, NaN for the others, float64[n_questions].
 
-    Values that part of the judgments would settle are left out too: they would be those that come out one way.
+    Values that a part of the judgments already determines are left out too, because including them would bias the sample.
     """
     values = measure.values(support)
     judged = support.judged[:, : measure.k].sum(axis=(1, 2))
@@ -349,9 +354,9 @@ def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.f
 
 
 def macro_average(scores: Sequence[Score]) -> list[Score]:
-    """The mean of the data sets' values for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
+    """Return the mean over data sets for each corpus, pipeline and measure (BERDS, table 3), as data set 'average'.
 
-    NaN where one of the data sets has no value, or one that is withheld: the mean of the others is another figure.
+    NaN if the value of one data set is missing or withheld, because the mean of the others would not be comparable.
     """
     groups: dict[tuple[str, str, str, str], list[Score]] = {}
     for score in scores:

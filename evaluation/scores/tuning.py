@@ -1,4 +1,4 @@
-"""Choosing lambda of MMR on a dev split (BERDS): the weight of the grid whose rankings cover the most."""
+"""Tuning of MMR's lambda on a dev split (BERDS): the weight of the grid whose rankings have the best measure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,41 +42,41 @@ def tune(
     grid: Sequence[float] = GRID,
     progress: Progress = silent,
 ) -> TunedWeight:
-    """Try the weights of the grid where the pipeline ends in `mmr(tuned)`, and store the best for this corpus.
+    """Try the weights of the grid for the final stage `mmr(tuned)` of a pipeline, and store the best weight for this corpus.
 
-    The best has the highest mean over the data sets of the mean over the questions that count
-    (`evaluation.scores.counted`: those of the
-    pool, and those of which a ranking under one of the weights has a label); of
-    equals the one nearest to 1, which changes the ranking least. Raises `BadInputError` for a pipeline that does not end so.
+    The best weight has the highest mean over data sets of the mean over the questions that count (`evaluation.scores.counted`:
+    those that count in the pool, and those for which a ranking under one of the weights has a label). Of equally good weights,
+    the one closest to 1 wins, because it changes the ranking least. Raises `BadInputError` for a pipeline that does not end in
+    `mmr(tuned)`, and for a data set without labels.
     """
     opened = open_corpus(workspace, corpus)
-    before, last = _parted(workspace, opened, pipeline)
-    whole = replace(before, stages=(*before.stages, last))
+    before, last = _split(workspace, opened, pipeline)
+    full = replace(before, stages=(*before.stages, last))
     totals: dict[float, list[float]] = {weight: [] for weight in grid}
     for dataset in datasets:
         questions = load_dataset(workspace, dataset)
         queries = [query_of(q) for q in questions]
-        ids, scores = search(opened, before, queries, whole.depth, progress=progress)
+        ids, scores = search(opened, before, queries, full.depth, progress=progress)
         supports: list[Support] = []
         for weight in grid:
             chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
             top = chosen[:, : measure.k]
-            found = labelled_ranking(workspace, judgments, opened, questions, top, source, progress=progress)
-            supports.append(found.support)
+            labelled = labelled_ranking(workspace, judgments, opened, questions, top, source, progress=progress)
+            supports.append(labelled.support)
         counted = counted_questions(workspace, judgments, dataset, corpus, source, progress=progress)
         here = np.logical_or.reduce([s.judged.any(axis=(1, 2)) for s in supports])
         counted = counting(supports[0].counts, counted | here, source)
-        together = np.stack([counted_values(measure, s, Counted(counted)) for s in supports])
-        together = together[:, ~np.isnan(together).any(axis=0)]
-        if not together.size:
+        values = np.stack([counted_values(measure, s, Counted(counted)) for s in supports])
+        values = values[:, ~np.isnan(values).any(axis=0)]
+        if not values.size:
             raise BadInputError(
                 f"No question of '{dataset}' has labels from '{source}'.",
-                hint="Judge more, or let a detector label: --labels human>embedded.",
+                hint="Judge pairs of it, or use a detector: --labels 'human>embedded'.",
             )
-        for weight, mean in zip(grid, together.mean(axis=1).tolist(), strict=True):
+        for weight, mean in zip(grid, values.mean(axis=1).tolist(), strict=True):
             totals[weight].append(mean)
     means = {weight: float(np.mean(values)) for weight, values in totals.items()}
-    # Rounded, since sums of the same values in another order differ by a little.
+    # Rounded, because sums of the same values in a different order differ slightly.
     best = max(grid, key=lambda weight: (round(means[weight], _DIGITS), weight))
     tuned = TunedWeight(
         best,
@@ -86,9 +86,9 @@ def tune(
         opened.manifest.hash,
         {f"{weight:g}": value for weight, value in means.items()},
         datetime.now(UTC).isoformat(timespec="seconds"),
-        _versions(workspace, judgments, datasets, whole, source),
+        _versions(workspace, judgments, datasets, full, source),
     )
-    write_tuned(opened.folder, str(whole), tuned)
+    write_tuned(opened.folder, str(full), tuned)
     return tuned
 
 
@@ -101,33 +101,33 @@ def stored_weight(
     source: LabelSource,
     measure: Measure,
 ) -> TunedWeight | None:
-    """What `tune` stored when it was asked the same, as long as nothing has changed that the weight depends on."""
+    """Return the weight that `tune` stored for these arguments, or None if there is none or it is outdated."""
     opened = open_corpus(workspace, corpus)
-    before, last = _parted(workspace, opened, pipeline)
-    whole = replace(before, stages=(*before.stages, last))
-    held = read_tuned(opened.folder).get(str(whole))
-    if held is None:
+    before, last = _split(workspace, opened, pipeline)
+    full = replace(before, stages=(*before.stages, last))
+    stored = read_tuned(opened.folder).get(str(full))
+    if stored is None:
         return None
-    same = (held.datasets, held.measure, held.labels, held.corpus_hash) == (
+    same = (stored.datasets, stored.measure, stored.labels, stored.corpus_hash) == (
         list(datasets),
         str(measure),
         str(source),
         opened.manifest.hash,
     )
-    return held if same and held.versions == _versions(workspace, judgments, datasets, whole, source) else None
+    return stored if same and stored.versions == _versions(workspace, judgments, datasets, full, source) else None
 
 
-def _parted(workspace: Workspace, corpus: Corpus, pipeline: str) -> tuple[Pipeline, MMR]:
-    """What stands before `mmr(tuned)`, and that."""
+def _split(workspace: Workspace, corpus: Corpus, pipeline: str) -> tuple[Pipeline, MMR]:
+    """Return the pipeline before `mmr(tuned)`, and that stage."""
     parsed = parse_pipeline(pipeline, PipelineContext(workspace, label_function(workspace)))
     last = parsed.stages[-1] if parsed.stages else None
     if not isinstance(last, MMR) or last.weight is not None:
-        raise BadInputError(f"'{parsed}' does not end in mmr(tuned).", hint='Write it like "bm25 >> mmr(tuned)".')
+        raise BadInputError(f"'{parsed}' does not end in mmr(tuned).", hint='Write, for example, "bm25 >> mmr(tuned)".')
     return replace(parsed, stages=parsed.stages[:-1]).tuned(corpus), last
 
 
 def _versions(
     workspace: Workspace, judgments: Judgments, datasets: Sequence[str], pipeline: Pipeline, source: LabelSource
 ) -> dict[str, str]:
-    asked = {f"questions of {d}": questions_version(load_dataset(workspace, d))["questions"] for d in datasets}
-    return pipeline.versions | asked | label_versions(workspace, judgments, source)
+    questions = {f"questions of {d}": questions_version(load_dataset(workspace, d))["questions"] for d in datasets}
+    return pipeline.versions | questions | label_versions(workspace, judgments, source)

@@ -1,4 +1,4 @@
-"""A run measured under two versions of its data set: the same rankings, other perspectives."""
+"""Comparison of a run's scores under two versions of its data set, which have the same questions but different perspectives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from berdseye.evaluation.statistics.significance import Comparison, compare
 
 @dataclass(frozen=True)
 class ChangedQuestion:
-    """A question whose perspectives differ, and its value under both versions by the name of the measure; NaN: none."""
+    """A question whose perspectives differ, with its values under both versions by the name of the measure (NaN: no value)."""
 
     change: QuestionChange
     values: Mapping[str, tuple[float, float]]
@@ -29,8 +29,11 @@ class ChangedQuestion:
 
 @dataclass(frozen=True)
 class VersionComparison:
-    """`first` and `second` are the scores under either version, a measure each; `differences` are second minus first, paired
-    over questions. `shown_perspectives`: the pipeline ranked with the perspectives of the run's own version in sight."""
+    """A run's scores under two versions of its data set.
+
+    `first` and `second` hold the scores under each version, one per measure; `differences` are second minus first, paired over
+    questions. `shown_perspectives`: whether the pipeline used the perspectives of the run's own version for ranking.
+    """
 
     versions: tuple[str, str]
     first: list[Score]
@@ -41,7 +44,7 @@ class VersionComparison:
 
 
 def under_version(workspace: Workspace, run: Run, version: str) -> Run:
-    """The run as one of another version of its data set; nothing is searched again, since the questions are the same.
+    """Return a run as a run on another version of its data set, without a new search, because the questions are the same.
 
     `version` is a name such as `debate@2`, or its number. Raises `BadInputError` for a version of another data set.
     """
@@ -50,7 +53,8 @@ def under_version(workspace: Workspace, run: Run, version: str) -> Run:
     name = version_name(*split_version(name))
     if split_version(name)[0] != dataset:
         raise BadInputError(
-            f"'{name}' is no version of '{dataset}', which run '{run.manifest.name}' is of.", hint="Choose one that is."
+            f"'{name}' is not a version of '{dataset}', the data set of run '{run.manifest.name}'.",
+            hint=f"Name a version such as {version_name(dataset, 1)}.",
         )
     load_dataset(workspace, name)
     return as_version(run, name)
@@ -67,15 +71,15 @@ def compare_versions(
     min_judged: float | None = None,
     progress: Progress = silent,
 ) -> VersionComparison:
-    """Measure a run under two versions, and the difference with a 95% bootstrap interval over questions.
+    """Measure a run under two versions of its data set, and the difference with a 95% bootstrap interval over questions.
 
-    A question that has no value under one of them counts in neither mean of the difference (`left_out`). Where too little is
-    judged under one of them there is no difference, and no value of a question (`Score.withheld`).
+    A question that has no value under one version is left out of the difference (`left_out`). If too few pairs have labels under
+    one version, the difference and all values are withheld (`Score.withheld`). Raises `BadInputError` if both versions are equal.
     """
     runs = [under_version(workspace, run, version) for version in versions]
     names = (runs[0].manifest.dataset, runs[1].manifest.dataset)
     if names[0] == names[1]:
-        raise BadInputError(f"Both versions are {names[0]}.", hint="Name two.")
+        raise BadInputError(f"Both versions are {names[0]}.", hint="Name two different versions.")
     first, second = (
         score_run(workspace, judgments, one, source, measures, min_judged=min_judged, progress=progress) for one in runs
     )
@@ -100,7 +104,7 @@ def compare_versions(
 
 
 def rows_of(found: VersionComparison) -> list[dict[str, object]]:
-    """A row a measure, for a table: both means, their difference with its interval, and judged@k under either."""
+    """Return one table row per measure: both means, their difference with its interval, and judged@k under both versions."""
     return [
         {
             "measure": old.measure,
@@ -120,7 +124,7 @@ def rows_of(found: VersionComparison) -> list[dict[str, object]]:
 
 
 def question_rows(found: VersionComparison) -> list[dict[str, object]]:
-    """A row a question and measure, for a table: what was taken away and what came, and the values under either version."""
+    """Return one table row per question and measure: removed and added perspectives, and the values under both versions."""
     return [
         {
             "question": one.change.question.id,

@@ -1,1 +1,1 @@
-"""Selecting the pairs that a batch sends out."""
+"""Selection of the pairs of a batch."""

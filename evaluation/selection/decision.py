@@ -1,5 +1,5 @@
-"""Batches that are to settle which of two systems is better: their pairs in the order of what each judgment is worth, and how far
-they are."""
+"""Decision batches, which settle which of two systems is better: their pairs in the order of the value of a judgment, and their
+progress."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ from berdseye.evaluation.trust.judging_plan import RISK, Needed
 from berdseye.evaluation.trust.labelled_lists import Described, check_drawable, labelled_lists
 
 DECIDE = "decide"
-"""Under what a recipe names the two runs."""
+"""The key of a batch's recipe that holds the names of the two runs."""
 
 
 class Standing(NamedTuple):
-    """Which system is ahead (None: neither), by how much, how likely that is wrong, and how many more judgments settle it."""
+    """Which system is ahead (None: neither), by how much, the probability of the other order, and the judgments still needed."""
 
     ahead: str | None
     behind: str | None
@@ -44,22 +44,22 @@ class Standing(NamedTuple):
             now = f"Neither is ahead on {self.measure}."
         else:
             now = (
-                f"{self.ahead} is ahead of {self.behind} on {self.measure} by {self.difference:.3f}; the chance of the other "
-                f"order is {self.chance_of_other:.1%}."
+                f"{self.ahead} is ahead of {self.behind} on {self.measure} by {self.difference:.3f}; the probability of the "
+                f"other order is {self.chance_of_other:.1%}."
             )
         if self.settled:
             return f"Settled: {now}"
         if not self.needed.all:
-            return f"{now} No judgment that is left can settle this."
+            return f"{now} None of the remaining judgments can settle this."
         more, sure = self.needed, self.needed.settled > 1 - RISK
-        rest = "" if sure else f"; in {1 - more.settled:.0%} of outcomes not even all {more.all} do"
+        rest = "" if sure else f"; in {1 - more.settled:.0%} of simulations not even all {more.all} settle it"
         within = f"80% interval {more.low:.0f} to {more.high:.0f}{rest}"
         return f"{now} About {more.median:.0f} more judgments settle this ({within})."
 
 
 @dataclass(frozen=True)
 class Deciding:
-    """What is known of two runs by people's words so far; `keys` of the pairs are those of the labels, in their order."""
+    """The comparison of two runs by people's judgments so far; `keys` are the pair keys of the labels, in their order."""
 
     decision: Decision
     described: Described
@@ -67,15 +67,15 @@ class Deciding:
     keys: list[str]
 
     def values(self) -> dict[str, float]:
-        """What a judgment of each pair is worth; a pair that stands under several questions is worth them all."""
-        found: dict[str, float] = {}
+        """Return the value of a judgment of each pair; for a pair that occurs in several questions, the sum over them."""
+        values: dict[str, float] = {}
         for label in np.flatnonzero(self.decision.open).tolist():
             key = self.keys[label]
-            found[key] = found.get(key, 0.0) + float(self.decision.values[label])
-        return found
+            values[key] = values.get(key, 0.0) + float(self.decision.values[label])
+        return values
 
     def standing(self) -> Standing:
-        """How far it is, by simulation of what is left to judge."""
+        """Return the progress of the decision, by simulation of the remaining judgments."""
         state = self.decision
         first, second = self.described.lists.systems
         ahead, behind = (None, None) if state.order == 0 else (first, second) if state.order > 0 else (second, first)
@@ -95,17 +95,17 @@ def deciding(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Deciding:
-    """Two stored runs by people's words and, where nobody said anything, the detector's chances.
+    """Compare two stored runs by people's labels and, for pairs without a label, the detector's probabilities.
 
-    `askable` are keys of pairs that can still be judged, all where it is None. Raises `BadInputError` for runs of different data
-    sets or corpora, and for measures that cannot be worked out label by label.
+    `askable` holds the keys of pairs that can still be judged (None: all). Raises `BadInputError` for equal runs, for runs of
+    different data sets or corpora, and for measures that cannot be computed label by label.
     """
     check_drawable(measure)
     if runs[0] == runs[1]:
-        raise BadInputError("A run is as good as itself.", hint="Name two different runs.")
-    held = [load_run(workspace, name) for name in runs]
+        raise BadInputError(f"Both runs are '{runs[0]}'.", hint="Name two different runs.")
+    loaded = [load_run(workspace, name) for name in runs]
     described = labelled_lists(
-        workspace, judgments, held, LabelSource((HUMAN,)), detector, measure.k, progress=progress
+        workspace, judgments, loaded, LabelSource((HUMAN,)), detector, measure.k, progress=progress
     )
     keys = [pair.key for pair in described.pairs]
     closed = None if askable is None else np.array([key not in askable for key in keys], dtype=np.bool_)
@@ -122,13 +122,13 @@ def decision_items(
     seed: int = 0,
     progress: Progress = silent,
 ) -> tuple[list[Item], dict[str, Any]]:
-    """Every pair that people may still be asked about, with its value, the most telling first; and the recipe of the batch."""
-    known = deciding(workspace, judgments, runs, measure, detector, seed=seed, progress=progress)
-    now = known.standing()
-    values = known.values()
+    """Return every pair that can still be judged, with its value, the most informative first; and the recipe of the batch."""
+    state = deciding(workspace, judgments, runs, measure, detector, seed=seed, progress=progress)
+    now = state.standing()
+    values = state.values()
     records = pairs_of_runs(workspace, runs, measure.k)
     if not values:
-        raise BadInputError("Nothing is left to judge: people have said it all.", hint=str(now))
+        raise BadInputError("There is no pair left to judge for this decision.", hint=str(now))
     ordered = sorted(values, key=lambda key: -values[key])
     recipe = {
         DECIDE: list(runs),
@@ -142,12 +142,12 @@ def decision_items(
 
 
 def decides(batch: Batch) -> bool:
-    """Whether the batch is to settle which of two runs is better."""
+    """Whether the batch is a decision batch, which settles which of two runs is better."""
     return DECIDE in batch.recipe
 
 
 def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> Deciding:
-    """The same for a batch: what it does not ask about any more stays open for good."""
+    """Compare the two runs of a decision batch; pairs that the batch no longer sends out cannot be judged."""
     recipe: Mapping[str, Any] = batch.recipe
     measure = parse_measure(recipe["measure"])
     first, second = recipe[DECIDE]
@@ -161,6 +161,6 @@ def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> 
 
 
 def renew_order(judgments: Judgments, batch: Batch, known: Deciding) -> None:
-    """Put what is left of a batch in the order of what it is worth now."""
+    """Sort the remaining pairs of a batch by the current value of a judgment."""
     if batch.order == "decision":
         reorder_batch(judgments, batch, known.values())

@@ -1,6 +1,5 @@
-"""The scores that studies lay out: runs that are stored already are taken, and those that are missing are made.
-
-Rankings that studies ask for and no run holds, kept in the workspace: a study that stopped goes on where it was.
+"""Runs, scores and rankings for studies. Stored runs are reused and missing runs are created; rankings that belong to no run are
+cached in the workspace, so that re-running an interrupted study resumes.
 """
 
 import hashlib
@@ -44,18 +43,18 @@ from berdseye.retrieval.running import questions_version, run_pipeline
 def kept_ranking(
     workspace: Workspace, pipeline: Pipeline, queries: Sequence[Query], k: int, passages: str, find: Callable[[], Ids]
 ) -> Ids:
-    """What `find` gives, int64[n_queries, k], -1 pads, or what it gave when it was asked the same before.
+    """Return the cached result of `find`, int64[n_queries, k] padded with -1, or call `find` and cache its result.
 
-    The same is: the pipeline with its versions, the queries in their order, k, and `passages`, a digest of what is searched.
+    The key is the pipeline with its versions, the queries in their order, k, and `passages`, a digest of the searched passages.
     """
-    asked = json.dumps([str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k, passages])
-    name = hashlib.blake2b(asked.encode(), digest_size=16).hexdigest()
+    key = json.dumps([str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k, passages])
+    name = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
     path = workspace.studies_folder / ".rankings" / f"{name}.npy"
-    files = FileSet(path.with_suffix(RECORD), (path.name,), lambda: "It is made again by itself.")
-    with suppress(OSError, ValueError, EOFError, DamagedError):  # not there, or damaged: it is made again
+    files = FileSet(path.with_suffix(RECORD), (path.name,), lambda: "Berdseye creates it again at the next use.")
+    with suppress(OSError, ValueError, EOFError, DamagedError):  # missing or damaged: computed again
         files.check()
-        kept: Ids = np.load(path)
-        return kept
+        cached: Ids = np.load(path)
+        return cached
     ids = find()
     with files.writing():
         with replacing(path) as temporary, temporary.open("wb") as file:
@@ -65,7 +64,7 @@ def kept_ranking(
 
 
 def passages_digest(passages: Iterable[Passage]) -> str:
-    """Of titles and texts in their order."""
+    """Return a digest of the titles and texts of passages in their order."""
     digest = hashlib.blake2b(digest_size=16)
     for passage in passages:
         digest.update(f"{passage.title}\n{passage.text}\n".encode())
@@ -81,8 +80,8 @@ def corpus_ranking(
     *,
     progress: Progress = silent,
 ) -> Ids:
-    """The passages of a corpus that `berdseye.retrieval.pipeline.search` finds, int64[n_queries, k]; on the web, those
-    of today."""
+    """Search a corpus with `berdseye.retrieval.pipeline.search`, int64[n_queries, k]; rankings of the web are cached for one
+    day."""
     tuned = pipeline.tuned(corpus)
     day = datetime.now(UTC).date().isoformat() if corpus.manifest.kind == "web" else None
     return kept_ranking(
@@ -96,7 +95,7 @@ _DAY = "web"
 
 @dataclass(frozen=True)
 class Selection:
-    """Data sets, corpora and pipelines by name; all combinations are meant."""
+    """The data sets, corpora and pipelines of a study, by name; the study covers all combinations."""
 
     datasets: tuple[str, ...]
     corpora: tuple[str, ...]
@@ -104,10 +103,13 @@ class Selection:
 
     @property
     def retrievers(self) -> "Selection":
-        """The same without pipelines of several stages or with expansion, where it is about what these would change."""
+        """The selection without pipelines of several stages or with expansion; raises `BadInputError` if none is left."""
         plain = tuple(p for p in self.pipelines if ">>" not in p)
         if not plain:
-            raise BadInputError("None of the pipelines is a retriever alone.", hint="Name one, such as bm25.")
+            raise BadInputError(
+                f"None of the pipelines ({', '.join(self.pipelines)}) is a retriever without stages.",
+                hint="Name one, such as bm25.",
+            )
         return Selection(self.datasets, self.corpora, plain)
 
     def settings(self) -> dict[str, object]:
@@ -115,7 +117,7 @@ class Selection:
 
 
 class Scores(Protocol):
-    """What gives the scores that a study lays out: a workspace, or a bundle of results."""
+    """A source of scores for a study: a workspace, or a bundle of results."""
 
     @property
     def source(self) -> LabelSource: ...
@@ -125,7 +127,7 @@ class Scores(Protocol):
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Runs and their scores from one label source; what was done is kept in the workspace, so that it goes on after a stop."""
+    """Runs and their scores by one label source; all runs are stored in the workspace, so that re-running a study resumes."""
 
     workspace: Workspace
     judgments: Judgments
@@ -135,28 +137,32 @@ class Gatherer:
 
     @property
     def floor(self) -> float:
-        """The share of labelled pairs below which no number is shown (`berdseye.evaluation.scores.enough_judged`)."""
+        """The share of labelled pairs below which scores are withheld (`berdseye.evaluation.scores.enough_judged`)."""
         return min_judged_of(self.workspace, self.min_judged)
 
     def counted(self, run: Run) -> npt.NDArray[np.bool_]:
-        """Which questions of a run count by the source, bool[n_questions] (`berdseye.evaluation.scores.counted`)."""
+        """Return which questions of a run count by the label source, bool[n_questions] (`berdseye.evaluation.scores.counted`)."""
         m = run.manifest
         return counted_questions(self.workspace, self.judgments, m.dataset, m.corpus, self.source.plain, run=run)
 
     def parsed(self, pipeline: str) -> Pipeline:
-        """The pipeline of a name, as the workspace has it."""
+        """Parse the name of a pipeline in the workspace."""
         return parse_pipeline(pipeline, PipelineContext(self.workspace, label_function(self.workspace)))
 
     def run(self, dataset: str, corpus: str, pipeline: str, k: int) -> Run:
-        """The stored run, where it still fits its data set, its corpus and the versions of its parts, and is deep enough; else it
-        is made. A run that was imported is taken as it is, and refused where it does not fit."""
-        held = {m.name: m for m in list_runs(self.workspace)}
-        if (imported := held.get(run_name(dataset, corpus, pipeline))) is not None and IMPORTED in imported.versions:
+        """Return the run of a combination, and create it if necessary.
+
+        A stored run is reused if it fits its data set, its corpus and the versions of its parts, and is deep enough. An imported
+        run is used as it is; raises `StaleError` if it does not fit.
+        """
+        manifests = {m.name: m for m in list_runs(self.workspace)}
+        imported = manifests.get(run_name(dataset, corpus, pipeline))
+        if imported is not None and IMPORTED in imported.versions:
             return load_run(self.workspace, imported.name)
         parsed = self.parsed(pipeline)
         opened = open_corpus(self.workspace, corpus)
         tuned = parsed.tuned(opened)
-        stored = held.get(run_name(dataset, corpus, str(tuned)))
+        stored = manifests.get(run_name(dataset, corpus, str(tuned)))
         if stored is not None and stored.corpus_hash == opened.manifest.hash and stored.k >= k:
             run, versions = load_run(self.workspace, stored.name), {**stored.versions}
             versions.pop(_DAY, None)
@@ -165,7 +171,7 @@ class Gatherer:
                 questions
             ):
                 return run
-        made = run_pipeline(
+        created = run_pipeline(
             self.workspace,
             dataset,
             corpus,
@@ -174,21 +180,23 @@ class Gatherer:
             label_function=label_function(self.workspace),
             progress=self.progress,
         )
-        return load_run(self.workspace, made.name)
+        return load_run(self.workspace, created.name)
 
     def runs(self, selection: Selection, k: int) -> list[Run]:
-        """The run of each combination, by corpus, pipeline and data set. All are made before any is scored: which questions count
-        follows from the pool of all of them."""
-        places = product(selection.corpora, selection.pipelines, selection.datasets)
-        return [self.run(dataset, corpus, pipeline, k) for corpus, pipeline, dataset in places]
+        """Return the run of each combination, in the order of corpus, pipeline and data set.
+
+        All runs exist before the first is scored, because the pool of all runs determines which questions count.
+        """
+        combinations = product(selection.corpora, selection.pipelines, selection.datasets)
+        return [self.run(dataset, corpus, pipeline, k) for corpus, pipeline, dataset in combinations]
 
     def support(self, run: Run, k: int) -> tuple[Sequence[Question], Support]:
-        """The questions of a run, and what the label source says of its top k; corrected sources count as their detector."""
+        """Return the questions of a run and the support of its top k; a corrected label source counts as its detector."""
         labelled = labelled_run(self.workspace, self.judgments, run, self.source.plain, k, progress=self.progress)
         return labelled.questions, labelled.support
 
     def provenance(self, supports: Iterable[Support], k: int) -> dict[str, object]:
-        """Columns of cells that say where their labels come from, and how many of the pairs of the top k have one."""
+        """Return the columns of cells that name the label source and the share of the pairs in the top k that have a label."""
         detector = self.source.plain.detector(self.workspace)
         return {
             "judged": float(np.mean([s.judged_at(k) for s in supports] or [np.nan])),
@@ -197,10 +205,10 @@ class Gatherer:
         }
 
     def scores(self, selection: Selection, measures: Sequence[Measure]) -> list[Score]:
-        """A score for each combination and measure, named by the pipeline as it was asked for, and the macro-averages."""
+        """Return a score for each combination and measure, and the macro-averages over data sets."""
         k = max(m.k for m in measures)
         runs = self.runs(selection, k)
-        found = score_runs(
+        scores = score_runs(
             self.workspace,
             self.judgments,
             runs,
@@ -209,11 +217,14 @@ class Gatherer:
             min_judged=self.min_judged,
             progress=self.progress,
         )
-        return found + (macro_average(found) if len(selection.datasets) > 1 else [])
+        return scores + (macro_average(scores) if len(selection.datasets) > 1 else [])
 
 
 def checked(workspace: Workspace, selection: Selection) -> Selection:
-    """The selection with every part that was left empty filled by all the workspace has; raises `BadInputError` for none."""
+    """Fill the empty parts of a selection with everything in the workspace, and check all names.
+
+    Raises `BadInputError` if a part stays empty, and `UnknownNameError` for unknown names.
+    """
     filled = Selection(
         selection.datasets or tuple(workspace.datasets()),
         selection.corpora or tuple(workspace.corpora()),
@@ -222,13 +233,13 @@ def checked(workspace: Workspace, selection: Selection) -> Selection:
     for kind, names in (("data set", filled.datasets), ("corpus", filled.corpora), ("pipeline", filled.pipelines)):
         if not names:
             raise BadInputError(f"There is no {kind} to study.", hint=f"Name one with --{kind.replace(' ', '')}.")
-    # Every name is looked up before the first run is made.
+    # Check every name before the first run starts.
     for kind, names, known in (
         ("data set", filled.datasets, workspace.datasets()),
         ("corpus", filled.corpora, workspace.corpora()),
     ):
         for name in names:
-            if name not in known and "@" not in name:  # a version of a data set is looked up where it is read
+            if name not in known and "@" not in name:  # versions of data sets are checked when they are loaded
                 raise UnknownNameError(kind, name, known)
     for name in selection.pipelines:
         parse_pipeline(name, PipelineContext(workspace, label_function(workspace)))
@@ -236,7 +247,7 @@ def checked(workspace: Workspace, selection: Selection) -> Selection:
 
 
 def cells_of(scores: Iterable[Score]) -> pd.DataFrame:
-    """Scores as cells of a table, shares in percent, each with all that made it."""
+    """Return scores as cells of a table, shares in percent, with the labels behind each score."""
     return pd.DataFrame(
         [
             {

@@ -1,6 +1,5 @@
-"""What a study gives: tables in their paper's layout, charts, and what made them.
-
-Results of studies in the workspace: CSV and LaTeX of each table, Vega-Lite and SVG of each chart, and what made them.
+"""Results of studies: tables in the layout of their paper, charts, settings and versions; and how they are stored in the
+workspace, as CSV, Parquet and LaTeX of each table and Vega-Lite and SVG of each chart.
 """
 
 import hashlib
@@ -17,7 +16,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-import berdseye.evaluation.charts  # noqa: F401  the charts of studies are drawn in it
+import berdseye.evaluation.charts  # noqa: F401  registers the theme of charts
 from berdseye.data.errors import StaleError, UnknownNameError
 from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.tables import to_csv, to_parquet
@@ -30,18 +29,18 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 
 
 def digest(*inputs: object) -> str:
-    """Of what a study read, for its settings: results of other inputs are other results."""
-    told = json.dumps(inputs, default=str, sort_keys=True)
-    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    """Return a digest of a study's inputs for its settings, so that results of different inputs are stored separately."""
+    text = json.dumps(inputs, default=str, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers in long form, and how the paper lays them out.
+    """A table in long form, with its layout in the paper.
 
-    `cells` holds a number a row: the columns named in `rows` and `columns` place it, `value` is the number as it is shown
-    (percent where the paper prints percent), and where they apply `low` and `high` (95% interval), `n`, `judged`
-    (judged@k, a share), `labels`, `detector_version` and `published`, the paper's own figure.
+    `cells` holds one value per row: the columns named in `rows` and `columns` give its place, `value` is the value as shown
+    (percent if the paper uses percent), and, where they apply, `low` and `high` (95% interval), `n`, `judged` (judged@k, a
+    share), `labels`, `detector_version` and `published` (the paper's figure).
     """
 
     name: str
@@ -53,10 +52,10 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def laid_out(self) -> pd.DataFrame:
-        """Texts in the paper's layout: the value, its interval, and the published figure in brackets where there is one."""
+        """Return texts in the paper's layout: the value, its interval, and the published figure, if any, in brackets."""
         cells = self.cells.copy()
         if cells.duplicated([*self.rows, *self.columns]).any():
-            raise ValueError(f"Two numbers of table {self.name} stand in one place.")
+            raise ValueError(f"Two cells of table {self.name} have the same place.")
         cells["shown"] = [self._shown(row) for row in cells.to_dict("records")]
         for axis in (self.rows, self.columns):
             for name in axis:
@@ -66,7 +65,7 @@ class Table:
         ).fillna("")
 
     def latex(self) -> str:
-        """The layout as a LaTeX table (booktabs), escaped."""
+        """Return the layout as a LaTeX table (booktabs), escaped."""
         styled = self.laid_out().style.format(escape="latex").format_index(escape="latex", axis=0)
         styled = styled.format_index(escape="latex", axis=1)
         return styled.to_latex(hrules=True, caption=_latex_text(self.caption), label=f"tab:{self.name}")
@@ -88,7 +87,7 @@ class Table:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Tables, charts by their names, and the settings and versions that made them. `notes` say what was left out, and why."""
+    """The result of a study: tables, charts by name, and the settings of the study. `notes` say what was left out, and why."""
 
     study: str
     settings: Mapping[str, Any]
@@ -99,20 +98,20 @@ class StudyResult:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        named = {"tables": [t.name for t in self.tables], "charts": list(self.charts)}
+        contents = {"tables": [t.name for t in self.tables], "charts": list(self.charts)}
         return f"Study {self.study}: " + "; ".join(
-            f"{kind} {', '.join(names)}" for kind, names in named.items() if names
+            f"{kind} {', '.join(names)}" for kind, names in contents.items() if names
         )
 
     def _repr_html_(self) -> str:
-        """The tables with their captions, and the notes, for a notebook; all texts escaped."""
+        """Return the tables with captions and notes as HTML for a notebook; all texts are escaped."""
         tables = "".join(f"<p>{html.escape(t.caption)}</p>{t.laid_out().to_html()}" for t in self.tables)
-        told = (*(note for t in self.tables for note in t.notes), *self.notes)
-        return tables + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in told)
+        notes = (*(note for t in self.tables for note in t.notes), *self.notes)
+        return tables + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in notes)
 
 
 def _latex_text(text: str) -> str:
-    return re.sub(r"[\\&%$#_{}~^]", lambda found: _LATEX.get(found[0], f"\\{found[0]}"), text)
+    return re.sub(r"[\\&%$#_{}~^]", lambda match: _LATEX.get(match[0], f"\\{match[0]}"), text)
 
 
 _MANIFEST = "study.json"
@@ -120,7 +119,7 @@ _MANIFEST = "study.json"
 
 @dataclass(frozen=True)
 class Stored:
-    """A stored result. `charts` are Vega-Lite specifications by name."""
+    """A stored result of a study; `charts` holds Vega-Lite specifications by name."""
 
     name: str
     folder: Path
@@ -134,7 +133,7 @@ class Stored:
 
 
 def save_result(workspace: Workspace, result: StudyResult, *, made_by: str = "") -> Path:
-    """Write a result in place of one of the same study and settings; returns its folder."""
+    """Write a result, in place of an earlier one of equal study and settings; returns its folder."""
     settings = json.loads(json.dumps(dict(result.settings), default=str, sort_keys=True))
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=4).hexdigest()
     folder = workspace.studies_folder / f"{result.study}-{digest}"
@@ -170,29 +169,37 @@ def save_result(workspace: Workspace, result: StudyResult, *, made_by: str = "")
 
 
 def list_results(workspace: Workspace) -> list[str]:
-    """Names of the stored results, the newest first."""
+    """Return the names of the stored results, the newest first."""
     paths = workspace.studies_folder.glob(f"[!.]*/{_MANIFEST}")
     return [p.parent.name for p in sorted(paths, key=lambda p: p.stat().st_mtime, reverse=True)]
 
 
 def load_result(workspace: Workspace, name: str) -> Stored:
-    """A stored result; raises `UnknownNameError` with the nearest names, `StaleError` where it cannot be read."""
+    """Load a stored result; raises `UnknownNameError` with the closest names, and `StaleError` if it cannot be read."""
     names = list_results(workspace)
     if name not in names:
         raise UnknownNameError("study result", name, names)
     folder = workspace.studies_folder / name
     try:
-        held = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         tables = [
             Table(
                 t["name"], t["caption"], pd.read_parquet(folder / f"{t['name']}.parquet"), tuple(t["rows"]), tuple(t["columns"]),
                 t["digits"], tuple(t["notes"]),
             )
-            for t in held["tables"]
+            for t in manifest["tables"]
         ]  # fmt: skip
-        charts = {c: json.loads((folder / f"{c}.vl.json").read_text(encoding="utf-8")) for c in held["charts"]}
+        charts = {c: json.loads((folder / f"{c}.vl.json").read_text(encoding="utf-8")) for c in manifest["charts"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StaleError(f"The result cannot be read: {error}.", where=folder, hint="Run the study again.") from error
     return Stored(
-        name, folder, held["study"], held["created"], held["settings"], held["versions"], tables, charts, held["notes"]
+        name,
+        folder,
+        manifest["study"],
+        manifest["created"],
+        manifest["settings"],
+        manifest["versions"],
+        tables,
+        charts,
+        manifest["notes"],
     )

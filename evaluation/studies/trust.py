@@ -1,4 +1,5 @@
-"""How trustworthy is my ranking now? Separability, chances of a wrong order, flip margins, and what would settle it."""
+"""The trust study: how reliable is the order of systems? Separability, probability of a wrong order, judgments that would settle
+the order, and flip margins."""
 
 import textwrap
 from collections.abc import Sequence
@@ -34,22 +35,23 @@ Cells = list[dict[str, Any]]
 _TABLES = {
     "separability": (
         "Separability",
-        "Separable: p of the randomisation test over questions, after Holm's correction, is below 0.05. The interval is the "
-        "bootstrap's; the questions for 80% power are a paired t-test's for this effect.",
+        "Separable: p of the randomisation test over questions, with Holm's correction, is below 0.05. The interval is from the "
+        "bootstrap; the number of questions for 80% power is for a paired t-test and this effect.",
     ),
     "wrong-order": (
-        "Chance of a wrong order",
-        "The chance that the other system is the better one, ties counting half: had other questions been asked, were labels "
-        "that nobody settled drawn by their chances, or both at once. Nothing where the two are level.",
+        "Probability of a wrong order",
+        "The probability that the other system is better, with ties counting half, under other questions, under labels drawn by "
+        "their probabilities where they are not settled, or under both. Empty if both systems are equal.",
     ),
     "judgments": (
         "Judgments that would settle the order on these questions",
-        "To settle: question by question, the most telling first, until the chance of a wrong order from labels is at most "
-        f"{RISK:g}; median and 80% interval over labels drawn by their chances, which are assumed right and independent.",
+        "To settle: judging question by question, the most informative first, until the probability of a wrong order because of "
+        f"labels is at most {RISK:g}; median and 80% interval over labels drawn by their probabilities, which are assumed to be "
+        "calibrated and independent.",
     ),
     "flip-margins": (
         "Flip margin",
-        "The fewest labels to change for the other system to come out ahead; nothing where no change can do that.",
+        "The smallest number of labels that must change for the other system to be ahead; empty if no change achieves that.",
     ),
 }
 
@@ -67,12 +69,13 @@ def trust_study(
     min_judged: float | None = None,
     progress: Progress = silent,
 ) -> StudyResult:
-    """Tables of systems, of every pair of them, and of the labels behind each flip margin; a chart of the chances.
+    """Create tables of systems, of every pair of systems, and of the labels of each flip margin, and a chart of the
+    probabilities.
 
-    `detector` gives the chances of labels that `source` leaves open or takes from a detector. Measures are those of perspectives
-    (MRecall, Precision, Coverage); flip margins are of MRecall and Precision. Raises `BadInputError` for others.
-    Where a system has less than `min_judged` of its pairs labelled, its mean and the differences from it are not given; the
-    chances of a wrong order are, since they draw what nobody labelled.
+    `detector` gives the probabilities of labels that `source` leaves open or takes from a detector. The measure is one of
+    perspectives (MRecall, Precision, Coverage); flip margins exist for MRecall and Precision. Raises `BadInputError` for others.
+    If less than a share `min_judged` of a system's pairs have labels, its mean and the differences from it are withheld; the
+    probabilities of a wrong order are not, because they draw the missing labels.
     """
     check_drawable(measure)
     floor = min_judged_of(workspace, min_judged)
@@ -104,17 +107,17 @@ def trust_study(
     turned = 0
     for done, (first, second) in enumerate(combinations(order, 2), start=1):
         comparison, p_t = tests[lists.systems[first], lists.systems[second]]
-        if comparison.difference < 0:  # over the questions that both have a value for, the other one leads
+        if comparison.difference < 0:  # over the questions for which both have a value, the other system leads
             first, second, turned = second, first, turned + 1
             comparison = comparison.reversed
         if not (enough[first] and enough[second]):
             comparison, p_t = withheld_difference(comparison), np.nan
         margin = flip_margin(lists, measure, first, second) if measure.name in FLIPPABLE else None
         figures = _figures(described, measure, now, drawn, first, second, comparison, p_t, margin, seed)
-        named = {"better": lists.systems[first], "worse": lists.systems[second]}
-        pairs += [{**named, "n": comparison.n, **stamp, **figure} for figure in figures]
+        names = {"better": lists.systems[first], "worse": lists.systems[second]}
+        pairs += [{**names, "n": comparison.n, **stamp, **figure} for figure in figures]
         if margin is not None and margin.changes:
-            flips += [{**row, **stamp} for row in _listed(described, named, margin)]
+            flips += [{**row, **stamp} for row in _listed(described, names, margin)]
         progress(done, "pairs of systems", count)
     tables = [
         Table("trust-systems", f"{measure} by system: {_setting(runs)}",
@@ -130,17 +133,17 @@ def trust_study(
     ]  # fmt: skip
     if flips:
         tables.append(
-            Table("trust-flips", "The labels of the flip margins, as they are and as they would be",
+            Table("trust-flips", "The labels of the flip margins, now and after the change",
                   pd.DataFrame(flips), ("better", "worse", "question", "perspective", "passage", "pair"), ("label",), 0)
         )  # fmt: skip
     charts = {"trust-wrong-order": _chart(pd.DataFrame(pairs))}
     notes = [*described.notes, *_notes(described, source, measure)]
     if not all(enough):
-        names = ", ".join(name for name, shown in zip(lists.systems, enough, strict=True) if not shown)
-        notes.append(f"No mean and no difference of {names}: {below(floor)}.")
+        hidden = ", ".join(name for name, shown in zip(lists.systems, enough, strict=True) if not shown)
+        notes.append(f"The means of {hidden}, and differences from them, are withheld: {below(floor)}.")
     if turned:
         notes.append(
-            f"Pairs of systems whose order is another over the questions that both have a value for: {turned}. They are compared "
+            f"{turned} pairs of systems have a different order over the questions for which both have a value; they are compared "
             "in that order."
         )
     settings = {
@@ -158,7 +161,7 @@ def _figures(
     chances = wrong_order(now, drawn, first, second, seed=seed)
     plan = judging_plan(lists, measure, drawn, first, second)
     more = needed(plan)
-    found: Cells = [
+    cells: Cells = [
         _figure("separability", "difference", comparison.difference, low=comparison.low, high=comparison.high),
         _figure("separability", "p (t-test)", p_t),
         _figure("separability", "p (randomisation)", comparison.p),
@@ -172,18 +175,18 @@ def _figures(
     ]
     if margin is not None:
         free = flip_margin(lists, measure, first, second, changeable=~lists.settled)
-        found += [
+        cells += [
             _figure("flip-margins", "any label", margin.size),
             _figure("flip-margins", "unsettled labels", free.size),
             _figure("flip-margins", "labels in all", float(_labels_of(lists, first, second))),
         ]
-    return found + _checked_on_gold(described, measure, drawn, first, second)
+    return cells + _checked_on_gold(described, measure, drawn, first, second)
 
 
 def _checked_on_gold(
     described: Described, measure: Measure, drawn: npt.NDArray[np.float64], first: int, second: int
 ) -> Cells:
-    """The stopping rule followed on gold labels, over the questions of which every label of both lists has one."""
+    """Follow the stopping rule on gold labels, over the questions for which all pairs of both lists have a gold label."""
     lists = described.lists
     places = lists.places[[first, second]]
     known = ~np.isnan(np.append(described.gold, 0.0))[places].transpose(1, 0, 2, 3).reshape(len(lists.questions), -1)
@@ -211,17 +214,18 @@ def _labels_of(lists: LabelledLists, first: int, second: int) -> int:
 
 
 def _questions_for_power(differences: npt.NDArray[np.float64]) -> float | None:
-    """Questions with this effect for a paired t-test at 5% to find it four times of five; None where there is none or no end."""
+    """Return the number of questions with which a paired t-test at the 5% level finds this effect with a power of 80%; None if
+    there is no effect or no variation."""
     known = differences[~np.isnan(differences)]
     spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
     if spread == 0 or abs(known.mean()) < 1e-12:
         return None
     size = abs(float(known.mean())) / spread
-    found = TTestPower().solve_power(effect_size=size, alpha=_LEVEL, power=POWER, alternative="two-sided")
-    return float(np.ceil(np.max(found)))
+    questions = TTestPower().solve_power(effect_size=size, alpha=_LEVEL, power=POWER, alternative="two-sided")
+    return float(np.ceil(np.max(questions)))
 
 
-def _listed(described: Described, named: dict[str, str], margin: FlipMargin) -> Cells:
+def _listed(described: Described, names: dict[str, str], margin: FlipMargin) -> Cells:
     rows: Cells = []
     for change in (margin.changes or ())[:_LISTED]:
         pair, question = described.pairs[change.label], described.questions[int(described.asked_of[change.label])]
@@ -231,13 +235,13 @@ def _listed(described: Described, named: dict[str, str], margin: FlipMargin) -> 
             "passage": textwrap.shorten(pair.passage, _SHOWN, placeholder=" …"),
             "pair": pair.key,
         }
-        said = described.lists.said[change.label]
+        current = described.lists.said[change.label]
         cells = {
-            "now": None if np.isnan(said) else float(said),
+            "now": None if np.isnan(current) else float(current),
             "changed": float(change.to),
             "settled": float(described.lists.settled[change.label]),
         }
-        rows += [{**named, **place, "label": label, "value": value} for label, value in cells.items()]
+        rows += [{**names, **place, "label": label, "value": value} for label, value in cells.items()]
     return rows
 
 
@@ -260,17 +264,17 @@ def _setting(runs: Sequence[Run]) -> str:
 def _notes(described: Described, source: LabelSource, measure: Measure) -> list[str]:
     lists = described.lists
     notes = [
-        f"{int(lists.settled.sum()):,} of {len(lists.said):,} labels in the top {measure.k} are settled (people's or gold, under "
-        f"'{source}')."
+        f"{int(lists.settled.sum()):,} of {len(lists.said):,} labels in the top {measure.k} are settled (people's or gold "
+        f"labels, by '{source}')."
     ]
     recurring = len(described.pairs) - len({p.key for p in described.pairs})
     if recurring:
-        notes.append(f"{recurring} pairs stand under several questions; each is counted and drawn once a question.")
+        notes.append(f"{recurring} pairs occur in several questions; each is counted and drawn once per question.")
     if np.isnan(described.gold).any():
-        notes.append("The stopping rule is checked on gold labels only over questions whose labels all have one.")
+        notes.append("The stopping rule is checked only over questions whose pairs all have gold labels.")
     if measure.name not in FLIPPABLE:
-        notes.append(f"Flip margins are worked out for {' and '.join(FLIPPABLE)}, not for {measure.name}.")
-    notes.append(f"At most {_LISTED} labels of a flip margin are listed.")
+        notes.append(f"Flip margins exist for {' and '.join(FLIPPABLE)}, not for {measure.name}.")
+    notes.append(f"At most {_LISTED} labels of each flip margin are listed.")
     return notes
 
 
@@ -278,10 +282,10 @@ def _chart(pairs: pd.DataFrame) -> alt.Chart:
     shown = pairs[pairs["table"] == "wrong-order"].dropna(subset=["value"])
     shown = shown.assign(source=shown["figure"], pair=shown["better"] + " > " + shown["worse"])
     chart: alt.Chart = (
-        alt.Chart(shown, title="Chance of a wrong order")
+        alt.Chart(shown, title="Probability of a wrong order")
         .mark_point(filled=True, size=70)
         .encode(
-            x=alt.X("value:Q", title="chance", scale=alt.Scale(domain=[0, 1])),
+            x=alt.X("value:Q", title="probability", scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=400)),
             color=alt.Color("source:N", title="because of", sort=["questions", "labels", "both"]),
             tooltip=["pair:N", "source:N", alt.Tooltip("value:Q", format=".3f")],

@@ -252,7 +252,8 @@ def _weighted(scored: Scored, sets: Sequence[AnswerSet], pd_measure: AnswerMeasu
     ]  # fmt: skip
     return Table(
         "debateqa-weighted-ranks", "Ranks by k z(1/P.D.) + (1-k) z(D.A.) (DebateQA, figure 3)", pd.DataFrame(cells),
-        ("system",), ("k",), 0, (f"P.D. by {pd_measure}, D.A. by {da_measure}. Published ranks are among the paper's 12 models.",),
+        ("system",), ("k",), 0,
+        (f"P.D. by {pd_measure}, D.A. by {da_measure}. Published ranks are among the paper's 12 models.",),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The D-MERIT studies on one set of systems and relevant passages, together as one result."""
+"""The D-MERIT study: its parts on one set of systems and relevant passages, combined into one result."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,34 +24,33 @@ def dmerit_study(
     known: Mapping[str, tuple[str, ...]] | None = None,
     progress: Progress = silent,
 ) -> StudyResult:
-    """The parts asked for: tables 5; 3 and 9; 4, 7 and 8; pool coverage, with their figures.
+    """Compute the selected parts: table 5; tables 3 and 9; tables 4, 7 and 8; pool coverage; each with its figures.
 
-    Raises `BadInputError` for fewer than two systems (three where systems choose and are left out).
+    Raises `BadInputError` for fewer than two systems (three for selection and significance, where each system in turn chooses
+    passages and is left out).
     """
     needed = 3 if {"selection", "significance"} & set(parts) else 2
     if len(ranked.matrices.systems) < needed:
-        raise BadInputError(
-            f"There are {len(ranked.matrices.systems)} systems.", hint=f"A ranking to compare needs at least {needed}."
-        )
+        raise BadInputError(f"The set has {len(ranked.matrices.systems)} systems; this study needs at least {needed}.")
     tables: list[Table] = []
     charts: dict[str, Any] = {}
     notes = list(ranked.notes)
     for part in (p for p in PARTS if p in parts):
         match part:
             case "systems":
-                found = systems_study(ranked)
+                result = systems_study(ranked)
             case "selection":
-                found = selection_study(ranked, trials=trials, seed=seed)
+                result = selection_study(ranked, trials=trials, seed=seed)
             case "significance":
-                found = significance_study(ranked, seed=seed, progress=progress)
+                result = significance_study(ranked, seed=seed, progress=progress)
             case _:
-                found = coverage_study(ranked, known=known)
-        tables += found.tables
-        charts |= found.charts
-        notes += found.notes
+                result = coverage_study(ranked, known=known)
+        tables += result.tables
+        charts |= result.charts
+        notes += result.notes
     if not same_systems(ranked):
         notes.append(
-            "Published figures are of D-MERIT's own data and twelve systems, not comparable with these: rows apart."
+            "Published figures are for D-MERIT's own data and twelve systems; they are not comparable and are in separate rows."
         )
     settings = {
         "set": ranked.name,

@@ -1,6 +1,5 @@
-"""D-MERIT table 5: every system under recall, nDCG and MAP at four cutoffs, and R-precision, with all relevant passages.
-
-What the D-MERIT tables have in common: cutoffs, provenance of a cell, and when a published figure may stand beside ours.
+"""D-MERIT, table 5: every system by recall, nDCG and MAP at four cutoffs, and by R-precision, with all relevant passages. The
+module also holds what the D-MERIT tables share: cutoffs, the provenance of a cell, and when a published figure is comparable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ PUBLISHED_SYSTEMS = frozenset(
 
 
 def usable_cutoffs(ranked: RankedSet, wanted: Sequence[int]) -> tuple[list[int], list[str]]:
-    """The cutoffs that the lists are deep enough for, and a note on the others."""
+    """Return the cutoffs within the depth of the lists, and a note on the others."""
     depth = ranked.matrices.depth
     within = [k for k in wanted if k <= depth]
     beyond = [str(k) for k in wanted if k > depth]
@@ -36,7 +35,7 @@ def usable_cutoffs(ranked: RankedSet, wanted: Sequence[int]) -> tuple[list[int],
 
 
 def cell(ranked: RankedSet, **fields: Any) -> dict[str, Any]:
-    """A cell of a table with what made its number."""
+    """Return a cell of a table: `fields`, and the number of queries and the labels behind its value."""
     return {
         "n": len(ranked.matrices.queries),
         "judged": ranked.judged,
@@ -47,7 +46,7 @@ def cell(ranked: RankedSet, **fields: Any) -> dict[str, Any]:
 
 
 def same_systems(ranked: RankedSet) -> bool:
-    """Whether data and all systems are the paper's, so that a published figure of a ranking of systems may stand beside ours."""
+    """Whether the data and all systems are the paper's, so that published figures about rankings of systems are comparable."""
     return ranked.released and {s.lower() for s in ranked.matrices.systems} == PUBLISHED_SYSTEMS
 
 
@@ -57,20 +56,21 @@ def placed(
     published: Mapping[tuple[Any, ...], float],
     keys: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Cells from figures by their place; the paper's stand in the same cells where the setting is the same, else in rows apart.
+    """Return the cells of measured figures with published figures: in the same cells if they are comparable, else in separate
+    rows.
 
-    `published` maps the values of `keys` to figures; only those whose place we have a figure for are shown.
+    `published` maps the values of `keys` to figures; those without a measured figure at the same place are omitted.
     """
     same = same_systems(ranked)
     rows: list[dict[str, Any]] = []
-    apart: list[dict[str, Any]] = []
+    separate: list[dict[str, Any]] = []
     for place, value in ours:
         paper = published.get(tuple(place[k] for k in keys))
         rows.append(cell(ranked, set=HERE, **place, value=value, published=paper if same else None))
         if paper is not None and not same:
-            given = {k: v for k, v in place.items() if k not in ("low", "high", "spread")}
-            apart.append({"set": PAPER, **given, "n": None, "value": None, "published": paper})
-    return rows + apart
+            key = {k: v for k, v in place.items() if k not in ("low", "high", "spread")}
+            separate.append({"set": PAPER, **key, "n": None, "value": None, "published": paper})
+    return rows + separate
 
 
 _PERCENT = 100.0
@@ -78,9 +78,9 @@ _NAMES = {"recall": "Recall@k", "ndcg": "NDCG@k", "map": "MAP@k"}
 
 
 def systems_study(ranked: RankedSet) -> StudyResult:
-    """Table 5, in percent with 95% intervals over queries.
+    """Compute table 5, in percent with 95% intervals over queries.
 
-    Published figures stand beside those of the same system on the released set; on any other set they form rows apart.
+    On the released set, published figures are shown with those of the same system; on any other set they are in separate rows.
     """
     matrices = ranked.matrices
     cutoffs, notes = usable_cutoffs(ranked, CUTOFFS)
@@ -89,7 +89,7 @@ def systems_study(ranked: RankedSet) -> StudyResult:
     if int(matrices.counts.max()) > matrices.depth:
         short = int((matrices.counts > matrices.depth).sum())
         notes.append(
-            f"{short} queries have more relevant passages than the lists are deep: their R-precision is a lower bound."
+            f"{short} queries have more relevant passages than the lists have ranks; their R-precision is a lower bound."
         )
     paper = {
         (r["system"], r["measure"], str(r["k"])): float(r["value"])
@@ -97,8 +97,8 @@ def systems_study(ranked: RankedSet) -> StudyResult:
     }
     rows: list[dict[str, Any]] = []
     for (measure, k), values in figures.items():
-        for system, found in zip(matrices.systems, values, strict=True):
-            held = mean_with_interval(found)
+        for system, by_query in zip(matrices.systems, values, strict=True):
+            estimate = mean_with_interval(by_query)
             rows.append(
                 cell(
                     ranked,
@@ -106,16 +106,14 @@ def systems_study(ranked: RankedSet) -> StudyResult:
                     system=system,
                     measure=_NAMES.get(measure, "R-precision"),
                     k=k,
-                    value=_PERCENT * held.value,
-                    low=_PERCENT * held.low,
-                    high=_PERCENT * held.high,
+                    value=_PERCENT * estimate.value,
+                    low=_PERCENT * estimate.low,
+                    high=_PERCENT * estimate.high,
                     published=paper.get((system.lower(), measure, k)) if ranked.released else None,
                 )
             )
     if ranked.released:
-        notes.append(
-            "Published figures beside ours are of the system of the same name, as the paper ran it with Pyserini."
-        )
+        notes.append("Published figures are those of the system of the same name, as the paper ran it with Pyserini.")
     else:
         rows += [
             {"set": PAPER, "system": s, "measure": _NAMES.get(m, "R-precision"), "k": k, "value": None, "published": v}
@@ -124,7 +122,7 @@ def systems_study(ranked: RankedSet) -> StudyResult:
         ]
     table = Table(
         "dmerit-table-5",
-        f"All systems with all relevant passages, percent (D-MERIT, table 5): {ranked.name}",
+        f"All systems with all relevant passages, in percent (D-MERIT, table 5): {ranked.name}",
         pd.DataFrame(rows),
         ("set", "system"),
         ("measure", "k"),

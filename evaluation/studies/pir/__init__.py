@@ -1,1 +1,1 @@
-"""PIR's tables and heat maps over any of its tasks, one's own among them: a table a module."""
+"""The studies of PIR: its tables and heat maps over its tasks and over tasks of your own."""

@@ -1,8 +1,8 @@
-"""What retrieval that follows a perspective is worth to who reads it (PIR, table 5).
+"""Downstream value of perspective-aware retrieval (PIR, table 5).
 
-A language model answers AmbigQA's questions with the best passage, and writes essays on Perspectrum's queries with the best
-five; nothing and the gold passages stand beside the pipelines. The released AmbigQA file has no answers, so that these come
-from a file of one's own; without one the accuracy is left out, and said so.
+A language model answers AmbigQA's questions with the best passage, and writes essays on Perspectrum's queries with the five best
+passages; the pipelines are compared with no passages and with the gold passages. The released AmbigQA file has no answers, so
+accepted answers come from a file that you provide; without it, the accuracy is left out with a note.
 """
 
 import re
@@ -36,15 +36,15 @@ _QUESTIONS, _ESSAYS = "ambigqa", "perspectrum"
 _SIDES = {"support": 1, "undermine": -1}
 _PROJECTED = re.compile(r"(dense\([^(),>]+\))(?: >> (pap\+?)(?:\(perspective=difference\))?)?")
 _FEWEST = 4
-"""Pearson's r has an interval from four pairs on."""
+"""An interval of Pearson's r needs at least four pairs."""
 
 
 @dataclass(frozen=True)
 class Downstream:
-    """What the study is asked for: the two tasks (either may be missing), accepted answers by question, and who judges.
+    """The input of the study: the two tasks (either may be missing), accepted answers by question, and the judge of essays.
 
-    `polarity` tells how much essays (as passages) speak for statements (as perspectives), float64[n], NaN
-    where it cannot; `judge` is its name.
+    `polarity` returns how strongly essays (as passages) speak for statements (as perspectives), float64[n], NaN if it is unclear;
+    `judge` is the name of this judge.
     """
 
     asker: Asker
@@ -63,15 +63,18 @@ class Downstream:
 
 
 def pir_downstream(asked: Downstream) -> StudyResult:
-    """Accuracy of answers and correlation of essays by retriever, in the layout of PIR's table 5."""
+    """Compute the accuracy of answers and the correlation of essays by retriever, in the layout of PIR's table 5.
+
+    Raises `BadInputError` if neither task can be scored.
+    """
     cells, notes, spent = list[dict[str, Any]](), list[str](), Spending()
     for part, search in ((_accuracy, asked.questions), (_correlation, asked.essays)):
         if search is None:
             continue
-        made = part(asked, search)
-        cells += made.cells
-        notes += made.notes
-        spent = spent.plus(made.spent)
+        outcome = part(asked, search)
+        cells += outcome.cells
+        notes += outcome.notes
+        spent = spent.plus(outcome.spent)
     if not cells:
         raise BadInputError("There is nothing to score.", hint="Give --ambigqa with --answers, or --perspectrum.")
     frame = pd.DataFrame(_with_unrun(cells))
@@ -101,29 +104,29 @@ def pir_downstream(asked: Downstream) -> StudyResult:
 
 
 _PAPERS = (
-    "In brackets: the paper's figures, by its own model and prompts. It marks r = 16.1 as significant for 30 essays, which "
-    "takes 149 of them (|r| > 36.1 is for 30); its exact way of scoring essays is not told.",
+    "Figures in brackets are the paper's, with its own model and prompts. It marks r = 16.1 as significant for 30 essays, but "
+    "that needs 149 essays (30 essays need |r| > 36.1); the paper does not say exactly how it scores essays.",
 )
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Outcome:
     cells: list[dict[str, Any]]
     notes: list[str]
     spent: Spending
 
 
-def _accuracy(asked: Downstream, search: TaskSearch) -> _Made:
+def _accuracy(asked: Downstream, search: TaskSearch) -> _Outcome:
     known = [n for n, q in enumerate(search.task.queries) if q.text in asked.accepted]
     total = len(search.task.queries)
     if not known:
-        return _Made(
-            [], [f"{search.task.name}: none of {total} questions has an accepted answer; left out."], Spending()
+        return _Outcome(
+            [], [f"{search.task.name} is left out: none of its {total} questions has an accepted answer."], Spending()
         )
     places = _sample(known, asked.examples, asked.seed)
     queries = [search.task.queries[n] for n in places]
     accepted = [asked.accepted[q.text] for q in queries]
-    notes = [f"{search.task.name}: {total - len(known)} of {total} questions have no accepted answer; left out."]
+    notes = [f"{search.task.name}: {total - len(known)} of {total} questions are left out without an accepted answer."]
     cells, spent = [], Spending()
     for name, written in _by_retriever(asked, search, places, 1, downstream.SHORT, downstream.SHORT_ANSWER_TOKENS):
         spent = _sum(spent, written)
@@ -132,50 +135,54 @@ def _accuracy(asked: Downstream, search: TaskSearch) -> _Made:
             estimate = mean_with_interval(hits)
             value, low, high = (100 * v for v in estimate[:3])
             cells.append(_cell(name, _QUESTIONS, measure, value, low, high, estimate.n, "accepted answers"))
-    return _Made(cells, notes if total > len(known) else [], spent)
+    return _Outcome(cells, notes if total > len(known) else [], spent)
 
 
-def _correlation(asked: Downstream, search: TaskSearch) -> _Made:
-    """Pearson's r of the asked stance (1 or -1) and the essay's polarity, with Fisher's 95% interval, times 100."""
+def _correlation(asked: Downstream, search: TaskSearch) -> _Outcome:
+    """Compute Pearson's r of the query's stance (1 or -1) and the essay's polarity, with Fisher's 95% interval, times 100."""
     queries = search.task.queries
     sides = [[n for n, q in enumerate(queries) if _SIDES.get(q.label) == side] for side in _SIDES.values()]
     half = min(asked.essay_count // 2, *map(len, sides))
     if 2 * half < _FEWEST:
-        return _Made([], [f"{search.task.name}: too few queries of either stance to correlate; left out."], Spending())
+        note = f"{search.task.name} is left out: a correlation needs at least {_FEWEST // 2} queries of each stance."
+        return _Outcome([], [note], Spending())
     places = [n for side in sides for n in _sample(side, half, asked.seed)]
     stances = np.array([_SIDES[queries[n].label] for n in places], dtype=np.float64)
     roots = [queries[n].root for n in places]
     cells, notes, spent = [], [], Spending()
     for name, written in _by_retriever(asked, search, places, 5, essay_texts.ESSAY, essay_texts.ESSAY_TOKENS):
         spent = _sum(spent, written)
-        said = [n for n, w in enumerate(written) if w.text]
-        if len(said) < len(places):
-            notes.append(f"{name}: {len(places) - len(said)} of {len(places)} essays are empty; left out.")
-        polarity = asked.polarity([Pair(written[n].text, roots[n]) for n in said])
-        told = np.flatnonzero(~np.isnan(polarity))
-        if len(told) < len(said):
+        nonempty = [n for n, w in enumerate(written) if w.text]
+        if len(nonempty) < len(places):
             notes.append(
-                f"{name}: {asked.judge} names no side of {len(said) - len(told)} of {len(said)} essays; left out."
+                f"{name}: {len(places) - len(nonempty)} of {len(places)} essays are left out because they are empty."
             )
-        r, low, high, p = _pearson(stances[said][told], polarity[told])
+        polarity = asked.polarity([Pair(written[n].text, roots[n]) for n in nonempty])
+        sided = np.flatnonzero(~np.isnan(polarity))
+        if len(sided) < len(nonempty):
+            notes.append(
+                f"{name}: {len(nonempty) - len(sided)} of {len(nonempty)} essays are left out because {asked.judge} names no "
+                "side."
+            )
+        r, low, high, p = _pearson(stances[nonempty][sided], polarity[sided])
         if np.isnan(r):
-            notes.append(f"{name}: the essays all take one side, or too few have one; no correlation.")
-        cell = _cell(name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(told), asked.judge)
+            notes.append(f"{name}: no correlation, because all essays take one side or too few essays take a side.")
+        cell = _cell(name, _ESSAYS, "correlation", 100 * r, 100 * low, 100 * high, len(sided), asked.judge)
         cells.append({**cell, "p": p, "detector_version": asked.judge_version})
-    return _Made(cells, notes, spent)
+    return _Outcome(cells, notes, spent)
 
 
 def _by_retriever(
     asked: Downstream, search: TaskSearch, places: Sequence[int], k: int, style: Any, max_tokens: int
 ) -> Iterator[tuple[str, list[Written]]]:
-    """What is written without passages, with the gold ones, and with those of each pipeline."""
+    """Yield the texts written without passages, with the gold passages, and with the passages of each pipeline."""
     task = search.task
     sampling = Sampling(max_tokens, asked.asker.sampling.temperature, asked.asker.sampling.seed)
     asker = Asker(asked.asker.model, asked.asker.cache, style, sampling, asked.asker.window)
     texts = [task.queries[n].text for n in places]
 
-    def write(found: Sequence[Sequence[int]]) -> list[Written]:
-        chunks = [[Chunk(task.passages[i].text, passages=(i,)) for i in row if i >= 0] for row in found]
+    def write(rankings: Sequence[Sequence[int]]) -> list[Written]:
+        chunks = [[Chunk(task.passages[i].text, passages=(i,)) for i in row if i >= 0] for row in rankings]
         return asker.answer(texts, chunks, progress=asked.progress)
 
     yield NONE, write([[] for _ in places])
@@ -195,12 +202,12 @@ def _sample(places: Sequence[int], count: int, seed: int) -> list[int]:
 
 
 def _pearson(stances: npt.NDArray[np.float64], polarity: npt.NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """r, its 95% interval, and the p-value of no correlation; NaN where one of both does not vary."""
+    """Return r, its 95% interval, and the p-value of no correlation; NaN if one of the arrays is constant."""
     if len(stances) < _FEWEST or np.ptp(stances) == 0 or np.ptp(polarity) == 0:
         return np.nan, np.nan, np.nan, np.nan
-    found = pearsonr(stances, polarity)
-    low, high = found.confidence_interval(0.95)
-    return float(found.statistic), float(low), float(high), float(found.pvalue)
+    result = pearsonr(stances, polarity)
+    low, high = result.confidence_interval(0.95)
+    return float(result.statistic), float(low), float(high), float(result.pvalue)
 
 
 def _cell(
@@ -213,13 +220,13 @@ def _cell(
 
 
 def paper_row(name: str) -> str | None:
-    """The paper's name of a retriever: none, gold, or supervised SimCSE alone and with its projections."""
+    """Return the paper's name of a retriever: none, gold, or supervised SimCSE alone or with a projection; otherwise None."""
     if name in (NONE, GOLD):
         return name
-    found = _PROJECTED.fullmatch(name)
-    if found is None or paper_retriever(found[1]) != "simcse-sup":
+    match = _PROJECTED.fullmatch(name)
+    if match is None or paper_retriever(match[1]) != "simcse-sup":
         return None
-    return found[2] or "simcse"
+    return match[2] or "simcse"
 
 
 def _paper(row: str | None, task: str, measure: str) -> float | None:
@@ -229,7 +236,7 @@ def _paper(row: str | None, task: str, measure: str) -> float | None:
 
 
 def _with_unrun(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The cells, and the paper's rows that were not run here."""
+    """Append the paper's rows of retrievers that were not run."""
     run = {(paper_row(c["retriever"]), c["task"]) for c in cells}
     tasks = {c["task"] for c in cells}
     unrun = []

@@ -1,8 +1,5 @@
-"""The paper's own figures, where they are of the same retriever, and what makes them comparable or not.
-
-What a PIR study is asked for, and what each of its parts gives.
-
-p-Recall of pipelines over tasks as cells of a table, with the macro-average.
+"""What the parts of the PIR study share: its setting and the form of their results, the paper's names and figures with notes on
+their comparability, and p-Recall of pipelines as cells of tables.
 """
 
 import re
@@ -29,9 +26,9 @@ AVERAGE = "average"
 
 @dataclass(frozen=True)
 class Setting:
-    """Tasks to search, pipelines to compare and encoders to project with, by their names; `parse` makes pipelines of names.
+    """Tasks to search, and the names of pipelines to compare and of encoders to project with; `parse` parses pipeline names.
 
-    `model` and `cache` are for what a language model names in queries.
+    `model` and `cache` are for the perspectives that a language model names in queries.
     """
 
     searches: Sequence[TaskSearch]
@@ -48,7 +45,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """Tables, charts by name and notes of one part of the study."""
+    """Tables, charts by name, and notes of one part of the study."""
 
     tables: Sequence[Table] = ()
     charts: Mapping[str, Any] = field(default_factory=dict)
@@ -73,17 +70,18 @@ _DENSE = re.compile(r"dense\(([^(),>]+)\)")
 
 
 def paper_retriever(pipeline: str) -> str | None:
-    """The paper's name of a plain retriever; None for what it did not run. Its BM25 is that of the released notebook."""
+    """Return the paper's name of a plain retriever, None if the paper did not run it. Its BM25 is that of the released
+    notebook."""
     return "bm25" if pipeline == "bm25(okapi-notebook)" else _RETRIEVERS.get(_encoder(pipeline))
 
 
 def paper_backbone(encoder: str) -> str | None:
-    """The paper's name of a dense retriever that projections were tried on."""
+    """Return the paper's name of a dense retriever on which it tried projections, or None."""
     return _BACKBONES.get(_encoder(encoder))
 
 
 def figure(table: str, column: str, **place: str | None) -> float | None:
-    """A number of a published table at a place of it, or None where the paper has none."""
+    """Return the figure of a published table at a place (values by column), or None if the paper has none."""
     rows = published(table)
     for name, value in place.items():
         rows = rows[rows[name] == value]
@@ -91,41 +89,41 @@ def figure(table: str, column: str, **place: str | None) -> float | None:
 
 
 def paper_task(search: TaskSearch) -> str | None:
-    """The paper's name of a task, or None for one's own."""
+    """Return the paper's name of a task, None for a task of your own."""
     facts = known_task(search.task.name)
     return None if facts is None else facts.paper
 
 
 def paper_column(searches: list[TaskSearch], task: str) -> str | None:
-    """The same for a column of a table: the average is comparable where all six tasks are there."""
+    """Return the paper's name of a column of tasks, or None; the average is comparable only if all six tasks are included."""
     if task != AVERAGE:
         return next((paper_task(s) for s in searches if s.task.name == task), None)
     return AVERAGE if len({paper_task(s) for s in searches} - {None}) == 6 else None
 
 
 def comparison_notes(searches: list[TaskSearch], frame: pd.DataFrame) -> tuple[str, ...]:
-    """For each task beside whose cells in `frame` stand the paper's figures, but which is not of the size in its Table 1: that
-    these are of another file. Means over tasks draw on all of them."""
-    beside = frame[frame["published"].notna()]
-    shown = set(beside["task"]) if "task" in frame.columns else {AVERAGE} if len(beside) else set()
+    """Return a note for each task whose size differs from the paper's table 1, if `frame` shows published figures for it or for
+    the average over tasks."""
+    with_figures = frame[frame["published"].notna()]
+    shown = set(with_figures["task"]) if "task" in frame.columns else {AVERAGE} if len(with_figures) else set()
     known = [(s, facts) for s in searches if (facts := known_task(s.task.name)) is not None]
-    return tuple(_other_size(s, f) for s, f in known if not _whole(s, f) and shown & {s.task.name, AVERAGE})
+    return tuple(_other_size(s, f) for s, f in known if not _same_size(s, f) and shown & {s.task.name, AVERAGE})
 
 
-def _whole(search: TaskSearch, facts: PirFacts) -> bool:
+def _same_size(search: TaskSearch, facts: PirFacts) -> bool:
     return (len(search.task.queries), len(search.task.passages)) == (facts.queries, facts.passages)
 
 
 def _other_size(search: TaskSearch, facts: PirFacts) -> str:
     return (
-        f"{search.task.name}: {len(search.task.queries):,} queries over {len(search.task.passages):,} passages here, "
-        f"{facts.queries:,} over {facts.passages:,} in the paper. Its figures, in brackets, are of another file and no target."
+        f"{search.task.name} has {len(search.task.queries):,} queries over {len(search.task.passages):,} passages here, but "
+        f"{facts.queries:,} over {facts.passages:,} in the paper. The paper's figures (in brackets) are not comparable."
     )
 
 
 def _encoder(pipeline: str) -> str:
-    found = _DENSE.fullmatch(pipeline)
-    known = find_known("dense", found.group(1)) if found else None
+    match = _DENSE.fullmatch(pipeline)
+    known = find_known("dense", match.group(1)) if match else None
     return known.name if known else ""
 
 
@@ -133,18 +131,18 @@ LABELS = "task file"
 
 
 def p_recall_estimate(setting: Setting, search: TaskSearch, pipeline: str) -> Estimate:
-    """p-Recall@k with its interval over roots."""
+    """Compute p-Recall@k of a pipeline on a task, with its interval over root queries."""
     ids = search.ranked(setting.parse(pipeline), search.asked(), setting.k, setting.progress)
     return mean_with_interval(root_values([q.root for q in search.task.queries], successes(search.task, ids)))
 
 
 def with_average(by_task: dict[str, Estimate]) -> dict[str, Estimate]:
-    """The same with the unweighted mean over tasks, where there are several."""
+    """Add the unweighted mean over tasks if there are several."""
     return {**by_task, AVERAGE: mean_of_means(list(by_task.values()))} if len(by_task) > 1 else by_task
 
 
 def cell(estimate: Estimate, published: float | None = None, **place: str) -> dict[str, Any]:
-    """A cell in percent."""
+    """Return a cell of a table with its value in percent."""
     value, low, high, n = estimate
     return {
         **place,

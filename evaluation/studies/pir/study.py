@@ -1,4 +1,4 @@
-"""The parts of PIR's study put together."""
+"""The PIR study: its parts, combined into one result."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,23 +15,29 @@ PARTS: Mapping[str, Callable[[Setting], StudyPart]] = {
     "backbones": backbones,
     "places": places,
 }
-"""Table 2; tables 3 and 10; tables 4 and 8; table 6; table 9; the heat maps."""
+"""The parts by name: table 2; tables 3 and 10; tables 4 and 8; table 6; table 9; the heat maps."""
 USUAL = ("retrievers", "bias")
 
 
 def pir_study(setting: Setting, parts: Sequence[str] = USUAL) -> StudyResult:
-    """The named parts of the study over the setting's tasks; raises `UnknownNameError` for a part that there is not."""
+    """Compute the named parts of the study over the setting's tasks.
+
+    Raises `UnknownNameError` for an unknown part, and `BadInputError` for tasks of equal names or extraction without a model.
+    """
     names = [s.task.name for s in setting.searches]
     if len(set(names)) < len(names):
-        raise BadInputError("Two tasks have one name.", hint="Name them apart with --task, once a file.")
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadInputError(f"Two tasks have the name '{twice}'.", hint="Give --task NAME once for each file.")
     for part in parts:
         if part not in PARTS:
             raise UnknownNameError("part of the study", part, PARTS)
-    if "extraction" in parts and setting.model is None:  # told before the other parts are computed
-        raise BadInputError("Extraction needs a language model.", hint="Name one: --model llm, or --model 'api(NAME)'.")
-    made = [PARTS[part](setting) for part in dict.fromkeys(parts)]
+    if "extraction" in parts and setting.model is None:  # checked before the other parts are computed
+        raise BadInputError(
+            "The part 'extraction' needs a language model.", hint="Use --model llm or --model 'api(NAME)'."
+        )
+    results = [PARTS[part](setting) for part in dict.fromkeys(parts)]
     left_out = tuple(
-        f"{s.task.name}: {s.task.left_out} queries without a relevant passage were left out."
+        f"{s.task.name}: {s.task.left_out} queries without a relevant passage are left out."
         for s in setting.searches
         if s.task.left_out
     )
@@ -47,7 +53,7 @@ def pir_study(setting: Setting, parts: Sequence[str] = USUAL) -> StudyResult:
             "seed": setting.seed,
             "model": setting.model.name if setting.model else "",
         },
-        [table for part in made for table in part.tables],
-        {name: chart for part in made for name, chart in part.charts.items()},
-        (*left_out, *(note for part in made for note in part.notes)),
+        [table for part in results for table in part.tables],
+        {name: chart for part in results for name, chart in part.charts.items()},
+        (*left_out, *(note for part in results for note in part.notes)),
     )

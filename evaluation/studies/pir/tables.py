@@ -1,14 +1,7 @@
-"""Heat maps of the place asked for against the place retrieved (PIR, location bias).
-
-How well retrievers follow a perspective (PIR, table 2), and what asking for it is worth.
-
-Which perspectives retrievers bring up by themselves (PIR, tables 3 and 10).
-
-What projections and the other ways of using a perspective's vector bring (PIR, tables 4 and 8).
-
-Whether a language model's reading of a query can stand in for the stated perspective (PIR, table 6).
-
-Whether projections help on other encoders too (PIR, table 9).
+"""The parts of the PIR study, one function each: `retrievers` (table 2: how well retrievers follow a perspective), `bias` (tables
+3 and 10: perspectives that retrievers prefer), `methods` (tables 4 and 8: projections and other uses of a perspective's vector),
+`extraction` (table 6: perspectives named by a language model instead of stated ones), `backbones` (table 9: projections on other
+encoders) and `places` (heat maps of the requested place against the retrieved place, for location bias).
 """
 
 from collections import Counter
@@ -58,12 +51,12 @@ _ROW = 28
 
 
 def retrievers(setting: Setting) -> StudyPart:
-    """p-Recall@k by task and pipeline, and Recall@k over queries with and without their perspective."""
+    """Compute p-Recall@k by task and pipeline, and Recall@k over queries with and without their perspective."""
     searches, k = list(setting.searches), setting.k
     cells, recalls = [], []
     for name in setting.pipelines:
-        held = with_average({s.task.name: p_recall_estimate(setting, s, name) for s in searches})
-        for task, estimate in held.items():
+        by_task = with_average({s.task.name: p_recall_estimate(setting, s, name) for s in searches})
+        for task, estimate in by_task.items():
             paper = figure("pir_precall5", "value", task=paper_column(searches, task), retriever=paper_retriever(name))
             cells.append(cell(estimate, paper if k == 5 else None, pipeline=name, task=task))
         for kind in ("with perspective", "root query", "roots of one query at 0"):
@@ -75,7 +68,7 @@ def retrievers(setting: Setting) -> StudyPart:
         Table("pir_precall", f"p-Recall@{k} (PIR, table 2)", frame, ("pipeline",), ("task",), notes=notes),
         Table(
             "pir_recall",
-            f"Recall@{k} with the perspective and with the root query alone; p-Recall@{k} as the released notebook counts it",
+            f"Recall@{k} with the perspective and with the root query alone; p-Recall@{k} as in the released notebook",
             pd.DataFrame(recalls),
             ("pipeline", "figure"),
             ("task",),
@@ -95,10 +88,8 @@ def _other(setting: Setting, search: TaskSearch, name: str, kind: str) -> Estima
 def _singletons(search: TaskSearch) -> str:
     counts = Counter(q.root for q in search.task.queries)
     alone = sum(n == 1 for n in counts.values())
-    told = (
-        f"{search.task.name}: {alone} of {len(counts)} roots have one query; the released notebook counts these as 0."
-    )
-    return told if alone else ""
+    note = f"{search.task.name}: {alone} of {len(counts)} root queries have one query; the released notebook counts these as 0."
+    return note if alone else ""
 
 
 def _chart(frame: pd.DataFrame, k: int) -> alt.LayerChart:
@@ -118,13 +109,13 @@ IN_CORPUS = "in the corpus"
 
 
 def bias(setting: Setting) -> StudyPart:
-    """Shares of labels among the relevant passages in the top k of root queries, beside those in the corpus.
+    """Compute the shares of labels among the relevant passages in the top k of root queries, and their shares in the corpus.
 
-    Tasks whose labels are no sides (topic and location, kinds of similarity) or that have one label are left out.
+    Tasks whose labels are not sides (topic and location, kinds of similarity) or that have a single label are left out.
     """
     sided = [s for s in setting.searches if _has_sides(s)]
     left = [s.task.name for s in setting.searches if s not in sided]
-    notes = (f"Perspective shares leave out {', '.join(left)}: the labels there are no sides.",) if left else ()
+    notes = (f"Perspective shares leave out {', '.join(left)}, whose labels are not sides.",) if left else ()
     if not sided:
         return StudyPart(notes=notes)
     cells = []
@@ -138,12 +129,12 @@ def bias(setting: Setting) -> StudyPart:
                 paper = figure("pir_bias", "share", **place) if setting.k == 5 else None
                 cells.append(cell(share.found, paper, task=search.task.name, pipeline=name, perspective=share.label))
         for share in perspective_shares(search.task, roots, ids):
-            whole = share.found._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
-            cells.append(cell(whole, task=search.task.name, pipeline=IN_CORPUS, perspective=share.label))
+            in_corpus = share.found._replace(value=share.corpus, low=float("nan"), high=float("nan"), n=len(roots))
+            cells.append(cell(in_corpus, task=search.task.name, pipeline=IN_CORPUS, perspective=share.label))
     frame = pd.DataFrame(cells)
-    told = comparison_notes(sided, frame)
-    caption = f"Perspective of the relevant passages in the top {setting.k} of root queries, % (PIR, tables 3 and 10)"
-    table = Table("pir_bias", caption, frame, ("task", "pipeline"), ("perspective",), notes=told)
+    table_notes = comparison_notes(sided, frame)
+    caption = f"Perspectives of the relevant passages in the top {setting.k} of root queries, % (PIR, tables 3 and 10)"
+    table = Table("pir_bias", caption, frame, ("task", "pipeline"), ("perspective",), notes=table_notes)
     chart = (
         alt.Chart(frame)
         .mark_bar()
@@ -166,19 +157,19 @@ def _has_sides(search: TaskSearch) -> bool:
 BASELINE = "baseline"
 _BY_DIFFERENCE = ("pap", "pap+", "cast", "cast+")
 _DIFFERENCE_NOTE = (
-    "AmbigQA: pap, pap+, cast and cast+ take q - r as the perspective's vector, as the released notebook does."
+    "AmbigQA: pap, pap+, cast and cast+ use q - r as the perspective's vector, as in the released notebook."
 )
 
 
 def methods(setting: Setting) -> StudyPart:
-    """p-Recall@k of every method on the first encoder, by task and on average."""
+    """Compute p-Recall@k of every method on the first encoder, by task and on average."""
     encoder, searches, cells = setting.encoders[0], list(setting.searches), []
     simcse = paper_retriever(encoder) == "simcse-sup" and setting.k == 5
     for method in _in_order():
-        held = with_average(
+        by_task = with_average(
             {s.task.name: p_recall_estimate(setting, s, method_pipeline(encoder, method, s)) for s in searches}
         )
-        for task, estimate in held.items():
+        for task, estimate in by_task.items():
             paper = figure("pir_methods_by_task", "value", method=method, task=paper_column(searches, task))
             cells.append(cell(estimate, paper if simcse else None, method=method, task=task))
     frame = pd.DataFrame(cells)
@@ -190,20 +181,20 @@ def methods(setting: Setting) -> StudyPart:
         tables.insert(
             0, Table("pir_methods", f"{caption}, mean over tasks (PIR, table 4)", mean, ("method",), ("task",))
         )
-    told = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
-    shown = tables[0].cells  # the mean, where there are several tasks
+    part_notes = (_DIFFERENCE_NOTE,) if any(_is_ambigqa(s) for s in searches) else ()
+    shown = tables[0].cells  # the mean if there are several tasks
     chart = dots(shown, f"p-Recall@{setting.k}, percent ({shown['task'].iloc[0]})", row="method")
-    return StudyPart(tuple(tables), {"pir_methods": chart}, told)
+    return StudyPart(tuple(tables), {"pir_methods": chart}, part_notes)
 
 
 def _in_order() -> list[str]:
-    """The methods as Table 8 lists them, and then any that it does not know."""
+    """Return the methods in the order of table 8, followed by those that it does not list."""
     listed = [m for m in published("pir_methods_by_task")["method"].unique() if m == BASELINE or m in FORMS]
     return list(dict.fromkeys([*listed, *FORMS]))
 
 
 def method_pipeline(encoder: str, method: str, search: TaskSearch) -> str:
-    """The pipeline of a method for a task."""
+    """Return the name of the pipeline of a method for a task."""
     if method == BASELINE:
         return encoder
     difference = "(perspective=difference)" if _is_ambigqa(search) and method in _BY_DIFFERENCE else ""
@@ -219,9 +210,10 @@ _PAPERS_MODEL = "gpt-3.5-turbo"
 
 
 def extraction(setting: Setting) -> StudyPart:
-    """QA-F1 of named perspectives, and Recall@k with the stated and with the named ones, over a sample of queries a task.
+    """Compute QA-F1 of the perspectives that the model names, and Recall@k with stated and with named perspectives.
 
-    Both are asked as perspective and root query together. A query in which the model names nothing counts as not found.
+    Each task contributes a sample of its queries. A search combines the perspective with the root query. A query for which the
+    model names no perspective counts as a failure.
     """
     assert setting.model is not None
     assert setting.cache is not None
@@ -233,7 +225,9 @@ def extraction(setting: Setting) -> StudyPart:
         )
         silent = sum(not text for text in named.named)
         if silent:
-            notes.append(f"{search.task.name}: {setting.model.name} named nothing in {silent} of {len(named.named)}.")
+            notes.append(
+                f"{search.task.name}: {setting.model.name} names no perspective in {silent} of {len(named.named)} queries."
+            )
         for name in setting.pipelines:
             retriever = paper_retriever(name)
             place = {"task": paper_task(search), "retriever": "simcse" if retriever == "simcse-sup" else retriever}
@@ -248,9 +242,9 @@ def extraction(setting: Setting) -> StudyPart:
                 estimate = mean_with_interval(values)
                 cells.append(cell(estimate, paper, task=search.task.name, pipeline=name, figure=shown))
     frame = pd.DataFrame(cells)
-    told = comparison_notes(list(setting.searches), frame)
-    caption = f"Perspectives named by {setting.model.name}, {setting.sample} queries a task at most (PIR, table 6)"
-    table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=told)
+    table_notes = comparison_notes(list(setting.searches), frame)
+    caption = f"Perspectives named by {setting.model.name}, at most {setting.sample} queries per task (PIR, table 6)"
+    table = Table("pir_extraction", caption, frame, ("task", "pipeline"), ("figure",), notes=table_notes)
     drawn = frame.assign(row=frame["pipeline"] + ", " + frame["task"])
     return StudyPart((table,), {"pir_extraction": dots(drawn, "percent", row="row", colour="figure")}, tuple(notes))
 
@@ -258,25 +252,26 @@ def extraction(setting: Setting) -> StudyPart:
 def _hits(
     setting: Setting, search: TaskSearch, name: str, named: Extractions, perspectives: list[str]
 ) -> npt.NDArray[np.float64]:
-    """Success of each sampled query, float64[n_sampled], 0 where it has no perspective."""
+    """Return the success of each sampled query, float64[n_sampled]; 0 if it has no perspective."""
     values = np.zeros(len(named.places))
-    known = [row for row, text in enumerate(perspectives) if text]
-    queries = [search.task.queries[named.places[row]] for row in known]
+    with_text = [row for row, text in enumerate(perspectives) if text]
+    queries = [search.task.queries[named.places[row]] for row in with_text]
     if queries:
-        asked = with_perspectives(queries, [perspectives[row] for row in known])
-        ids = search.ranked(setting.parse(name), asked, setting.k, setting.progress)
-        values[known] = [bool(q.relevant & set(row)) for q, row in zip(queries, ids.tolist(), strict=True)]
+        combined = with_perspectives(queries, [perspectives[row] for row in with_text])
+        ids = search.ranked(setting.parse(name), combined, setting.k, setting.progress)
+        values[with_text] = [bool(q.relevant & set(row)) for q, row in zip(queries, ids.tolist(), strict=True)]
     return values
 
 
 def backbones(setting: Setting) -> StudyPart:
-    """Mean p-Recall@k over tasks of PAP and PAP+ on each encoder, and the points they add to the plain encoder."""
+    """Compute the mean p-Recall@k over tasks of PAP and PAP+ on each encoder, and their gain over the plain encoder, in
+    points."""
     searches, cells = list(setting.searches), list[dict[str, Any]]()
-    whole = paper_column(searches, AVERAGE) is not None and setting.k == 5
+    comparable = paper_column(searches, AVERAGE) is not None and setting.k == 5
 
     def mean(encoder: str, method: str) -> tuple[float, int]:
-        held = {s.task.name: p_recall_estimate(setting, s, method_pipeline(encoder, method, s)) for s in searches}
-        estimate = list(with_average(held).values())[-1]
+        by_task = {s.task.name: p_recall_estimate(setting, s, method_pipeline(encoder, method, s)) for s in searches}
+        estimate = list(with_average(by_task).values())[-1]
         return 100 * estimate.value, estimate.n
 
     for encoder in setting.encoders:
@@ -286,7 +281,7 @@ def backbones(setting: Setting) -> StudyPart:
             value, n = mean(encoder, method)
             for name, shown in (("average", value), ("improvement", value - plain)):
                 paper = figure("pir_backbones", name, method=method, backbone=paper_backbone(encoder))
-                cells.append(_cell(method, encoder, name, shown, n, paper if whole else None))
+                cells.append(_cell(method, encoder, name, shown, n, paper if comparable else None))
     frame = pd.DataFrame(cells)
     notes = comparison_notes(searches, frame)
     caption = f"p-Recall@{setting.k} of projections on several encoders, mean over {len(searches)} tasks (PIR, table 9)"
@@ -310,7 +305,7 @@ def _cell(method: str, encoder: str, name: str, value: float, n: int, paper: flo
 
 
 def places(setting: Setting) -> StudyPart:
-    """A matrix a pipeline for each task that asks for places."""
+    """Compute a matrix of requested and retrieved places for each pipeline and each task whose queries name places."""
     frames, charts = [], {}
     for search in setting.searches:
         for name in setting.pipelines:
@@ -321,14 +316,14 @@ def places(setting: Setting) -> StudyPart:
             frames.append(matrix.assign(task=search.task.name, pipeline=name))
             charts[f"pir_places-{file_stem(f'{search.task.name}-{name}')}"] = heat_map(matrix)
     if not frames:
-        return StudyPart(notes=("No task asks for places: there are no heat maps.",))
+        return StudyPart(notes=("There are no heat maps: no task has queries that name places.",))
     cells = pd.concat(frames, ignore_index=True)
     cells = (
         cells[cells["share"] > 0]
         .assign(labels=LABELS, value=lambda f: 100 * f["share"])
         .rename(columns={"queries": "n"})
     )
-    caption = f"Place of the top {setting.k} passages by the place asked for, % of passages"
+    caption = f"Places of the top {setting.k} passages by requested place, % of passages"
     table = Table(
         "pir_places", caption, cells.drop(columns="share"), ("task", "pipeline", "asked"), ("retrieved",), digits=0
     )
@@ -336,14 +331,15 @@ def places(setting: Setting) -> StudyPart:
 
 
 def heat_map(matrix: pd.DataFrame) -> alt.Chart:
-    """Asked-for places down, retrieved places across, the share as colour; what comes from elsewhere stands last."""
+    """Draw requested places as rows and retrieved places as columns, with the share as colour; passages from elsewhere come
+    last."""
     order = list(dict.fromkeys(matrix["retrieved"]))
     chart: alt.Chart = (
         alt.Chart(matrix)
         .mark_rect()
         .encode(
             x=alt.X("retrieved:N", sort=order, title="retrieved"),
-            y=alt.Y("asked:N", sort=order, title="asked for"),
+            y=alt.Y("asked:N", sort=order, title="requested"),
             color=alt.Color("share:Q", title="share", scale=alt.Scale(scheme="blues", domain=[0, 1])),
             tooltip=["asked", "retrieved", "share", "queries"],
         )
