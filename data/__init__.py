@@ -1,1 +1,1 @@
-"""Records, workspace, corpora, data sets and demo content; imports nothing else of ours."""
+"""Records, workspace, corpora, data sets and demo content; imports no other package of Berdseye."""

@@ -1,4 +1,4 @@
-"""Answers to the questions of a data set: kept in the workspace by name, and read from files."""
+"""Answers to the questions of a data set: stored in the workspace by name, and read from files."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _SHOWN = 5
 
 
 class Answer(NamedTuple):
-    """What a system answered to a question; an empty text is an answer too."""
+    """A system's answer to a question; an empty text counts as an answer."""
 
     question_id: str
     text: str
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerSet:
-    """The answers of a system to a data set. `settings` hold what made them: prompt style, retrieval, seed and the like."""
+    """The answers of a system to a data set; `settings` record how they were made: prompt style, retrieval, seed etc."""
 
     name: str
     dataset: str
@@ -42,12 +42,12 @@ class AnswerSet:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The answer of each question that has one."""
+        """The answers by question id."""
         return {answer.question_id: answer.text for answer in self.answers}
 
 
 class AnswerManifest(NamedTuple):
-    """What a stored answer set is, without its answers."""
+    """The description of a stored answer set, with the number of its answers but not their texts."""
 
     name: str
     dataset: str
@@ -58,12 +58,12 @@ class AnswerManifest(NamedTuple):
 
 
 def save_answers(workspace: Workspace, answers: AnswerSet) -> AnswerManifest:
-    """Store a set in place of an older one of the same name; raises `BadInputError` where a question is answered twice."""
+    """Store an answer set, replacing an older one of this name; raises `BadInputError` if a question has two answers."""
     ids = [a.question_id for a in answers.answers]
     if len(set(ids)) < len(ids):
         twice = next(i for n, i in enumerate(ids) if i in ids[:n])
         raise BadInputError(
-            f"Question '{twice}' is answered twice in '{answers.name}'.", hint="Keep one answer of each."
+            f"Question '{twice}' has two answers in '{answers.name}'.", hint="Keep one answer per question."
         )
     path = _manifest_path(workspace, answers.name)
     table = pa.table(
@@ -80,21 +80,21 @@ def save_answers(workspace: Workspace, answers: AnswerSet) -> AnswerManifest:
 
 
 def answer_files(manifest: Path) -> FileSet:
-    """The files of the set of answers that this is the manifest of."""
+    """The files of the answer set with this manifest."""
     return FileSet(
         manifest.with_name(f"{manifest.stem}{RECORD}"),
         (manifest.name, f"{manifest.stem}.parquet"),
-        lambda: "Make the answers again with `berdseye answer`, or import them again.",
+        lambda: "Generate the answers again with `berdseye answer`, or import them again.",
     )
 
 
 def list_answers(workspace: Workspace) -> list[AnswerManifest]:
-    """Manifests of all answer sets, by name."""
+    """The manifests of all answer sets, sorted by name."""
     return [_manifest(path) for path in sorted(_folder(workspace).glob("[!.]*.json"))]
 
 
 def load_answers(workspace: Workspace, name: str) -> AnswerSet:
-    """A stored set; raises `UnknownNameError` with the nearest names, `DamagedError` where it is damaged."""
+    """Load an answer set; raises `UnknownNameError` with the closest names, `DamagedError` if it is damaged."""
     path = _folder(workspace) / f"{name}.json"
     files = answer_files(path)
     files.check()
@@ -114,10 +114,10 @@ def _read(path: Path, files: FileSet) -> AnswerSet:
 
 
 def read_answer_file(path: Path) -> list[Answer]:
-    """Answers from JSON Lines: `{"id", "answer"}`, or DebateQA's released `{"id", "generation"}`.
+    """Read answers from JSON Lines: `{"id", "answer"}`, or DebateQA's released `{"id", "generation"}`.
 
-    Raises `BadInputError` that names the line of the first bad row, and tells how many there are; `UnavailableError` where
-    the file cannot be read.
+    Raises `BadInputError` with the first invalid line and the number of invalid lines; `UnavailableError` if the file cannot
+    be read.
     """
     answers: list[Answer] = []
     bad: list[tuple[int, str]] = []
@@ -130,7 +130,7 @@ def read_answer_file(path: Path) -> list[Answer]:
                     continue
                 read = line.reason if isinstance(line, BadRow) else _row(line)
                 if isinstance(read, Answer) and read.question_id in seen:
-                    read = f"question '{read.question_id}' is answered in line {seen[read.question_id]} already"
+                    read = f"line {seen[read.question_id]} already answers question '{read.question_id}'"
                 if isinstance(read, str):
                     bad.append((lines.number, read))
                     continue
@@ -141,30 +141,32 @@ def read_answer_file(path: Path) -> list[Answer]:
             f"The answers cannot be read: {error.strerror or error}.", where=path, hint="Check the path."
         ) from error
     if bad:
-        more = f" {len(bad)} lines are bad: {', '.join(str(n) for n, _ in bad[:_SHOWN])}{', …' if len(bad) > _SHOWN else ''}."
+        more = f" {len(bad)} lines are invalid: {', '.join(str(n) for n, _ in bad[:_SHOWN])}{', …' if len(bad) > _SHOWN else ''}."
         raise BadInputError(
             f"{bad[0][1]}.{more if len(bad) > 1 else ''}", where=path, line=bad[0][0],
-            hint='Each line is {"id": …, "answer": "…"}, or {"id": …, "generation": "…"}.',
+            hint='Each line must be {"id": …, "answer": "…"} or {"id": …, "generation": "…"}.',
         )  # fmt: skip
     if not answers:
-        raise BadInputError("The file holds no answers.", where=path, hint='Each line is {"id": …, "answer": "…"}.')
+        raise BadInputError(
+            "The file contains no answer.", where=path, hint='Each line must be {"id": …, "answer": "…"}.'
+        )
     return answers
 
 
 def _row(line: str) -> Answer | str:
-    """The answer of a line, or why there is none."""
+    """The answer in a line, or the reason why the line is invalid."""
     try:
         value = parse_json(line)
     except (ValueError, RecursionError) as error:
         return f"not valid JSON ({json_fault(error)})"
     if not isinstance(value, Mapping):
-        return f"expected an object, found {type(value).__name__}"
+        return f"expected an object, got {type(value).__name__}"
     number = value.get("id")
     if not isinstance(number, str | int) or isinstance(number, bool) or not str(number).strip():
-        return "no id (a text or a whole number)"
+        return "no `id` (a text or an integer)"
     text = next((value[name] for name in _TEXTS if name in value), None)
     if not isinstance(text, str):
-        return "no answer (a text named answer or generation)"
+        return "no text named `answer` or `generation`"
     return Answer(str(number).strip(), clean(text))
 
 

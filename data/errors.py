@@ -1,4 +1,4 @@
-"""Errors a person can cause; each says what was wrong, where, and what to do."""
+"""Errors that a user can cause; each message says what went wrong, where, and what to do."""
 
 import difflib
 from collections.abc import Callable, Iterable
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class BerdseyeError(Exception):
-    """Base of every error that is shown to a person in one line rather than as a traceback."""
+    """Base class of every error that is shown to the user as one line instead of a traceback."""
 
     def __init__(self, what: str, *, where: str | Path | None = None, line: int | None = None, hint: str = "") -> None:
         self.what, self.where, self.line, self.hint = what, where, line, hint
@@ -15,11 +15,15 @@ class BerdseyeError(Exception):
         super().__init__(f"{place}{what}{' ' + hint if hint else ''}")
 
     def __reduce__(self) -> tuple[Callable[..., "BerdseyeError"], tuple[object, ...]]:
-        return _again, (type(self), self.args, self.__dict__)  # as it is, not made anew from its message
+        return _restore, (
+            type(self),
+            self.args,
+            self.__dict__,
+        )  # pickle the fields; `__init__` would build another message
 
 
 class UnknownNameError(BerdseyeError):
-    """A name that no registry, corpus, data set or run answers to; the message holds the nearest right ones."""
+    """A name that no registry, corpus, data set or run has; the message suggests the closest existing names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         options = sorted(set(known))
@@ -34,23 +38,23 @@ class UnknownNameError(BerdseyeError):
 
 
 class BadInputError(BerdseyeError):
-    """A file, row, parameter or question that cannot be used as it is."""
+    """A file, row, parameter or question that is invalid."""
 
 
 class StaleError(BerdseyeError):
-    """Something stored no longer fits what it was made from (a changed corpus, another version)."""
+    """A stored result no longer matches its source (the corpus changed, or another version wrote it)."""
 
 
 class DamagedError(BerdseyeError):
-    """A stored file is missing or not as it was written; the hint says how it is made again."""
+    """A stored file is missing or has changed since it was written; the hint says how to rebuild it."""
 
 
 class UnavailableError(BerdseyeError):
-    """A service or file that should be there does not answer."""
+    """A required service or file is not available."""
 
 
-def _again(kind: type[BerdseyeError], message: tuple[Any, ...], fields: dict[str, Any]) -> BerdseyeError:
-    """An error that comes from another process."""
+def _restore(kind: type[BerdseyeError], message: tuple[Any, ...], fields: dict[str, Any]) -> BerdseyeError:
+    """Rebuild an error that another process raised."""
     error = kind.__new__(kind, *message)
     error.__dict__.update(fields)
     return error

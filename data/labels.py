@@ -1,4 +1,4 @@
-"""Labels of pairs by detectors (and gold labels): append-only Parquet segments, shared by every page and command."""
+"""Stored labels of pairs (of detectors, and gold labels): append-only Parquet segments, shared by all pages and commands."""
 
 import hashlib
 import shlex
@@ -20,16 +20,16 @@ _GOLD = "gold"
 
 
 class LabelStore:
-    """P(supports) by pair key, for each detector (or source of gold labels) and each of its versions.
+    """P(supports) by pair key, for each label source (a detector or gold labels) and each of its versions.
 
-    Reading raises `DamagedError` where a segment of what is read is damaged or missing.
+    Reading raises `DamagedError` if a segment of the labels is damaged or missing.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self.folder = workspace.labels_folder
 
     def put(self, source: str, version: str, keys: Sequence[str], probabilities: Sequence[float]) -> None:
-        """Append labels; a key that is stored already is answered with the newer value."""
+        """Append labels; a newer value of a key replaces an older one."""
         if len(keys) == 0:
             return
         table = pa.table(
@@ -43,36 +43,36 @@ class LabelStore:
         segment_files(segment).seal()
 
     def get(self, source: str, keys: Sequence[str], version: str | None = None) -> npt.NDArray[np.float32]:
-        """P of each key, float32[n_keys]; NaN where there is none. `version` None reads every version."""
-        found = np.full(len(keys), np.nan, dtype=np.float32)
+        """P(supports) of each key, float32[n_keys], NaN for keys without a label; `version` None reads all versions."""
+        probabilities = np.full(len(keys), np.nan, dtype=np.float32)
         pattern = self._folder(source, version if version is not None else "*")
-        segments = _sound(pattern.parent, pattern.name)
+        segments = _checked_segments(pattern.parent, pattern.name)
         if not segments or not keys:
-            return found
-        asked = pa.table({"pair": pa.array(keys, pa.string()), "place": pa.array(np.arange(len(keys)))})
+            return probabilities
+        wanted = pa.table({"pair": pa.array(keys, pa.string()), "place": pa.array(np.arange(len(keys)))})
         with _reading(segments) as connection:
-            connection.register("asked", asked)
+            connection.register("wanted", wanted)
             result = connection.execute(
                 """
-                SELECT asked.place, stored.probability
-                FROM read_parquet($segments, filename = true) stored JOIN asked USING (pair) ORDER BY stored.filename
+                SELECT wanted.place, stored.probability
+                FROM read_parquet($segments, filename = true) stored JOIN wanted USING (pair) ORDER BY stored.filename
                 """,
                 {"segments": segments},
             ).fetchnumpy()
         places, values = result.values()
-        found[np.asarray(places)] = np.asarray(values)  # of several values for a place the last stays
-        return found
+        probabilities[np.asarray(places)] = np.asarray(values)  # the last of several values for a place wins
+        return probabilities
 
     def held(self, keys: Sequence[str]) -> list[tuple[str, str, str, float]]:
-        """Everything that is stored of some pairs: (source, version, key, P), the newest value of each source and version.
+        """All stored labels of these pairs as (source, version, key, P), with the newest value per source and version.
 
-        Sources and versions go by the names of their folders.
+        Sources and versions are the names of their folders.
         """
-        segments = _sound(self.folder, "*/*")
+        segments = _checked_segments(self.folder, "*/*")
         if not segments or not keys:
             return []
         with _reading(segments) as connection:
-            found = connection.execute(
+            rows = connection.execute(
                 """
                 SELECT parse_path(filename)[-3] AS source, parse_path(filename)[-2] AS version, pair,
                        arg_max(probability, filename)
@@ -81,15 +81,15 @@ class LabelStore:
                 """,
                 {"segments": segments, "keys": list(keys)},
             ).fetchall()
-        return [(source, version, pair, float(p)) for source, version, pair, p in found]
+        return [(source, version, pair, float(p)) for source, version, pair, p in rows]
 
     def state(self, source: str) -> str:
-        """12 hex digits that change whenever labels of the source are stored."""
+        """12 hex digits that change whenever labels of this source are stored."""
         names = sorted(f"{p.parent.name}/{p.name}" for p in self._folder(source, "*").parent.glob("*/*.parquet"))
         return hashlib.blake2b("\n".join(names).encode(), digest_size=6).hexdigest()
 
     def sources(self) -> list[str]:
-        """Names of the folders labels are kept under."""
+        """Sorted names of the folders with labels, one per label source."""
         return sorted(p.name for p in self.folder.glob("*") if any(p.rglob("*.parquet")))
 
     def _folder(self, source: str, version: str) -> Path:
@@ -100,19 +100,22 @@ class LabelStore:
 
 
 def segment_files(segment: Path) -> FileSet:
-    """A segment of labels. It is written once under a name of its own, and its record after it: one without was cut off
-    between the two, or is older, and is whole nevertheless."""
+    """The file of a segment of labels with its record.
+
+    A segment is written once under a unique name, and its record after it. A segment without a record was interrupted in
+    between, or is from an older version; it is complete nevertheless.
+    """
     source, version = segment.parts[-3], segment.parts[-2]
     if source == _GOLD:
-        how = f"add the gold labels again: `berdseye dataset add {version} FILE --replace`."
+        command = f"add the gold labels again: `berdseye dataset add {version} FILE --replace`."
     else:
-        how = f"compute its labels again: `berdseye evaluate --run RUN --labels {shlex.quote(source)}`."
-    cure = f"Delete {segment.stem}.* there, and {how}"
-    return FileSet(segment.with_suffix(RECORD), (segment.name,), lambda: cure)
+        command = f"compute the labels again: `berdseye evaluate --run RUN --labels {shlex.quote(source)}`."
+    rebuild = f"Delete {segment.stem}.* in this folder, then {command}"
+    return FileSet(segment.with_suffix(RECORD), (segment.name,), lambda: rebuild)
 
 
-def _sound(folder: Path, pattern: str) -> list[str]:
-    """The segments of the folders that match, in order, each as it was written."""
+def _checked_segments(folder: Path, pattern: str) -> list[str]:
+    """Sorted paths of the segments in the matching folders; raises `DamagedError` if one differs from its record."""
     segments: list[str] = []
     for place in sorted(folder.glob(pattern)):
         for path in place.iterdir() if place.is_dir() else ():
@@ -129,5 +132,5 @@ def _reading(segments: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
         with duckdb.connect() as connection:
             yield connection
     except duckdb.Error as error:
-        bad = next((Path(s) for s in segments if s in str(error)), Path(segments[-1]))
-        raise segment_files(bad).unreadable(bad, error) from error
+        damaged = next((Path(s) for s in segments if s in str(error)), Path(segments[-1]))
+        raise segment_files(damaged).unreadable(damaged, error) from error

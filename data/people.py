@@ -1,4 +1,4 @@
-"""Who may come in, and as what: the section [people] of berdseye.toml. It holds no secret."""
+"""Who may use the app, and in which role: the section [people] of berdseye.toml, which contains no secrets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,10 +27,10 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class PeopleSettings:
-    """Local mode: a name is enough. Team mode: people sign in at `issuer`, an OpenID Connect provider.
+    """The settings of access: in local mode, a name is enough; in team mode, people sign in at an OpenID Connect provider.
 
-    `address` is where people reach the app (empty: this machine); `session_hours` is how long a sign-in lasts; `roles` are
-    those of e-mail addresses, or of all addresses of a domain ("@example.org"), in lower case.
+    `issuer` is the URL of the provider; `address` is the URL of the app (empty: this machine); `session_hours` is how long a
+    sign-in lasts; `roles` maps e-mail addresses, or all addresses of a domain ("@example.org"), in lower case, to roles.
     """
 
     mode: Mode = "local"
@@ -47,74 +47,77 @@ class PeopleSettings:
         return self.mode == "team"
 
     def role_of(self, email: str) -> Role | None:
-        """The role of an address: its own, else that of its domain, else the default; None: this person may not come in."""
+        """The role of an e-mail address: its own, then that of its domain, then the default; None means no access."""
         address = folded_email(email)
         domain = f"@{address.rpartition('@')[2]}"
         return self.roles.get(address) or self.roles.get(domain) or self.default_role
 
 
 def people_settings(section: Mapping[str, Any]) -> PeopleSettings:
-    """The section as it was read; raises `BadInputError` and `UnknownNameError` for what cannot be meant."""
+    """Parse the section [people]; raises `BadInputError` and `UnknownNameError` for invalid settings."""
     mode, default, hours = section["mode"], section["default_role"], float(section["session_hours"])
     if mode not in MODES:
         raise UnknownNameError("mode of [people]", mode, MODES)
     if default and default not in ROLES:
         raise UnknownNameError("default_role of [people]", default, ROLES)
     if default == "admin":
-        raise BadInputError("Not everyone can be an admin.", hint="Name the admins in [people.roles].")
+        raise BadInputError("default_role cannot be admin.", hint="List the admins in [people.roles].")
     if hours <= 0:
-        raise BadInputError("A sign-in must last for some time.", hint="Write session_hours like 12.0.")
+        raise BadInputError(f"session_hours must be above 0, got {hours:g}.", hint="Write it like 12.0.")
     roles = _roles(section["roles"])
     for name in ("issuer", "address"):
         _check_address(name, section[name])
     if mode == "team" and not (section["issuer"] and section["client_id"]):
-        raise BadInputError("Team mode needs a provider.", hint="Set issuer and client_id in [people].")
+        raise BadInputError(
+            "Team mode requires an OpenID Connect provider.", hint="Set issuer and client_id in [people]."
+        )
     return PeopleSettings(
         mode, section["issuer"].rstrip("/"), section["client_id"], section["address"].rstrip("/"), default or None, hours, roles
     )  # fmt: skip
 
 
 def folded_email(email: str) -> str:
-    """An address as it is kept and compared; raises `BadInputError` for what is none. The empty one stays empty."""
+    """An e-mail address as stored and compared, in lower case; an empty one stays empty. Raises `BadInputError`."""
     folded = email.strip().casefold()
     if folded and (folded.count("@") != 1 or len(folded) > _LONGEST_EMAIL or not folded.isprintable() or " " in folded):
-        raise BadInputError("This is no e-mail address.", hint="Write it like ana@example.org.")
+        raise BadInputError("This is not a valid e-mail address.", hint="Write it like ana@example.org.")
     return folded
 
 
 def _roles(written: Mapping[str, Any]) -> Mapping[str, Role]:
-    found: dict[str, Role] = {}
+    roles: dict[str, Role] = {}
     for email, role in written.items():
         folded = email.strip().casefold()
         if folded.count("@") != 1 or folded.endswith("@"):
             raise BadInputError(
-                f"'{email}' in [people.roles] is no e-mail address.", hint='Write "ana@example.org" or "@example.org".'
+                f"'{email}' in [people.roles] is not a valid e-mail address.",
+                hint='Write "ana@example.org" or "@example.org".',
             )
         if role not in ROLES:
             raise UnknownNameError("role in [people.roles]", str(role), ROLES)
-        if found.setdefault(folded, role) != role:
-            raise BadInputError(f"'{email}' in [people.roles] has two roles.", hint="Leave one.")
-    return MappingProxyType(found)
+        if roles.setdefault(folded, role) != role:
+            raise BadInputError(f"'{email}' in [people.roles] has two roles.", hint="Remove one of them.")
+    return MappingProxyType(roles)
 
 
 def _check_address(name: str, url: str) -> None:
-    """An address is https, or on this machine; it has nobody's password in it."""
+    """Raise `BadInputError` unless the URL is https, or http on this machine, and contains no user name or password."""
     if not url:
         return
     try:
         parts = urlsplit(url)
         plain = bool(parts.hostname) and parts.username is None and not (parts.query or parts.fragment)
-        fits = plain and (parts.scheme == "https" or (parts.scheme == "http" and _here(str(parts.hostname))))
+        fits = plain and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(str(parts.hostname))))
     except ValueError:
         fits = False
     if not fits:
         raise BadInputError(
-            f"'{name}' in [people] must be an https address (http on this machine).",
+            f"'{name}' in [people] must be an https URL, or an http URL on this machine, got '{url}'.",
             hint='Write it like "https://id.example.org".',
         )
 
 
-def _here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

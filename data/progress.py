@@ -1,14 +1,14 @@
-"""How long work tells how far it is."""
+"""Progress reports of long-running work."""
 
 from typing import Protocol
 
 
 class Progress(Protocol):
-    """Is told how many are done, of what, and how many there will be, where that is known or can be estimated."""
+    """Callback that receives the number of items done, what they are, and the total where it is known or estimated."""
 
     def __call__(self, done: int, what: str, total: int | None = None, /) -> None: ...
 
 
 def silent(done: int, what: str, total: int | None = None, /) -> None:
-    """Tell nobody."""
+    """Report nothing."""
     del done, what, total

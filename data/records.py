@@ -1,4 +1,4 @@
-"""The words of the project as records; everything else is made of these."""
+"""The basic records of the project: questions, perspectives, passages, pairs, labels and rankings."""
 
 import hashlib
 import unicodedata
@@ -17,9 +17,10 @@ Ids = npt.NDArray[np.int64]
 
 
 class Perspective(NamedTuple):
-    """A statement that answers a question; `stance` says which side it takes, where there are sides.
+    """A statement that answers a question; `stance` is the side it takes, or None where it takes no side.
 
-    `explanation` argues for it, where the data set gives one: DebateQA's partial answers are a point of view with one.
+    `explanation` argues for the statement, if the data set provides one: in DebateQA, each partial answer is a point of view
+    with an explanation.
     """
 
     text: str
@@ -50,7 +51,7 @@ class Passage(NamedTuple):
 class Pair(NamedTuple):
     """A passage and a perspective: what a detector labels and a person judges.
 
-    `title` is that of the passage's document, for detectors that read one; it is no part of the key.
+    `title` is the title of the passage's document, for detectors that read titles; it is not part of the key.
     """
 
     passage: str
@@ -59,19 +60,19 @@ class Pair(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Hash of both texts, so that labels and judgments outlive re-indexing and are shared by all corpora."""
+        """Hash of both texts, so that labels and judgments stay valid after re-indexing and are shared by all corpora."""
         return pair_key(self.passage, self.perspective)
 
 
 class Label(NamedTuple):
-    """What a detector says of a pair: P(supports), and whether that passes the detector's threshold."""
+    """A detector's output for a pair: P(supports), and whether it reaches the detector's threshold."""
 
     probability: float
     supports: bool
 
 
 class Ranking(NamedTuple):
-    """One ranked list. `ids` int64[k], `scores` float32[k], both best first; -1 pads short lists."""
+    """One ranked list: `ids` int64[k] and `scores` float32[k], both best first; id -1 pads lists shorter than k."""
 
     ids: Ids
     scores: Scores
@@ -83,17 +84,17 @@ def pair_key(passage: str, perspective: str) -> str:
 
 
 def pair_keys(passage: str, perspectives: Sequence[str]) -> list[str]:
-    """The same for one passage with each of the perspectives."""
-    of_passage = hashlib.blake2b(_measured(passage), digest_size=16)
-    found = []
+    """128-bit hashes (32 hex digits each) of one passage text with each of the perspective texts, in their order."""
+    passage_digest = hashlib.blake2b(_length_prefixed(passage), digest_size=16)
+    keys = []
     for perspective in perspectives:
-        digest = of_passage.copy()
-        digest.update(_measured(perspective))
-        found.append(digest.hexdigest())
-    return found
+        digest = passage_digest.copy()
+        digest.update(_length_prefixed(perspective))
+        keys.append(digest.hexdigest())
+    return keys
 
 
-def _measured(text: str) -> bytes:
-    """A text behind its length, so that no two lists of texts run together."""
+def _length_prefixed(text: str) -> bytes:
+    """The text with its length in front, so that different lists of texts never concatenate to equal bytes."""
     encoded = unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
     return len(encoded).to_bytes(8, "little") + encoded

@@ -1,10 +1,4 @@
-"""Holm's correction of p values for their number (1979).
-
-That of statsmodels collects all garbage first, which takes a page with a lot in memory half a second; the tests hold these few
-lines equal to it.
-
-The interval of a figure from its bootstrap, and when there is none to show.
-"""
+"""Bootstrap intervals, and Holm's correction of p values for multiple testing (1979)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +8,7 @@ import numpy.typing as npt
 from scipy import stats
 
 FEWEST_UNITS = 5
-"""Below so many independent units (items, questions) a bootstrap says too little for an interval."""
+"""Fewest independent units (items, questions) for an interval; a bootstrap over fewer is not informative."""
 NO_INTERVAL = f"none: fewer than {FEWEST_UNITS} units, or all resamples alike"
 _SAME = 1e-12
 
@@ -22,14 +16,14 @@ _SAME = 1e-12
 def bootstrap_interval(
     resampled: npt.NDArray[np.float64], units: int, *, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """The ends of a percentile interval from a figure's values float64[resamples], which were drawn over `units` of a sample.
+    """The ends of a percentile interval from the values float64[resamples] of a statistic, resampled over `units` units.
 
     A percentile interval is too narrow for a small sample, by the same factor as a normal interval with the sample's own
-    standard deviation. So its percentiles are those of Student's distribution, put further out (the expanded percentile
-    interval of Hesterberg, The American Statistician 69, 2015, section 5.3).
+    standard deviation. Its percentiles are therefore moved outwards to those of Student's distribution (the expanded
+    percentile interval of Hesterberg, The American Statistician 69, 2015, section 5.3).
 
-    (nan, nan), for no interval, below `FEWEST_UNITS`, where most resamples leave the figure undefined, and where all of them are
-    alike: resamples of a sample without a difference say nothing of the difference that other samples would have.
+    Returns (nan, nan), no interval, below `FEWEST_UNITS`, if the statistic is undefined in most resamples, and if all resamples
+    are equal: resamples of a sample without variation say nothing about the variation between samples.
     """
     nothing = (float("nan"), float("nan"))
     if units < FEWEST_UNITS or len(resampled) == 0 or np.isnan(resampled).mean() > 0.5:
@@ -40,16 +34,20 @@ def bootstrap_interval(
 
 
 def expanded_tail(units: int, confidence: float = 0.95) -> float:
-    """The share of resamples beyond either end; (1 - confidence) / 2 for a large sample."""
+    """The share of resamples beyond either end of the interval; it approaches (1 - confidence) / 2 for large samples."""
     spread: Any = stats.t.ppf((1 + confidence) / 2, units - 1) * np.sqrt(units / (units - 1))
     return float(stats.norm.cdf(-spread))
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """The corrected p values, in the order of `p`; NaN stays NaN and counts for nothing."""
+    """The p values corrected by Holm's method, in the order of `p`; NaN stays NaN and does not count.
+
+    The implementation in statsmodels runs the garbage collector first, which takes half a second in a page with much in
+    memory; the tests check that this one returns equal values.
+    """
     values = np.asarray(p, dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(values))
-    order = known[np.argsort(values[known], kind="stable")]
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
     raised = np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1))
     corrected = np.full(len(values), np.nan)
     corrected[order] = np.minimum(raised, 1.0)

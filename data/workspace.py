@@ -1,4 +1,4 @@
-"""A workspace: the folder that holds corpora, data sets, runs, labels and judgments."""
+"""The workspace: the folder with corpora, data sets, runs, labels and judgments."""
 
 import hashlib
 import math
@@ -19,7 +19,7 @@ from berdseye.data.people import PeopleSettings, people_settings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _SETTINGS = "berdseye.toml"
-_LONGEST_STEM = 160  # file systems take 255 bytes, and endings follow
+_LONGEST_STEM = 160  # file systems allow 255 bytes, which include the endings
 DEFAULTS: dict[str, Any] = {
     "judgments": {"url": ""},
     "label_studio": {"url": "", "project": "Berdseye"},
@@ -44,47 +44,47 @@ class Workspace:
 
     @classmethod
     def create(cls, folder: Path) -> "Workspace":
-        """Make the folder and its settings file; an existing workspace is opened and nothing in it changed."""
+        """Create the folder and its settings file; an existing workspace is opened and not changed."""
         folder = folder.expanduser().resolve()
         if folder.exists() and not folder.is_dir():
-            raise BadInputError("A workspace must be a folder.", where=folder, hint="Choose another path.")
+            raise BadInputError(
+                "The workspace must be a folder, got a file.", where=folder, hint="Choose another path."
+            )
         if not (folder / _SETTINGS).exists():
             write_bytes(folder / _SETTINGS, tomli_w.dumps(DEFAULTS).encode())
         return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path) -> "Workspace":
-        """Open a workspace; raises `UnavailableError` where there is none, `BadInputError` for bad settings."""
+        """Open a workspace; raises `UnavailableError` if there is none, `BadInputError` for invalid settings."""
         folder = folder.expanduser().resolve()
         path = folder / _SETTINGS
         if not path.exists():
             raise UnavailableError(
                 "There is no workspace here.",
                 where=folder,
-                hint="Make one with `berdseye demo` or `berdseye init`.",
+                hint="Create one with `berdseye demo` or `berdseye init`.",
             )
         try:
             read = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BadInputError(
-                f"The settings cannot be read: {error}.", where=path, hint="Correct the file."
-            ) from error
+            raise BadInputError(f"The settings cannot be read: {error}.", where=path, hint="Fix the file.") from error
         for section, values in read.items():
             if section not in DEFAULTS:
                 raise UnknownNameError("section in berdseye.toml", section, DEFAULTS)
             if not isinstance(values, dict):
-                raise BadInputError(f"'{section}' is a section.", where=path, hint=f"Write it as [{section}].")
+                raise BadInputError(f"'{section}' must be a section.", where=path, hint=f"Write it as [{section}].")
             for key, value in values.items():
                 if key in _SECRETS:
                     raise BadInputError(
-                        f"'{key}' is a secret, and the settings hold none.",
+                        f"'{key}' is a secret, and secrets do not belong in the settings.",
                         where=path,
-                        hint=f"Set {_SECRETS[key]} in the environment, and take it out here.",
+                        hint=f"Remove it here, and set {_SECRETS[key]} in the environment.",
                     )
                 if key not in DEFAULTS[section]:
                     raise UnknownNameError(f"setting in [{section}] of berdseye.toml", key, DEFAULTS[section])
-                if wrong := _wrong(value, DEFAULTS[section][key], f"{section}.{key}"):
-                    raise BadInputError(f"'{key}' in [{section}] must be {wrong[0]}.", where=path, hint=wrong[1])
+                if expected := _type_error(value, DEFAULTS[section][key], f"{section}.{key}"):
+                    raise BadInputError(f"'{key}' in [{section}] must be {expected[0]}.", where=path, hint=expected[1])
         settings = {name: {**values, **read.get(name, {})} for name, values in DEFAULTS.items()}
         try:
             people_settings(settings["people"])
@@ -94,18 +94,18 @@ class Workspace:
 
     @classmethod
     def default_folder(cls) -> Path:
-        """`$BERDSEYE_WORKSPACE`, or `workspace` in the present folder."""
+        """`$BERDSEYE_WORKSPACE`, or `workspace` in the current folder."""
         return Path(os.environ.get("BERDSEYE_WORKSPACE") or "workspace")
 
     @property
     def judgments_url(self) -> str:
-        """SQLAlchemy URL of the judgments: the environment, then the settings, then SQLite in the workspace."""
+        """SQLAlchemy URL of the judgments, from the environment, then the settings; the default is SQLite in the workspace."""
         configured = os.environ.get("BERDSEYE_JUDGMENTS_URL") or self.settings["judgments"]["url"]
         return str(configured) or f"sqlite:///{self.folder / 'judgments.db'}"
 
     @property
     def people(self) -> PeopleSettings:
-        """Who may come in, and as what."""
+        """Who may use the app, and in which role."""
         return people_settings(self.settings["people"])
 
     def corpus_folder(self, name: str) -> Path:
@@ -120,17 +120,17 @@ class Workspace:
 
     @property
     def studies_folder(self) -> Path:
-        """Tables and charts of studies."""
+        """The folder of tables and charts of studies."""
         return self.folder / "studies"
 
     @property
     def jobs_folder(self) -> Path:
-        """What the app started in the background, a folder each."""
+        """The folder of jobs that the app runs in the background, one subfolder per job."""
         return self.folder / "jobs"
 
     @property
     def downloads_folder(self) -> Path:
-        """Published data sets as they were fetched, a folder each."""
+        """The folder of published data sets as downloaded, one subfolder per data set."""
         return self.folder / "downloads"
 
     @property
@@ -139,12 +139,12 @@ class Workspace:
 
     @property
     def detectors_folder(self) -> Path:
-        """Detectors that were trained here."""
+        """The folder of detectors trained in this workspace."""
         return self.folder / "detectors"
 
     @property
     def training_sets_folder(self) -> Path:
-        """Versions of the training sets that were made from judgments, a folder each."""
+        """The folder of training sets made from judgments, one subfolder per version."""
         return self.folder / "training_sets"
 
     @property
@@ -156,52 +156,52 @@ class Workspace:
         return self.folder / "label_studio"
 
     def corpora(self) -> list[str]:
-        """Names of the corpora that are complete, sorted; folders half-built by a killed process begin with a dot."""
+        """Sorted names of all complete corpora; folders left unfinished by a killed process begin with a dot."""
         return sorted(p.parent.name for p in (self.folder / "corpora").glob("[!.]*/manifest.json"))
 
     def datasets(self) -> list[str]:
-        """Names of the data sets, sorted."""
+        """Sorted names of all data sets."""
         return sorted(p.stem for p in (self.folder / "datasets").glob("*.parquet"))
 
 
-def _wrong(value: Any, default: Any, name: str) -> tuple[str, str] | None:
-    """What a setting must be and how it is written, where its value is not of the kind of its default."""
+def _type_error(value: Any, default: Any, name: str) -> tuple[str, str] | None:
+    """The expected type of a setting and a hint on how to write it, if the value does not have the type of its default."""
     match default:
         case float():
             number = isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value < math.inf
-            return None if number else ("a number from 0", "Write it like 5 or 2.5.")
+            return None if number else ("a number of at least 0", "Write it like 5 or 2.5.")
         case dict():
             return None if isinstance(value, dict) else ("a table", f"Write it as [{name}].")
     return None if isinstance(value, str) else ("a text", "Put it in quotes.")
 
 
 def find_file(written: str, workspace: Workspace | None) -> Path:
-    """The file that a name gives, below the workspace, else below the present folder; raises `BadInputError`."""
-    # A text that no path can be (too long, no such home) is a file that is not there.
+    """The path of a file, looked up in the workspace, then in the current folder; raises `BadInputError` if it is missing."""
+    # A text that is not a valid path (too long, unknown home) is reported like a missing file.
     with suppress(OSError, ValueError, RuntimeError):
-        given = Path(written).expanduser()
-        for path in (workspace.folder / given if workspace else given, given):
+        relative = Path(written).expanduser()
+        for path in (workspace.folder / relative if workspace else relative, relative):
             if path.is_file():
                 return path.resolve()
     raise BadInputError(
-        "There is no such file.",
+        "The file does not exist.",
         where=written[:80],
-        hint="It is looked for in the workspace and in the present folder.",
+        hint="Files are looked up in the workspace, then in the current folder.",
     )
 
 
 def checked_name(kind: str, name: str) -> str:
-    """`name` if it can safely be a file name, else `BadInputError`."""
+    """Return `name` if it is a safe file name; raises `BadInputError` otherwise."""
     if not _NAME.fullmatch(name):
         raise BadInputError(
             f"'{name}' cannot be the name of a {kind}.",
-            hint="Use up to 64 lower-case letters, digits, dots, hyphens and underscores, starting with a letter or digit.",
+            hint="Use up to 64 lowercase letters, digits, dots, hyphens and underscores, starting with a letter or digit.",
         )
     return name
 
 
 def file_stem(canonical: str) -> str:
-    """A canonical name (of a pipeline, a detector) as a file name: reversible enough to read, safe everywhere."""
+    """A file name for a canonical name (of a pipeline, a detector): still readable, and safe on every file system."""
     stem = re.sub(r"[^A-Za-z0-9._=,()@+-]", "~", canonical)
     if len(stem) <= _LONGEST_STEM:
         return stem

@@ -1,4 +1,4 @@
-"""Corpora: collections of passages, immutable once written."""
+"""Corpora: collections of passages, which never change once written."""
 
 from berdseye.data.corpora.adding import add_corpus
 from berdseye.data.corpora.corpus import Corpus, cut_page, open_corpus

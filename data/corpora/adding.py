@@ -1,4 +1,4 @@
-"""Adding a corpus: read, cut, made free of duplicates, and put in place whole or not at all."""
+"""Adding a corpus: read the source, cut it into passages, remove duplicates, and put the corpus in place atomically."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, NearDuplicate
 from berdseye.data.workspace import Workspace
 
 NearDuplicateRule = Literal["keep", "drop"]
-_TOLD = 10
+_BAD_ROWS_SHOWN = 10
 _LISTED = 1_000
 
 
@@ -42,13 +42,13 @@ def add_corpus(
 ) -> Manifest:
     """Read `source`, cut it into passages (or keep its pages whole) and add it as a corpus.
 
-    Texts are cut by `chunker`; where none is named, into passages of 100 words, and those that are passages already
-    (DPR's Wikipedia, Sphere) are left as they are. Exact duplicates become one passage; with `near_duplicates` "drop", so
-    do passages whose word 5-grams have a Jaccard similarity of `threshold` or more. Bad rows end it, all told together,
-    before anything is changed; with `skip_bad` they are left out and listed in the manifest.
+    `chunker` cuts the texts. Without one, texts are cut into passages of 100 words, and texts that already are passages
+    (DPR's Wikipedia, Sphere) stay as they are. Exact duplicates become one passage; with `near_duplicates` "drop", so do
+    passages whose word 5-grams have a Jaccard similarity of `threshold` or more. Invalid rows are reported together in a
+    `BadInputError` before anything changes; with `skip_bad`, they are skipped and listed in the manifest.
 
-    Memory does not grow with the source. Cut off half-way, the workspace is as before, and the same call goes on where
-    the last one stopped, unless the source has changed since or `restart` is set; `say` is told which.
+    Memory use does not grow with the source. An interrupted call leaves the workspace as it was; repeating the call
+    resumes, unless the source has changed or `restart` is set. `say` receives a message on which of the two happens.
     """
     cut = parse_chunker(chunker or DEFAULT_CHUNKER)
     options = {
@@ -59,11 +59,11 @@ def add_corpus(
     near = NearDuplicates(threshold) if near_duplicates == "drop" else None
     folder = workspace.corpus_folder(name)
     busy = BerdseyeError(
-        f"Corpus '{folder.name}' is being written by another process.", hint="Wait until it has finished."
+        f"Another process is writing corpus '{folder.name}'.", hint="Wait until it has finished, then try again."
     )
     with locked(folder.parent / f".{folder.name}.lock", busy=busy):
         if is_complete(folder) and not replace:
-            raise BadInputError(f"There is a corpus '{name}' already.", hint="Choose another name, or pass --replace.")
+            raise BadInputError(f"Corpus '{name}' already exists.", hint="Choose another name, or pass --replace.")
         load = _Load(folder, source, kind, cut, options, progress)
         load.read(restart, say)
         load.settle(skip_bad, near)
@@ -71,7 +71,7 @@ def add_corpus(
 
 
 class _Load:
-    """One corpus on its way into the workspace."""
+    """One corpus while it is added to the workspace."""
 
     def __init__(
         self, folder: Path, source: Path, kind: Kind, cut: Chunker, options: dict[str, Any], progress: Progress
@@ -81,15 +81,15 @@ class _Load:
         self.loading = Loading(folder.parent / f".{folder.name}.loading")
         self.building = folder.parent / f".{folder.name}.building"
         self.reached = Reached()
-        self.left_out = _LeftOut(self.loading)
+        self.skipped = _SkippedRows(self.loading)
         self.settled: dict[str, Any] = {}
 
     def read(self, restart: bool, say: Callable[[str], object]) -> None:
-        """Read what has not been read yet."""
+        """Read the rest of the source."""
         files = input_files(self.source)
-        self.reached, said = self.loading.begin(self.source, files, self.options, restart)
-        if said:
-            say(said)
+        self.reached, message = self.loading.begin(self.source, files, self.options, restart)
+        if message:
+            say(message)
         if not self.reached.complete:
             shutil.rmtree(self.building, ignore_errors=True)
             cut_whole = self.options["chunker"] is not None
@@ -97,16 +97,19 @@ class _Load:
             read_all(self.loading, self.reached, files, draft, self.progress)
 
     def settle(self, skip_bad: bool, near: NearDuplicates | None) -> None:
-        """Leave out what must be, and give ids to the rest; raises `BadInputError` where there is nothing to keep."""
+        """Drop invalid rows and duplicates, and number the rest.
+
+        Raises `BadInputError` for invalid rows unless `skip_bad` is set, and for a source without any passage.
+        """
         self.progress(self.reached.rows, "passages read; looking for duplicates", None)
         with Settling(self.loading) as settling:
-            self.left_out.repeat(settling)
-            if self.left_out.count and not skip_bad:
-                raise self.left_out.refusal(self.source)
+            self.skipped.add_repeated_ids(settling)
+            if self.skipped.count and not skip_bad:
+                raise self.skipped.error(self.source)
             if not self.reached.rows:
                 self.loading.remove()
-                hint = "Nothing was added. Is it the right file?"
-                raise BadInputError("No passage was found.", where=self.source, hint=hint)
+                hint = "Nothing was added. Check that it is the right file."
+                raise BadInputError("The source contains no passage.", where=self.source, hint=hint)
             settling.find_dropped(near)
             count, digest = settling.place(self.building, self.progress)
             self.settled = {
@@ -117,17 +120,17 @@ class _Load:
             }
 
     def finish(self) -> Manifest:
-        """Write the manifest, and put the corpus where it belongs."""
-        whole = self.reached.whole == self.reached.documents
+        """Write the manifest and the checksums, and move the corpus to its place in the workspace."""
+        all_whole = self.reached.whole == self.reached.documents
         manifest = Manifest(
             name=self.folder.name,
             kind=self.kind,
-            documents=self.reached.documents - self.left_out.repeated,
+            documents=self.reached.documents - self.skipped.repeated,
             source=self.source.name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            bad_rows=list(islice(self.left_out.lines(), _LISTED)),
-            left_out=self.left_out.count,
-            chunker=str(Whole() if whole else self.cut),
+            bad_rows=list(islice(self.skipped.lines(), _LISTED)),
+            left_out=self.skipped.count,
+            chunker=str(Whole() if all_whole else self.cut),
             format=", ".join(self.reached.formats),
             berdseye=berdseye_version(),
             sources=[SourceFile(**json.loads(line)) for line in islice(self.loading.sources.lines(), _LISTED)],
@@ -136,7 +139,7 @@ class _Load:
             **self.settled,
         )
         if manifest.left_out > _LISTED:
-            self.left_out.copy_to(self.building / "left_out.txt")
+            self.skipped.copy_to(self.building / "left_out.txt")
         if manifest.source_files > _LISTED:
             shutil.copy(self.loading.sources.path, self.building)
         manifest.write(self.building)
@@ -147,15 +150,15 @@ class _Load:
         return manifest
 
 
-class _LeftOut:
-    """The rows that cannot be used: those told while reading, and then those whose id stood before."""
+class _SkippedRows:
+    """The invalid rows: first those found while reading, then the documents that repeat an earlier id."""
 
     def __init__(self, loading: Loading) -> None:
         self._read, self._repeated = loading.bad_rows, Log(loading.folder / "repeated_ids.txt")
         self.repeated = self.count = 0
 
-    def repeat(self, settling: Settling) -> None:
-        """Take in the documents whose id stood before."""
+    def add_repeated_ids(self, settling: Settling) -> None:
+        """Add the documents that repeat an earlier id."""
         self._repeated.path.unlink(missing_ok=True)
         for row in settling.repeated_ids():
             self._repeated.add(str(row))
@@ -166,14 +169,14 @@ class _LeftOut:
     def lines(self) -> Iterator[str]:
         return chain(self._read.lines(), self._repeated.lines())
 
-    def refusal(self, source: Path) -> BadInputError:
-        told = "; ".join(islice(self.lines(), _TOLD)) + (
-            f"; and {self.count - _TOLD} more" if self.count > _TOLD else ""
+    def error(self, source: Path) -> BadInputError:
+        reasons = "; ".join(islice(self.lines(), _BAD_ROWS_SHOWN)) + (
+            f"; and {self.count - _BAD_ROWS_SHOWN} more" if self.count > _BAD_ROWS_SHOWN else ""
         )
         return BadInputError(
-            f"{self.count} row{'s' if self.count > 1 else ''} cannot be used. {told}.",
+            f"{self.count} invalid row{'s' if self.count > 1 else ''}: {reasons}.",
             where=source,
-            hint="Nothing was added. Correct the file, or pass --skip-bad to leave these rows out.",
+            hint="Nothing was added. Fix the file, or pass --skip-bad to skip these rows.",
         )
 
     def copy_to(self, path: Path) -> None:
@@ -182,7 +185,7 @@ class _LeftOut:
 
 
 def _put_in_place(building: Path, folder: Path) -> None:
-    """Two renames, so that a corpus is replaced in an instant however long deleting the old one takes."""
+    """Replace the corpus by two renames, which take no time, before the old corpus is deleted."""
     old = folder.parent / f".{folder.name}.old"
     shutil.rmtree(old, ignore_errors=True)
     try:
@@ -190,5 +193,9 @@ def _put_in_place(building: Path, folder: Path) -> None:
             folder.rename(old)
         building.rename(folder)
     except OSError as error:
-        raise BerdseyeError(f"The corpus could not be put in place: {error}.", where=folder) from error
+        raise BerdseyeError(
+            f"The corpus could not be moved to its folder: {error}.",
+            where=folder,
+            hint="Check the folder's permissions.",
+        ) from error
     shutil.rmtree(old, ignore_errors=True)

@@ -1,8 +1,6 @@
-"""Reading a corpus: passages by id, or all of them in order.
+"""Reading a corpus: passages by id, all passages in order, and the ids of a text.
 
-How passages lie on disk: Parquet files, each named by its first id, in row groups small enough to read one passage.
-
-Finding a text in a corpus.
+On disk, passages are in Parquet files (parts), each named by its first id, in row groups small enough to read one passage.
 """
 
 from bisect import bisect_right
@@ -37,15 +35,18 @@ SCHEMA = pa.schema(
     ]
 )
 _REPEATED = ["title", "url"]
+PASSAGES_A_PAGE = 10_000
+_COLUMNS = ["id", "title", "text"]
+_FEW, _READERS = 3, 4
 
 
 def part_path(folder: Path, first_id: int) -> Path:
-    """Where the part that begins with this id belongs in a corpus folder."""
+    """The path, in a corpus folder, of the part that begins with this id."""
     return folder / "passages" / f"{first_id:012d}.parquet"
 
 
 def write_part(path: Path, table: pa.Table) -> None:
-    """Write a part. Its row groups are small, and only ids have statistics: those of texts would make opening it slow."""
+    """Write a part with small row groups; only ids have statistics, since statistics of texts make opening slow."""
     write_with(
         path,
         lambda temporary: pq.write_table(
@@ -61,7 +62,7 @@ def write_part(path: Path, table: pa.Table) -> None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[pq.ParquetFile]:
-    """A part that is open for reading; raises `DamagedError` that names it where it cannot be read."""
+    """Open a part for reading; raises `DamagedError` with its path if it cannot be read."""
     try:
         with pq.ParquetFile(path) as file:
             yield file
@@ -73,12 +74,12 @@ def list_parts(folder: Path) -> tuple[list[Path], list[int]]:
     """The parts of a corpus in order of id, and the first id of each."""
     parts = sorted((folder / "passages").glob("*.parquet"))
     if parts and not parts[0].stem.isdigit():
-        return parts, _counted(parts)
+        return parts, _first_ids(parts)
     return parts, [int(p.stem) for p in parts]
 
 
-def _counted(parts: Sequence[Path]) -> list[int]:
-    """First ids of the parts of a corpus that an older version wrote, which numbered its parts one by one."""
+def _first_ids(parts: Sequence[Path]) -> list[int]:
+    """First ids of the parts of a corpus from an older version, which numbered its parts consecutively."""
     starts = [0]
     for part in parts:
         with reading(part) as file:
@@ -86,14 +87,12 @@ def _counted(parts: Sequence[Path]) -> list[int]:
     return starts[:-1]
 
 
-PASSAGES_A_PAGE = 10_000
-_COLUMNS = ["id", "title", "text"]
-_FEW, _READERS = 3, 4
-
-
 class Corpus:
-    """A corpus in a workspace. Of kind 'passages' its rows are passages; of kind 'pages' they are whole web pages,
-    from which passages are cut when a question asks for them; of kind 'web' pages are looked for when it asks."""
+    """A corpus in a workspace.
+
+    The rows of a corpus of kind 'passages' are passages. Those of kind 'pages' are whole web pages, which are cut into
+    passages when a query retrieves them. A corpus of kind 'web' searches the web for pages at every query.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -102,42 +101,45 @@ class Corpus:
         self.name = self.manifest.name
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:
-        """The passages of these ids, in their order; raises `StaleError` for an id the corpus does not hold.
+        """The passages with these ids, in the order given; raises `StaleError` for an id that the corpus does not have.
 
-        Only the row groups that hold them are read, whatever the size of the corpus.
+        Only the row groups with these ids are read, whatever the size of the corpus.
         """
         wanted = list(dict.fromkeys(int(i) for i in ids))
         if self.manifest.kind != "passages":
             pages = self._pages(sorted({i // PASSAGES_A_PAGE for i in wanted}))
-            found = {p.id: p for page in pages for p in cut_page(page, self.chunker)}
+            passages = {p.id: p for page in pages for p in cut_page(page, self.chunker)}
         else:
-            found = {p.id: p for p in self._rows(set(wanted))}
-        missing = [i for i in wanted if i not in found]
+            passages = {p.id: p for p in self._rows(set(wanted))}
+        missing = [i for i in wanted if i not in passages]
         if missing:
             raise StaleError(
-                f"Corpus '{self.name}' holds no passage {missing[0]}.",
-                hint="It was made anew; run the pipeline again.",
+                f"Corpus '{self.name}' has no passage {missing[0]}.",
+                hint="The corpus was replaced after this id was stored; run the pipeline again.",
             )
-        return [found[int(i)] for i in ids]
+        return [passages[int(i)] for i in ids]
 
     def _pages(self, ids: list[int]) -> Iterable[Passage]:
         if self.manifest.kind == "pages":
             return self._rows(set(ids))
-        from berdseye.data.corpora.web import web_pages  # brings a web client along, which few need
+        from berdseye.data.corpora.web import web_pages  # imports a web client, which few calls need
 
         return web_pages(self.folder, self.manifest).pages(ids)
 
     def batches(self, size: int = 4096, start: int = 0) -> Iterator[list[Passage]]:
-        """All rows from id `start` on, in order of id, a batch of at most `size` at a time."""
+        """Yield all rows from id `start` on in order of id, in batches of at most `size`."""
         for batch in self._batches(size, start, SCHEMA.names):
             yield [Passage(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
 
     def columns(self, size: int = 4096, start: int = 0) -> Iterator[pa.RecordBatch]:
-        """The same as Arrow batches with the columns `id`, `title` and `text`, without a Python object a passage."""
+        """Yield all rows from id `start` on as Arrow batches of at most `size` rows, with columns `id`, `title`, `text`.
+
+        This creates no Python object per passage.
+        """
         yield from self._batches(size, start, _COLUMNS)
 
     def texts(self, progress: Progress = silent, size: int = 4096) -> Iterator[tuple[list[int], list[str]]]:
-        """Ids and texts of all rows, a batch at a time."""
+        """Yield the ids and texts of all rows in batches of at most `size`."""
         for batch in self.columns(size):
             ids = batch.column("id").to_pylist()
             progress(ids[-1] + 1, "passages compared", self.manifest.count)
@@ -145,7 +147,7 @@ class Corpus:
 
     @cached_property
     def chunker(self) -> Chunker:
-        """What cuts the pages of a corpus of pages."""
+        """The chunker that cuts the pages of a corpus of pages."""
         return parse_chunker(self.manifest.chunker)
 
     def _batches(self, size: int, start: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -156,8 +158,8 @@ class Corpus:
                 groups, before = _groups_from(file.metadata, before)
                 end = starts[place + 1] if place + 1 < len(starts) else self.manifest.count
                 if starts[place] + file.metadata.num_rows != end:
-                    how = f"it does not hold the passages from {starts[place]:,} to before {end:,}"
-                    raise corpus_files(self.folder).unreadable(parts[place], how)
+                    reason = f"it does not contain passages {starts[place]:,} to {end - 1:,}"
+                    raise corpus_files(self.folder).unreadable(parts[place], reason)
                 for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns):
                     kept = batch.slice(before)
                     before = max(0, before - batch.num_rows)
@@ -167,9 +169,9 @@ class Corpus:
     def _rows(self, ids: set[int]) -> Iterator[Passage]:
         parts, starts = self._parts
         by_part = groupby(sorted(i for i in ids if i >= 0), key=lambda i: bisect_right(starts, i) - 1)
-        wanted = [(parts[place], starts[place], list(held)) for place, held in by_part]
+        wanted = [(parts[place], starts[place], list(part_ids)) for place, part_ids in by_part]
         if len(wanted) <= _FEW:
-            return chain.from_iterable(_read_rows(*asked) for asked in wanted)
+            return chain.from_iterable(_read_rows(*arguments) for arguments in wanted)
         with ThreadPoolExecutor(_READERS) as pool:
             return chain.from_iterable(list(pool.map(_read_rows, *zip(*wanted, strict=True))))
 
@@ -188,7 +190,7 @@ class Corpus:
 
 
 def cut_page(page: Passage, chunker: Chunker | None = None) -> list[Passage]:
-    """The passages of a web page; their ids are made from the page's, so that they are the same at every asking."""
+    """The passages of a web page; their ids derive from the page's id, so they are the same for every query."""
     cut = chunker or parse_chunker()
     return [
         Passage(page.id * PASSAGES_A_PAGE + n, f"{page.source_id}#{n}", page.title, text, page.url)
@@ -197,10 +199,10 @@ def cut_page(page: Passage, chunker: Chunker | None = None) -> list[Passage]:
 
 
 def open_corpus(workspace: Workspace, name: str) -> Corpus:
-    """The corpus of this name; raises `UnknownNameError` with the nearest names there are."""
+    """The corpus of this name; raises `UnknownNameError` with the closest existing names."""
     if name not in (known := workspace.corpora()):
-        with suppress(BadInputError):  # no name of a corpus
-            corpus_files(workspace.corpus_folder(name)).check()  # one whose manifest is gone is damaged, not unknown
+        with suppress(BadInputError):  # not a valid name of a corpus
+            corpus_files(workspace.corpus_folder(name)).check()  # a corpus without its manifest is damaged, not unknown
         raise UnknownNameError("corpus", name, known)
     return Corpus(workspace.corpus_folder(name))
 
@@ -213,40 +215,42 @@ def _group_starts(metadata: pq.FileMetaData) -> list[int]:
 
 
 def _groups_from(metadata: pq.FileMetaData, row: int) -> tuple[list[int], int]:
-    """The row groups from the one that holds `row` on, and where in the first of them it stands."""
+    """The row groups from the one with `row` on, and the offset of `row` in the first of them."""
     starts = _group_starts(metadata)
     first = min(bisect_right(starts, row) - 1, metadata.num_row_groups)
     return list(range(first, metadata.num_row_groups)), row - starts[first]
 
 
 def _read_rows(part: Path, first_id: int, ids: list[int]) -> list[Passage]:
-    """Passages of these ids, ascending, from the part that begins with `first_id`; ids past its end are left out."""
+    """The passages with these ascending ids from the part that begins with `first_id`; ids past its end are skipped."""
     with reading(part) as file:
         starts = _group_starts(file.metadata)
         rows = [i - first_id for i in ids if i - first_id < starts[-1]]
-        of = [bisect_right(starts, r) - 1 for r in rows]
-        groups = list(dict.fromkeys(of))
+        row_groups = [bisect_right(starts, r) - 1 for r in rows]
+        groups = list(dict.fromkeys(row_groups))
         if not groups:
             return []
         table = file.read_row_groups(groups, columns=SCHEMA.names[1:], use_threads=False)
     sizes = [starts[g + 1] - starts[g] for g in groups]
     before = dict(zip(groups, accumulate(sizes, initial=0), strict=False))
-    # Values one by one, since `take` would load pandas, which costs a second at the first question.
+    # Convert the values one by one: `take` would import pandas, which adds a second to the first query.
     values = [table.column(name) for name in SCHEMA.names[1:]]
     return [
         Passage(first_id + row, *(column[before[group] + row - starts[group]].as_py() for column in values))
-        for group, row in zip(of, rows, strict=True)
+        for group, row in zip(row_groups, rows, strict=True)
     ]
 
 
 def ids_of_text(corpus: Corpus, text: str) -> list[int]:
-    """The passages of a corpus of passages that have this text, by id, whatever their titles. Every text is
-    read: a tenth of a second for 60,000 of 60 words."""
+    """The ids of all passages with this text, whatever their titles; empty for a corpus that is not of passages.
+
+    Every text is read, which takes a tenth of a second for 60,000 texts of 60 words.
+    """
     files = [str(part) for part in list_parts(corpus.folder)[0]]
     if corpus.manifest.kind != "passages" or not files:
         return []
     with duckdb.connect() as connection:
-        found = connection.execute(
+        result = connection.execute(
             "SELECT id FROM read_parquet($files) WHERE text = $text ORDER BY id", {"files": files, "text": text}
         )
-        return [int(row[0]) for row in found.fetchall()]
+        return [int(row[0]) for row in result.fetchall()]

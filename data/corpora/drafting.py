@@ -1,4 +1,4 @@
-"""The first pass of a load: documents are cut into rows, whose ids and duplicates are settled when all are read."""
+"""The first pass of adding a corpus: cut documents into rows; the second pass assigns ids and removes duplicates."""
 
 import json
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _WHOLE = Whole()
 
 
 def read_all(loading: Loading, reached: Reached, files: list[InputFile], draft: "Draft", progress: Progress) -> None:
-    """Read the files from where `reached` stands to their end, writing rows and keys part by part."""
+    """Read the files from the position in `reached` to their end, writing rows and keys part by part."""
     total = sum(f.size for f in files)
     for number in range(reached.file, len(files)):
         file = files[number]
@@ -44,17 +44,17 @@ def read_all(loading: Loading, reached: Reached, files: list[InputFile], draft: 
 
 
 class Draft:
-    """Cuts documents and holds their rows until there are enough for a part."""
+    """Cuts documents into rows and buffers the rows until they fill a part."""
 
     def __init__(self, loading: Loading, reached: Reached, kind: Kind, chunker: Chunker, *, cut_whole: bool) -> None:
-        """`cut_whole` says whether texts that are passages already are cut as well."""
+        """Start an empty draft; with `cut_whole`, texts that already are passages are cut as well."""
         self.loading, self.reached, self.kind = loading, reached, kind
         self._cut, self._cut_whole = chunker, cut_whole
         self._begin_part()
 
     @property
     def count(self) -> int:
-        """Rows there are, those on disk among them."""
+        """The number of rows so far, on disk and in memory."""
         return self.reached.rows + len(self._texts)
 
     @property
@@ -62,14 +62,14 @@ class Draft:
         return len(self._texts) >= PART_ROWS or self._characters >= _PART_CHARACTERS
 
     def add(self, rows: Iterable[Row], file: str) -> None:
-        """Take rows of a file in; those that cannot be used are told when all is read."""
+        """Add rows of a file; invalid rows are logged, and reported once everything is read."""
         for row in rows:
             problem = row if isinstance(row, BadRow) else self._take(row, file)
             if problem is not None:
                 self.loading.bad_rows.add(str(problem))
 
     def write(self, file: int, position: Position) -> None:
-        """Bring what is held to disk, and note that the reading goes on at this position."""
+        """Write the buffered rows to disk, and record the position at which reading continues."""
         loading, reached = self.loading, self.reached
         if self._texts:
             rows = np.arange(reached.rows, reached.rows + len(self._texts))
@@ -127,7 +127,7 @@ class Draft:
 
 
 def _halves(keys: list[bytes]) -> dict[str, Any]:
-    """Keys of 128 bits as two columns of numbers, which can be compared faster than bytes."""
+    """128-bit keys as two columns uint64, which compare faster than bytes."""
     both = np.frombuffer(b"".join(keys), np.uint64).reshape(-1, 2)
     return {"high": both[:, 0], "low": both[:, 1]}
 

@@ -1,4 +1,4 @@
-"""Where an unfinished load stands, so that it can go on after it was cut off."""
+"""The state of an unfinished load of a corpus, from which an interrupted load resumes."""
 
 import json
 import os
@@ -17,7 +17,7 @@ _WAITING = 10_000
 
 @dataclass
 class Reached:
-    """How far the reading has come; what was written after it is thrown away when the load goes on."""
+    """How far reading has come; anything written later is discarded when the load resumes."""
 
     file: int = 0
     position: Position = field(default_factory=Position)
@@ -31,7 +31,7 @@ class Reached:
 
 
 class Loading:
-    """The folder of an unfinished load: rows that wait for their ids, the keys that find duplicates, and `Reached`."""
+    """The folder of an unfinished load: rows without final ids, the keys that find duplicates, and `Reached`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,41 +40,41 @@ class Loading:
         self.bad_rows, self.sources = Log(folder / "bad_rows.txt"), Log(folder / "sources.jsonl")
 
     def begin(
-        self, source: Path, files: Sequence[InputFile], options: dict[str, Any], anew: bool
+        self, source: Path, files: Sequence[InputFile], options: dict[str, Any], restart: bool
     ) -> tuple[Reached, str]:
-        """Where to go on, and a word on why the load does not begin at the beginning, or why it does."""
+        """Where to start reading, and a message if the load resumes or if an unfinished one is discarded."""
         wanted = {"layout": _LAYOUT, "source": str(source.resolve()), **options}
         wanted["files"] = [[f.name, f.size, f.modified] for f in files]
-        held, reached = _read(self.folder / "source.json"), _read(self.folder / "reached.json")
-        said = ""
-        if held is not None and reached is not None and not anew:
-            if held == wanted:
-                return self._taken_up(reached)
-            changed = "The source has changed" if held.get("files") != wanted["files"] else "The options are others"
-            said = f"{changed} since the unfinished load, which begins anew."
+        stored, reached = _read(self.folder / "source.json"), _read(self.folder / "reached.json")
+        message = ""
+        if stored is not None and reached is not None and not restart:
+            if stored == wanted:
+                return self._resume(reached)
+            changed = "The source has" if stored.get("files") != wanted["files"] else "The options have"
+            message = f"{changed} changed since the unfinished load; starting from the beginning."
         self.remove()
         for folder in (self.rows, self.keys, self.documents):
             folder.mkdir(parents=True)
         write_json(self.folder / "source.json", wanted)
         start = Reached()
         self.save(start)
-        return start, said
+        return start, message
 
     def save(self, reached: Reached) -> None:
-        """Note that all this is on disk."""
+        """Record that everything up to `reached` is on disk."""
         reached.logs = {log.path.name: log.sync() for log in (self.bad_rows, self.sources)}
         write_json(self.folder / "reached.json", asdict(reached))
 
     def forget(self) -> None:
-        """Mark the load as no more to be taken up."""
+        """Mark the load as finished, so that it is not resumed."""
         (self.folder / "reached.json").unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Give its room on disk back."""
+        """Delete the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _taken_up(self, held: dict[str, Any]) -> tuple[Reached, str]:
-        reached = Reached(**held | {"position": Position(*held["position"])})
+    def _resume(self, stored: dict[str, Any]) -> tuple[Reached, str]:
+        reached = Reached(**stored | {"position": Position(*stored["position"])})
         for log in (self.bad_rows, self.sources):
             log.cut_back(reached.logs[log.path.name])
         for folder, limit in (
@@ -85,11 +85,11 @@ class Loading:
             for path in folder.iterdir():
                 if not path.stem.isdigit() or int(path.stem) >= limit:
                     path.unlink()
-        return reached, f"Going on after {reached.rows:,} passages." if reached.rows else ""
+        return reached, f"Resuming after {reached.rows:,} passages." if reached.rows else ""
 
 
 class Log:
-    """A text file that grows line by line, and can be cut back to what it was."""
+    """A text file that grows line by line and can be truncated to an earlier size."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -101,7 +101,7 @@ class Log:
             self.sync()
 
     def sync(self) -> int:
-        """Bring all lines to disk; returns the size of the file."""
+        """Write all buffered lines to disk; returns the size of the file in bytes."""
         with self.path.open("a", encoding="utf-8", errors="replace") as file:
             file.writelines(f"{line}\n" for line in self._waiting)
             file.flush()
@@ -120,7 +120,7 @@ class Log:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return held
+    return content

@@ -1,4 +1,4 @@
-"""What a corpus is and what it was made from."""
+"""The manifest of a corpus: what it contains, and the source and options it was built from."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -15,7 +15,7 @@ MANIFEST = "manifest.json"
 
 
 class SourceFile(NamedTuple):
-    """A file that was read: its path below what was added, its bytes, and their BLAKE2b-256 hash."""
+    """A source file: its path relative to the source, its size in bytes, and the BLAKE2b-256 hash of its content."""
 
     path: str
     size: int
@@ -24,11 +24,11 @@ class SourceFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a corpus is and what it was made from; `hash` changes whenever a passage does.
+    """What a corpus contains, and the source and options it was built from; `hash` changes whenever a passage does.
 
-    `bad_rows` and `sources` list the first thousand rows that were left out and files that were read, `left_out` and
-    `source_files` count them all; `near_duplicates` counts the passages dropped because they nearly repeat another; `web`
-    holds the settings of a corpus of the web.
+    `bad_rows` and `sources` list the first thousand skipped rows and source files, `left_out` and `source_files` count all
+    of them; `near_duplicates` counts the passages dropped as near-duplicates of another; `web` holds the settings of a
+    corpus of the web.
     """
 
     name: str
@@ -52,27 +52,27 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a corpus folder, of this version or an older one; raises `DamagedError` for a damaged one."""
+        """Read the manifest of a corpus folder, written by this version or an older one; raises `DamagedError`."""
         path = folder / MANIFEST
         try:
-            held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            known = {f.name for f in fields(cls)}
-            held = {key: value for key, value in held.items() if key in known}
-            return cls(**held | {"sources": [SourceFile(**s) for s in held.get("sources", [])]})
+            stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            field_names = {f.name for f in fields(cls)}
+            stored = {key: value for key, value in stored.items() if key in field_names}
+            return cls(**stored | {"sources": [SourceFile(**s) for s in stored.get("sources", [])]})
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise corpus_files(folder).unreadable(path, error) from error
 
     def write(self, folder: Path) -> None:
-        """Write it into the corpus folder."""
+        """Write the manifest into the corpus folder."""
         write_json(folder / MANIFEST, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """Its fields as JSON has them."""
+        """The fields as a JSON object."""
         return asdict(self) | {"sources": [s._asdict() for s in self.sources]}
 
 
 def corpus_files(folder: Path) -> FileSet:
-    """The files of a corpus, without its indexes. A corpus of the web keeps its pages apart, since they grow."""
+    """The files of a corpus, without its indexes and without the pages of a corpus of the web, whose number grows."""
     return FileSet(
         folder / f"corpus{RECORD}",
         (MANIFEST, "passages/*.parquet", "left_out.txt", "sources.jsonl"),
@@ -88,7 +88,7 @@ def is_complete(folder: Path) -> bool:
 
 @cache
 def berdseye_version() -> str:
-    """The version of this program, which manifests name."""
+    """The version of Berdseye, which is stored in manifests."""
     try:
         return version("berdseye")
     except PackageNotFoundError:

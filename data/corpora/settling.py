@@ -1,7 +1,6 @@
-"""The second pass of a load: which rows are left out (their document's id or their text stood before), ids, and the hash.
+"""The second pass of adding a corpus: drop rows that repeat a document id or a text, assign ids, and compute the hash.
 
-Keys are compared by DuckDB, which sorts on disk what does not fit into memory, so that memory does not bound the size of
-a corpus.
+DuckDB compares the keys and sorts on disk what does not fit into memory, so memory does not limit the size of a corpus.
 """
 
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ _REPEATED_IDS = """
         SELECT high, low, min(document) AS first FROM read_parquet($documents) GROUP BY high, low HAVING count(*) > 1
     ) USING (high, low) WHERE document > first
 """
-_TOLD_TWICE = """
+_REPEATED_DOCUMENTS = """
     SELECT later.id, later.line, later.file, earlier.line, earlier.file
     FROM again JOIN read_parquet($documents) AS later USING (document)
     JOIN read_parquet($documents) AS earlier ON earlier.document = again.first
@@ -48,7 +47,7 @@ _REPEATED = """
 
 
 class Settling:
-    """Settles the rows of a load that has been read to its end."""
+    """Drops and numbers the rows of a load whose source has been read to its end."""
 
     def __init__(self, loading: Loading) -> None:
         self.loading = loading
@@ -64,40 +63,43 @@ class Settling:
         self._duckdb.close()
 
     def repeated_ids(self) -> Iterator[BadRow]:
-        """The documents whose id stood before, in order."""
+        """Yield the documents that repeat an earlier id, in order."""
         if not self._documents:
             return
-        found = self._duckdb.execute(_TOLD_TWICE, {"documents": self._documents})
-        while row := found.fetchone():
+        result = self._duckdb.execute(_REPEATED_DOCUMENTS, {"documents": self._documents})
+        while row := result.fetchone():
             source_id, line, file, first_line, first_file = row
             where = "" if file == first_file else f" of {first_file}"
-            yield BadRow(source_id, line, f"the id stands already on line {first_line}{where}; ids must be unique")
+            yield BadRow(source_id, line, f"line {first_line}{where} already has this id; ids must be unique")
 
     def find_dropped(self, near: NearDuplicates | None) -> None:
-        """Write which rows are left out: of documents whose id stood before, with a title and text that stood before,
-        and, given `near`, those that nearly repeat another of the rest."""
+        """Write down which rows to drop and why.
+
+        These are rows of documents that repeat an earlier id, rows that repeat an earlier title and text, and, if `near` is
+        given, rows that are near-duplicates of another remaining row.
+        """
         path = self.loading.dropped
         if path.exists():
             return
-        found = self._duckdb.sql(_REPEATED, params={"keys": self._keys}).to_arrow_reader(100_000)
+        repeated = self._duckdb.sql(_REPEATED, params={"keys": self._keys}).to_arrow_reader(100_000)
         if near is None:
-            _write_rows(path, found)
+            _write_rows(path, repeated)
             return
         exact = path.with_suffix(".exact")
-        _write_rows(exact, found)
+        _write_rows(exact, repeated)
         rows = list(without_first(near.groups(lambda: self._texts_left(exact))))
         nearly = pa.table({"row": rows, "reason": ["near"] * len(rows)}, schema=_SCHEMA)
         _write_rows(path, pa.concat_tables([pq.read_table(exact), nearly]).sort_by("row").to_reader())
 
     def count_dropped(self, reason: Reason) -> int:
-        """How many rows are left out for this reason."""
+        """The number of rows dropped for this reason."""
         query = "SELECT count(*) FROM read_parquet($path) WHERE reason = $reason"
         return int(self._duckdb.execute(query, {"path": str(self.loading.dropped), "reason": reason}).fetchall()[0][0])
 
     def place(self, folder: Path, progress: Progress) -> tuple[int, str]:
-        """Give ids to the rows that are left and put them into the parts of `folder`; returns their count and hash.
+        """Number the remaining rows and move them into the parts of `folder`; returns their count and hash.
 
-        A part before which nothing was left out is only renamed. Cut off, it can be called again.
+        A part without a dropped row in it or before it is only renamed. An interrupted call can be repeated.
         """
         digest, before = blake2b(digest_size=16), 0
         (folder / "passages").mkdir(parents=True, exist_ok=True)
@@ -123,18 +125,18 @@ class Settling:
             yield left.column("id").to_pylist(), left.column("text").to_pylist()
 
     def _kept(self, dropped: Path, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """Which of these rows are not among the dropped, bool[count]."""
+        """Which of `count` rows from `first` on are not dropped, bool[count]."""
         query = "SELECT row - $first AS place FROM read_parquet($path) WHERE row >= $first AND row < $end"
-        asked = {"path": str(dropped), "first": first, "end": first + count}
+        parameters = {"path": str(dropped), "first": first, "end": first + count}
         kept = np.ones(count, bool)
-        kept[np.asarray(self._duckdb.execute(query, asked).fetchnumpy()["place"], np.int64)] = False
+        kept[np.asarray(self._duckdb.execute(query, parameters).fetchnumpy()["place"], np.int64)] = False
         return kept
 
 
 def _place_part(rows: Path, part: Path, kept: npt.NDArray[np.bool_], first_id: int) -> None:
     if not rows.exists():
         if kept.any() and not part.exists():
-            raise StaleError("The unfinished load is damaged.", where=rows.parent, hint="Pass --restart.")
+            raise StaleError("The unfinished load is damaged.", where=rows.parent, hint="Start again with --restart.")
         return
     if kept.all() and int(rows.stem) == first_id:
         rows.replace(part)
@@ -146,10 +148,10 @@ def _place_part(rows: Path, part: Path, kept: npt.NDArray[np.bool_], first_id: i
     rows.unlink()
 
 
-def _write_rows(path: Path, found: pa.RecordBatchReader) -> None:
+def _write_rows(path: Path, rows: pa.RecordBatchReader) -> None:
     def write(temporary: Path) -> None:
         with pq.ParquetWriter(temporary, _SCHEMA) as writer:
-            for batch in found:
+            for batch in rows:
                 writer.write_batch(batch.cast(_SCHEMA))
 
     write_with(path, write)

@@ -1,4 +1,4 @@
-"""Weights that were tuned on a dev split for a pipeline, kept beside the corpus they were tuned over."""
+"""Pipeline weights tuned on a dev split, stored with the corpus they were tuned on."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -12,9 +12,9 @@ _FILE = "tuned.json"
 
 @dataclass(frozen=True)
 class TunedWeight:
-    """The weight chosen, by which measure and labels over which data sets, and what each weight of the grid scored.
+    """The chosen weight, the measure, labels and data sets it was chosen with, and the score of each weight of the grid.
 
-    `versions` are those of the pipeline's parts, of the questions and of the labels; empty where they were not kept.
+    `versions` are the versions of the pipeline's parts, the questions and the labels; empty if they were not stored.
     """
 
     weight: float
@@ -28,18 +28,18 @@ class TunedWeight:
 
 
 def read_tuned(corpus_folder: Path) -> dict[str, TunedWeight]:
-    """The tuned weights of a corpus by the pipeline they stand in."""
+    """The tuned weights of a corpus by pipeline; raises `StaleError` if the file cannot be read."""
     path = corpus_folder / _FILE
     try:
-        held = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return {pipeline: TunedWeight(**entry) for pipeline, entry in held.items()}
+        entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return {pipeline: TunedWeight(**entry) for pipeline, entry in entries.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise StaleError(
-            "The tuned weights cannot be read.", where=path, hint="Delete the file and tune anew."
+            "The tuned weights cannot be read.", where=path, hint="Delete the file and tune again."
         ) from error
 
 
 def write_tuned(corpus_folder: Path, pipeline: str, tuned: TunedWeight) -> None:
-    """Keep a weight, in place of an older one for the same pipeline."""
-    held = {**read_tuned(corpus_folder), pipeline: tuned}
-    write_json(corpus_folder / _FILE, {name: asdict(entry) for name, entry in held.items()})
+    """Store a tuned weight, replacing an older one of this pipeline."""
+    weights = {**read_tuned(corpus_folder), pipeline: tuned}
+    write_json(corpus_folder / _FILE, {name: asdict(entry) for name, entry in weights.items()})

@@ -1,4 +1,4 @@
-"""Corpora of the web: nothing is read beforehand, each question searches, and what it finds stays."""
+"""Corpora of the web: nothing is read beforehand; each question searches the web, and the pages it finds are stored."""
 
 import hashlib
 import json
@@ -17,26 +17,30 @@ from berdseye.data.workspace import Workspace
 def add_web_corpus(
     workspace: Workspace, name: str, settings: WebSettings, *, chunker: str | None = None, replace: bool = False
 ) -> Manifest:
-    """A corpus that asks the web with these settings; its `hash` is theirs, for pages once found do not change."""
+    """Add a corpus that searches the web with these settings.
+
+    Its `hash` is computed from the settings, since a stored page never changes. Raises `BadInputError` if the corpus exists
+    and `replace` is not set.
+    """
     folder = workspace.corpus_folder(name)
     if is_complete(folder):
         if not replace:
-            raise BadInputError(f"There is a corpus '{name}' already.", hint="Choose another name, or pass --replace.")
+            raise BadInputError(f"Corpus '{name}' already exists.", hint="Choose another name, or pass --replace.")
         shutil.rmtree(folder)
     cut = str(parse_chunker(chunker or DEFAULT_CHUNKER))
-    written = settings.write()
+    web_settings = settings.write()
     manifest = Manifest(
         name=name,
         kind="web",
         count=0,
         documents=0,
         duplicates_merged=0,
-        hash=hashlib.blake2b(json.dumps([written, cut], sort_keys=True).encode(), digest_size=16).hexdigest(),
+        hash=hashlib.blake2b(json.dumps([web_settings, cut], sort_keys=True).encode(), digest_size=16).hexdigest(),
         source=f"{settings.provider} {settings.address}".strip(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         chunker=cut,
         berdseye=berdseye_version(),
-        web=written,
+        web=web_settings,
     )
     folder.mkdir(parents=True, exist_ok=True)
     manifest.write(folder)
@@ -45,5 +49,5 @@ def add_web_corpus(
 
 
 def web_pages(folder: Path, manifest: Manifest) -> WebPages:
-    """The pages of a corpus of the web."""
+    """The pages found so far by a corpus of the web."""
     return WebPages(folder / "web", WebSettings.read(manifest.web))

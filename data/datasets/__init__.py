@@ -1,1 +1,1 @@
-"""Data sets: stored questions with their perspectives, their versions, published sets and the layouts they are read from."""
+"""Data sets: stored questions with their perspectives, versions of them, published data sets, and file layouts."""

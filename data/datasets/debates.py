@@ -1,4 +1,4 @@
-"""Debate collections (claims with arguments for and against) as documents and as questions.
+"""Debate collections (claims with arguments for and against) as documents.
 
 The layout is that of the material released with Perspectrum: `claim_title`, `perspectives_for`, `perspectives_against`,
 each perspective with a `perspective_title` and an `argument` whose `description` is a list of paragraphs.
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def debate_documents(debates: Sequence[dict[str, Any]], collection: str) -> Iterator[dict[str, str]]:
-    """One document an argument: the claim as its title, the argument's paragraphs as its text.
+    """Yield one document per argument: its title is the claim, its text the argument's paragraphs.
 
-    The perspective's own title is left out, since it would give away what the argument supports. Ids begin with the
-    collection's name.
+    The title of the perspective is omitted, since it would reveal what the argument supports. Ids begin with the name of
+    the collection.
     """
     for number, debate in enumerate(debates):
         for side in ("perspectives_for", "perspectives_against"):

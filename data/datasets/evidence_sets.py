@@ -1,14 +1,16 @@
-"""Queries with many relevant passages each, and the corpus they stand in: D-MERIT's kind of data set.
+"""Evidence sets: queries with many relevant passages each, and their corpus, as in D-MERIT.
 
-Ours is a folder of two JSON-lines files, either of which may be compressed with gzip:
+Berdseye's own layout is a folder of two JSON Lines files, either of which may be compressed with gzip:
 - `queries.jsonl`: `{"id", "query", "relevant": [passage ids]}`;
-- `corpus.jsonl`: `{"id", "text", "title"?, "popularity"?}`, where popularity is how often other pages link to the passage's.
+- `corpus.jsonl`: `{"id", "text", "title"?, "popularity"?}`, where popularity counts the links from other pages to the
+  passage's page.
 
-D-MERIT's release is read from a folder too. Its layout could not be looked up where this was written, so the reader goes by what
-the fields are called: the names in `_NAMES`, relevant passages given as ids or as objects, one row a query or one a passage.
-What it finds is held against the published counts (`RELEASED`), and a folder that does not fit is refused with what was found.
+D-MERIT's release is read from a folder as well. Its layout was not accessible when this reader was written, so the reader
+recognises fields by name (`_NAMES`), relevant passages as ids or objects, and one row per query or one per passage. It can
+compare what it reads with the published counts (`RELEASED`) and reject a folder that does not match them.
 
-Perspectrum is read as a set of this kind as well: claims, and every text of the pool that belongs to one of their perspectives.
+Perspectrum can also be read as an evidence set: its claims, and every text of the pool that belongs to one of their
+perspectives.
 """
 
 import json
@@ -24,7 +26,7 @@ from berdseye.data.texts.passages import clean
 
 
 class ReleasedCounts(NamedTuple):
-    """What D-MERIT's paper counts (section 2.6): queries, relevant passages, passages of the corpus."""
+    """The counts in D-MERIT's paper (section 2.6): queries, relevant passages, passages of the corpus."""
 
     queries: int = 1_196
     relevant: int = 60_333
@@ -54,9 +56,10 @@ class EvidenceQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class EvidenceSet:
-    """`passages` are numbered by their place and carry their own id as `source_id`; `popularity` is by that id, where known.
+    """Queries with the corpus they refer to.
 
-    `notes` say what was left out in reading.
+    The `id` of a passage is its position, its `source_id` the id in the file; `popularity` maps the latter to a count where
+    it is known. `notes` say what was skipped while reading.
     """
 
     name: str
@@ -77,7 +80,7 @@ class EvidenceSet:
 
     @property
     def is_released(self) -> bool:
-        """Whether queries and relevant passages are as many as in D-MERIT's release."""
+        """Whether the set has as many queries and relevant passages as D-MERIT's release."""
         return is_released(self.relevant)
 
 
@@ -87,37 +90,36 @@ def is_released(relevant: Mapping[str, tuple[str, ...]]) -> bool:
 
 
 def read_evidence_set(folder: Path, *, released: bool = False) -> EvidenceSet:
-    """The set in a folder of ours, of D-MERIT's or of Perspectrum's; with `released`, its counts must be the published ones.
+    """Read a folder in Berdseye's, D-MERIT's or Perspectrum's layout; with `released`, its counts must be D-MERIT's.
 
-    Raises `BadInputError` with file and line where a row cannot be used.
+    Raises `BadInputError` with file and line for an invalid row.
     """
     if not folder.is_dir():
-        raise BadInputError("There is no such folder.", where=folder, hint="Name the folder that holds the set.")
+        raise BadInputError("The folder does not exist.", where=folder, hint="Give the folder with the data set.")
     if (folder / "perspectrum_with_answers_v1.0.json").is_file():
         return read_perspectrum_evidence(folder)
     corpus, popularity = _corpus(_file(folder, _CORPUS))
     queries, notes = _queries(_file(folder, _QUERIES), {p.source_id for p in corpus})
-    found = EvidenceSet(folder.resolve().name, queries, corpus, popularity, notes)
+    evidence_set = EvidenceSet(folder.resolve().name, queries, corpus, popularity, notes)
     if released:
-        check_released(found, folder)
-    return found
+        check_released(evidence_set, folder)
+    return evidence_set
 
 
 def check_released(found: EvidenceSet, where: Path) -> None:
-    """Raise `BadInputError` unless queries, relevant passages and corpus are as many as D-MERIT's paper counts."""
+    """Raise `BadInputError` unless the counts of queries, relevant passages and passages are those of D-MERIT's paper."""
     counts = ReleasedCounts(len(found.queries), sum(len(q.relevant) for q in found.queries), len(found.passages))
     if counts != RELEASED:
-        said = ", ".join(f"{ours:,} {name} (published: {theirs:,})" for name, ours, theirs in
+        message = ", ".join(f"{ours:,} {name} (published: {theirs:,})" for name, ours, theirs in
                          zip(RELEASED._fields, counts, RELEASED, strict=True) if ours != theirs)  # fmt: skip
-        raise BadInputError(
-            f"Not D-MERIT's release: {said}.", where=where, hint="Take the files as they are published."
-        )
+        raise BadInputError(f"Not D-MERIT's release: {message}.", where=where, hint="Use the files as published.")
 
 
 def read_perspectrum_evidence(folder: Path, *, at_least: int = 5) -> EvidenceSet:
-    """Perspectrum as a set of this kind: claims, the pool of perspectives, and all of a claim's paraphrases as relevant.
+    """Read Perspectrum as an evidence set: claims are queries, the pool is the corpus, a claim's paraphrases are relevant.
 
-    Claims with fewer than `at_least` are left out (D-MERIT's queries have at least 5). There is no popularity.
+    Claims with fewer than `at_least` paraphrases are skipped (D-MERIT's queries have at least 5). There is no popularity.
+    Raises `BadInputError` if the files are incomplete.
     """
     try:
         claims = json.loads((folder / "perspectrum_with_answers_v1.0.json").read_text(encoding="utf-8"))
@@ -133,10 +135,12 @@ def read_perspectrum_evidence(folder: Path, *, at_least: int = 5) -> EvidenceSet
             for claim in claims
         ]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise BadInputError(f"Not whole: {error!r}.", where=folder, hint="Take the files as released.") from error
+        raise BadInputError(
+            f"The files are incomplete or invalid: {error!r}.", where=folder, hint="Use the files as released."
+        ) from error
     kept = [q for q in queries if len(q.relevant) >= at_least]
     note = (
-        f"{len(queries) - len(kept)} of {len(queries)} claims have fewer than {at_least} paraphrases and are left out."
+        f"{len(queries) - len(kept)} of {len(queries)} claims have fewer than {at_least} paraphrases and are skipped."
     )
     return EvidenceSet("perspectrum", kept, passages, {}, (note,))
 
@@ -148,9 +152,11 @@ def _corpus(path: Path) -> tuple[list[Passage], dict[str, float]]:
     for line, row in read_rows(path):
         name, text = _value(row, "passage"), _value(row, "text")
         if name is None or not isinstance(text, str) or not text.strip():
-            raise BadInputError("A passage needs an id and a text.", where=path, line=line, hint="Correct this line.")
+            raise BadInputError("The passage has no id or no text.", where=path, line=line, hint="Fix this line.")
         if str(name) in seen:
-            raise BadInputError(f"Passage '{name}' stands twice.", where=path, line=line, hint="Give each its own id.")
+            raise BadInputError(
+                f"An earlier passage already has the id '{name}'.", where=path, line=line, hint="Use unique ids."
+            )
         seen.add(str(name))
         passages.append(Passage(len(passages), str(name), clean(str(_value(row, "title") or "")), clean(text)))
         linked = _value(row, "popularity")
@@ -166,27 +172,27 @@ def _queries(path: Path, known: set[str]) -> tuple[list[EvidenceQuery], tuple[st
     for line, row in read_rows(path):
         text = _value(row, "query")
         if not isinstance(text, str) or not text.strip():
-            raise BadInputError("There is no query.", where=path, line=line, hint="Correct this line.")
+            raise BadInputError("The row has no query.", where=path, line=line, hint="Fix this line.")
         name = _value(row, "id")
         key = clean(text) if name is None else str(name)
-        given = _value(row, "relevant")
-        if given is None:
-            raise BadInputError("There are no relevant passages.", where=path, line=line, hint="Add `relevant`.")
+        passages = _value(row, "relevant")
+        if passages is None:
+            raise BadInputError("The query has no relevant passages.", where=path, line=line, hint="Add `relevant`.")
         texts.setdefault(key, clean(text))
-        ids = [_passage_id(item, path, line) for item in (given if isinstance(given, list) else [given])]
+        ids = [_passage_id(item, path, line) for item in (passages if isinstance(passages, list) else [passages])]
         unknown += sum(i not in known for i in ids)
         relevant.setdefault(key, {}).update(dict.fromkeys(i for i in ids if i in known))
-    notes = (f"{unknown} relevant passages are not in the corpus and are left out.",) if unknown else ()
+    notes = (f"{unknown} relevant passages are not in the corpus and are skipped.",) if unknown else ()
     return [EvidenceQuery(key, text, tuple(relevant[key])) for key, text in texts.items()], notes
 
 
 def _passage_id(item: Any, path: Path, line: int) -> str:
-    found = _value(item, "passage") if isinstance(item, dict) else item
-    if not isinstance(found, str | int) or isinstance(found, bool):
+    value = _value(item, "passage") if isinstance(item, dict) else item
+    if not isinstance(value, str | int) or isinstance(value, bool):
         raise BadInputError(
-            "A relevant passage has no id.", where=path, line=line, hint="Give ids, or objects with one."
+            "A relevant passage has no id.", where=path, line=line, hint="Give ids, or objects with an id."
         )
-    return str(found)
+    return str(value)
 
 
 def _value(row: Mapping[str, Any], field: str) -> Any:
@@ -198,9 +204,9 @@ def _file(folder: Path, stems: tuple[str, ...]) -> Path:
         for ending in (".jsonl", ".jsonl.gz", ".ndjson"):
             if (folder / f"{stem}{ending}").is_file():
                 return folder / f"{stem}{ending}"
-    held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+    names = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
     raise BadInputError(
-        f"There is no {stems[0]}.jsonl; the folder holds {held}.",
+        f"The folder has no {stems[0]}.jsonl; it contains {names}.",
         where=folder,
         hint="Put queries.jsonl and corpus.jsonl there.",
     )

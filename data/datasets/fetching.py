@@ -1,6 +1,6 @@
-"""Fetching a published data set into a workspace, from its home or from local copies.
+"""Adding a published data set to a workspace, downloaded from its public address or read from local copies.
 
-Downloading files whose hashes are known, or become known by the first download.
+Downloads are verified: by the published SHA-256 of a file or, where none is known, by the one that its first download had.
 """
 
 import hashlib
@@ -28,32 +28,32 @@ pooch.get_logger().setLevel("ERROR")
 
 
 def download(file: RemoteFile, folder: Path, record: Path, progress: Progress = silent) -> str:
-    """Have the file below `folder`, from its home unless it is there already; returns its sha256.
+    """Download the file into `folder` unless it is there already; returns its SHA-256 as hex digits.
 
-    A file of unknown hash is believed the first time; what it was is written into `record`, and must come again. A transfer
-    that breaks off or brings something else is tried three times, and leaves nothing behind.
+    A file without a known hash is accepted the first time; its hash is written into `record`, and later downloads must match
+    it. A transfer that breaks off or fails the check is tried three times, and leaves nothing behind.
 
-    Raises `UnavailableError` where the home does not answer, `BadInputError` where it sends another file than was known.
+    Raises `UnavailableError` if the download fails, `BadInputError` if the file has another hash than the known one.
     """
     known = file.sha256 or recorded(record).get(file.url, "")
-    puppy = pooch.create(
+    registry = pooch.create(
         folder, "", registry={file.path: known or None}, urls={file.path: file.url}, retry_if_failed=_RETRIES
     )
     bar = _Bar(Path(file.path).name, progress)
     try:
-        puppy.fetch(file.path, downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_CHUNK, timeout=_SECONDS))
+        registry.fetch(file.path, downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_CHUNK, timeout=_SECONDS))
     except requests.RequestException as error:
         raise UnavailableError(
             f"The download failed: {_reason(error)}.",
             where=file.url,
             hint="Check the network, or pass local copies with --from DIR.",
         ) from error
-    except ValueError as error:  # pooch's word for another hash
+    except ValueError as error:  # pooch raises this for another hash
         source = "published" if file.sha256 else f"recorded in {record}"
         raise BadInputError(
-            f"This is not the file that is known: its sha256 differs from the one {source} ({known[:12]}…).",
+            f"The downloaded file has another SHA-256 than the one {source} ({known[:12]}…).",
             where=file.url,
-            hint="Nothing was kept. It may have been revised: look at its home before you trust it.",
+            hint="Nothing was stored. The file may have been revised: check its web page before you trust it.",
         ) from error
     sha256 = sha256_of(folder / file.path)
     if not known:
@@ -62,18 +62,18 @@ def download(file: RemoteFile, folder: Path, record: Path, progress: Progress = 
 
 
 def recorded(record: Path) -> dict[str, str]:
-    """The hashes that first downloads left, by address."""
+    """The SHA-256 hashes of first downloads, by address."""
     return {str(k): str(v) for k, v in read_json(record).items()} if record.exists() else {}
 
 
 def sha256_of(path: Path) -> str:
-    """The hash of a file's bytes."""
+    """The SHA-256 of a file as hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _Bar:
-    """What pooch tells of bytes, told on."""
+    """A progress bar for pooch that forwards the number of bytes to a `Progress`."""
 
     def __init__(self, name: str, progress: Progress) -> None:
         self.total, self._done, self._name, self._progress = 0, 0, name, progress
@@ -86,7 +86,7 @@ class _Bar:
         self._done = 0
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing; pooch calls this at the end."""
 
 
 def _reason(error: requests.RequestException) -> str:
@@ -95,7 +95,7 @@ def _reason(error: requests.RequestException) -> str:
 
 
 class FetchReport(NamedTuple):
-    """A data set that was added, its counts against the published ones, and what is to be said of its files."""
+    """An added data set: its number of gold labels, its counts compared with the published ones, and notes on its files."""
 
     dataset: str
     gold: int
@@ -104,7 +104,7 @@ class FetchReport(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A data set that was passed over, since this file and others of it are not among the local copies."""
+    """A data set that was skipped, since files of it (`file` is one) are missing from the local copies."""
 
     dataset: str
     file: str
@@ -113,45 +113,45 @@ class Missing(NamedTuple):
 def fetch(
     workspace: Workspace, name: str, source: Path | None = None, *, replace: bool = False, progress: Progress = silent
 ) -> Iterator[FetchReport | Missing]:
-    """What became of each part of a data set (or of a group of them), as it is added.
+    """Add a published data set or a group of them, and yield a report on each part.
 
-    Files are kept in the workspace, in `downloads/NAME`. Where `source`, a folder of local copies, is given, nothing is
-    downloaded and parts that are not there are passed over; it is an error when all are. Raises `UnknownNameError` with the
-    nearest names, `UnavailableError` where a download fails.
+    Files are kept in the workspace, in `downloads/NAME`. With `source`, a folder of local copies, nothing is downloaded and
+    parts that are not in the folder are skipped; if no part is in it, a `BadInputError` is raised. Raises `UnknownNameError`
+    with the closest names, `UnavailableError` if a download fails.
     """
     parts = [(one, part) for one in named_sets(name) for part in SETS[one]]
     taken = [part.dataset for _, part in parts if part.dataset in workspace.datasets()]
     if taken and not replace:
-        raise BadInputError(f"There is a data set '{taken[0]}' already.", hint="Pass --replace to take its place.")
+        raise BadInputError(f"Data set '{taken[0]}' already exists.", hint="Pass --replace to replace it.")
     if source is not None and not source.is_dir():
-        raise BadInputError("There is no such folder.", where=source, hint="--from takes a folder of local copies.")
+        raise BadInputError("The folder does not exist.", where=source, hint="--from takes a folder of local copies.")
     missing = list[Missing]()
     for one, part in parts:
         folder = workspace.downloads_folder / one
-        done = (
-            _from_copies(workspace, part, folder, source) if source else _from_home(workspace, part, folder, progress)
+        report = (
+            _from_copies(workspace, part, folder, source) if source else _from_web(workspace, part, folder, progress)
         )
-        if isinstance(done, Missing):
-            missing.append(done)
+        if isinstance(report, Missing):
+            missing.append(report)
         else:
-            yield done
+            yield report
     if source and len(missing) == len(parts):
         looked_for = ", ".join(sorted({m.file for m in missing}))
         raise BadInputError(
-            f"No file of '{name}' is there.", where=source, hint=f"Looked for {looked_for}, or the like."
+            f"The folder contains no file of '{name}'.", where=source, hint=f"Expected {looked_for} or similar."
         )
     yield from missing
 
 
-def _from_home(workspace: Workspace, part: PublishedPart, folder: Path, progress: Progress) -> FetchReport:
+def _from_web(workspace: Workspace, part: PublishedPart, folder: Path, progress: Progress) -> FetchReport:
     if part.by_hand:
         raise UnavailableError(
-            f"'{part.dataset}' has no address that a program can fetch.",
+            f"Data set '{part.dataset}' cannot be downloaded by a program.",
             where=part.by_hand,
-            hint="Download it there by hand, and pass its folder with --from DIR.",
+            hint="Download it from this address yourself, then pass its folder with --from DIR.",
         )
     notes = [note for file in part.files for note in _download(workspace, file, folder, progress)]
-    _leave_only(part.files, part, folder)
+    _remove_other_form(part.files, part, folder)
     return _added(workspace, part, folder, notes)
 
 
@@ -159,37 +159,37 @@ def _from_copies(workspace: Workspace, part: PublishedPart, folder: Path, source
     if part.by_hand:
         inner = source / part.dataset
         return _added(workspace, part, inner if inner.is_dir() else source, [])
-    copies = next((held for form in (part.files, part.local) if form and (held := _copies(form, source))), None)
+    copies = next((complete for form in (part.files, part.local) if form and (complete := _copies(form, source))), None)
     if copies is None:
         return Missing(part.dataset, part.files[0].path)
     notes = [note for file, copy in copies for note in _copied(file, copy, folder / file.path)]
-    _leave_only([file for file, _ in copies], part, folder)
+    _remove_other_form([file for file, _ in copies], part, folder)
     return _added(workspace, part, folder, notes)
 
 
-def _leave_only(files: Sequence[RemoteFile], part: PublishedPart, folder: Path) -> None:
-    """Take away the files of the part's other form, which an earlier fetch may have left: one form is read."""
+def _remove_other_form(files: Sequence[RemoteFile], part: PublishedPart, folder: Path) -> None:
+    """Delete the files of the part's other form, which an earlier fetch may have left: only one form is read."""
     for file in (*part.files, *part.local):
         if file not in files:
             (folder / file.path).unlink(missing_ok=True)
 
 
 def _copies(files: Sequence[RemoteFile], source: Path) -> list[tuple[RemoteFile, Path]] | None:
-    """The files of a form with their copies, or None where one is missing."""
-    held = [(file, _find(file, source)) for file in files]
-    return [(file, copy) for file, copy in held if copy] if all(copy for _, copy in held) else None
+    """The files of a form with their copies, or None if one is missing."""
+    copies = [(file, _find(file, source)) for file in files]
+    return [(file, copy) for file, copy in copies if copy] if all(copy for _, copy in copies) else None
 
 
 def _find(file: RemoteFile, source: Path) -> Path | None:
-    """A copy in the folder, or in one of its folders; where it lies in several, the name does not say which."""
+    """A copy of the file in the folder or one of its subfolders; raises `BadInputError` if several subfolders have one."""
     names = (*file.also, file.path)
     direct = [source / name for name in names if (source / name).is_file()]
     below = [path for name in names for path in sorted(source.glob(f"*/{name}")) if path.is_file()]
     if not direct and len(below) > 1:
         raise BadInputError(
-            f"'{file.path}' lies in several folders: {', '.join(p.parent.name for p in below[:3])}.",
+            f"Several folders contain '{file.path}': {', '.join(p.parent.name for p in below[:3])}.",
             where=source,
-            hint="Name the one that is meant.",
+            hint="Pass one of them with --from.",
         )
     return next(iter([*direct, *below]), None)
 
@@ -199,18 +199,14 @@ def _copied(file: RemoteFile, copy: Path, kept: Path) -> list[str]:
         with replacing(kept) as temporary:
             shutil.copyfile(copy, temporary)
     same = not file.sha256 or sha256_of(kept) == file.sha256
-    return [] if same else [f"{copy}: not the published file, whose sha256 is {file.sha256[:12]}…"]
+    return [] if same else [f"{copy}: not the published file, whose SHA-256 begins with {file.sha256[:12]}"]
 
 
 def _download(workspace: Workspace, file: RemoteFile, folder: Path, progress: Progress) -> list[str]:
     record = workspace.downloads_folder / RECORD
     first = not file.sha256 and file.url not in recorded(record)
     sha256 = download(file, folder, record, progress)
-    return (
-        [f"{file.path}: sha256 {sha256} recorded; it was not known before, and must be the same from now on"]
-        if first
-        else []
-    )
+    return [f"{file.path}: SHA-256 {sha256} recorded; later downloads of this file must match it"] if first else []
 
 
 def _added(workspace: Workspace, part: PublishedPart, folder: Path, notes: list[str]) -> FetchReport:

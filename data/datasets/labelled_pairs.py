@@ -1,8 +1,8 @@
-"""Labelled pairs in a file: what detectors are scored on, tuned on and trained with.
+"""Files of labelled pairs, on which detectors are trained, tuned and evaluated.
 
-TSV, CSV, JSONL or Parquet with the columns document (or passage), perspective and label (0 or 1), and, where they are known,
-question, id, title, split (train, dev or test), dataset, corpus and stance; other columns are left alone. Berdseye's own training
-data is such a file.
+A file is TSV, CSV, JSONL or Parquet with the columns document (or passage), perspective and label (0 or 1), and optionally
+question, id, title, split (train, dev or test), dataset, corpus and stance; other columns are ignored. Berdseye's own
+training data is such a file.
 """
 
 import csv
@@ -25,11 +25,11 @@ _LABELS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "tr
 _SPLITS = ("train", "dev", "test", "")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _LONGEST_CELL = 10_000_000
-_TOLD = 5
+_LINES_SHOWN = 5
 
 
 class LabelledPair(NamedTuple):
-    """A pair with its label; the other fields are empty where the file does not give them."""
+    """A pair with its label; other fields are empty if the file does not have them."""
 
     pair: Pair
     supports: bool
@@ -43,14 +43,14 @@ class LabelledPair(NamedTuple):
 
 
 Row = tuple[int, Mapping[str, Any]]
-"""A row with the number of its line (of its row, in Parquet)."""
+"""A row with its line number (in Parquet, its row number)."""
 
 
 def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPair]:
-    """The pairs of a file in its order; unless `labelled`, a column of labels is not read, and need not be there.
+    """Read the pairs of a file in order; without `labelled`, a label column is ignored and may be missing.
 
-    Raises `BadInputError` with the file and the line of the first bad row, and says how many more there are: no passage or
-    perspective, a label that is not 0 or 1, an unknown split, a row that cannot be read.
+    Raises `BadInputError` with the file and the line of the first invalid row and the lines of others: no passage or
+    perspective, a label that is not 0 or 1, an unknown split, an unreadable row.
     """
     readers: dict[str, Callable[[Path, bool], Iterator[Row]]] = {
         ".tsv": _tsv,
@@ -59,9 +59,13 @@ def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPa
         ".parquet": _parquet,
     }
     if path.suffix.lower() not in readers:
-        raise BadInputError("The file is none of .tsv, .csv, .jsonl and .parquet.", where=path, hint="Convert it.")
+        raise BadInputError(
+            f"Files ending in '{path.suffix}' are not supported.",
+            where=path,
+            hint="Convert it to .tsv, .csv, .jsonl or .parquet.",
+        )
     if not path.is_file():
-        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
+        raise BadInputError("The file does not exist.", where=path, hint="Check the path.")
     pairs: list[LabelledPair] = []
     bad: list[tuple[int, str]] = []
     for line, row in readers[path.suffix.lower()](path, labelled):
@@ -70,17 +74,17 @@ def read_labelled_pairs(path: Path, *, labelled: bool = True) -> list[LabelledPa
         except ValueError as error:
             bad.append((line, str(error)))
     if bad:
-        line, why = bad[0]
-        others = f" Bad as well: {', '.join(f'line {n}' for n, _ in bad[1:_TOLD])}" if len(bad) > 1 else ""
-        others += f" and {len(bad) - _TOLD} more." if len(bad) > _TOLD else "." if others else ""
-        raise BadInputError(f"{why}.{others}", where=path, line=line, hint="Correct or remove it.")
+        line, reason = bad[0]
+        others = f" Also invalid: {', '.join(f'line {n}' for n, _ in bad[1:_LINES_SHOWN])}" if len(bad) > 1 else ""
+        others += f" and {len(bad) - _LINES_SHOWN} more." if len(bad) > _LINES_SHOWN else "." if others else ""
+        raise BadInputError(f"{reason}.{others}", where=path, line=line, hint="Fix or remove these rows.")
     if not pairs:
-        raise BadInputError("The file holds no pair.", where=path, hint="It needs at least one row.")
+        raise BadInputError("The file contains no pair.", where=path, hint="Add at least one row.")
     return pairs
 
 
 def file_hash(path: Path) -> str:
-    """The first 12 hex digits of the SHA-256 of the file, by which a card names its data."""
+    """The first 12 hex digits of the file's SHA-256, which a detector's card records for its data."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
@@ -96,17 +100,17 @@ def _pair(row: Mapping[str, Any]) -> LabelledPair:
         if not value.strip():
             raise ValueError(f"The row has no {name}")
     if label not in _LABELS:
-        raise ValueError(f"The label '{label[:40]}' is not 0 or 1")
+        raise ValueError(f"The label must be 0 or 1, got '{label[:40]}'")
     if split not in _SPLITS:
-        raise ValueError(f"The split '{split[:40]}' is none of train, dev and test")
+        raise ValueError(f"The split must be train, dev or test, got '{split[:40]}'")
     pair = Pair(passage, perspective, text("title"))
     others = (text(name).strip() for name in ("dataset", "corpus", "stance"))
     return LabelledPair(pair, _LABELS[label], text("question"), text("id"), cast(Split, split), *others)
 
 
 def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
-    """The names of the columns, checked."""
-    known = [name.strip().lower() for name in names]
+    """The column names in lower case; raises `BadInputError` if a required one is missing."""
+    columns = [name.strip().lower() for name in names]
     missing = [
         wanted
         for wanted, choices in (
@@ -114,16 +118,16 @@ def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
             ("perspective", {"perspective"}),
             ("label", {"label"}),
         )
-        if not choices & set(known) and (labelled or wanted != "label")
+        if not choices & set(columns) and (labelled or wanted != "label")
     ]
     if missing:
         raise BadInputError(
-            f"There is no column {' and no column '.join(missing)}.",
+            f"Missing column{'s' if len(missing) > 1 else ''} {' and '.join(missing)}.",
             where=path,
             line=1,
-            hint="The columns are document, perspective, label, and if known question, id, title, split.",
+            hint="Required are document, perspective and label; question, id, title and split are optional.",
         )
-    return known
+    return columns
 
 
 def _text(path: Path) -> str:
@@ -131,7 +135,9 @@ def _text(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise BadInputError("The line is not UTF-8.", where=path, line=line, hint="Convert the file.") from error
+        raise BadInputError(
+            "The line is not UTF-8.", where=path, line=line, hint="Convert the file to UTF-8."
+        ) from error
 
 
 def _csv(path: Path, labelled: bool, delimiter: str = ",") -> Iterator[Row]:
@@ -149,7 +155,7 @@ def _csv(path: Path, labelled: bool, delimiter: str = ",") -> Iterator[Row]:
 
 
 def _tsv(path: Path, labelled: bool) -> Iterator[Row]:
-    """Most TSV is written without any quoting; where each line is a row, a quote is just a character."""
+    """Read TSV: if all lines have as many cells, each line is a row and quotes are literal; otherwise read it as CSV."""
     lines = re.split(r"\r?\n", _text(path).rstrip("\r\n"))
     if len({line.count("\t") for line in lines if line}) > 1:
         yield from _csv(path, labelled, "\t")
@@ -161,17 +167,17 @@ def _tsv(path: Path, labelled: bool) -> Iterator[Row]:
 
 
 def _unquoted(cell: str) -> str:
-    """A cell that was quoted as a whole, as table writers do, without its quotes."""
+    """The cell without the quotes around all of it, which some writers of tables add."""
     return cell[1:-1].replace('""', '"') if len(cell) > 1 and _QUOTED.fullmatch(cell) else cell
 
 
 def _cells(path: Path, line: int, header: list[str], cells: list[str]) -> Mapping[str, Any]:
     if len(cells) != len(header):
         raise BadInputError(
-            f"The row has {len(cells)} cells, and the header {len(header)}.",
+            f"The row has {len(cells)} cells, but the header has {len(header)} columns.",
             where=path,
             line=line,
-            hint="Quote texts that hold the separator or a line end.",
+            hint="Quote texts that contain the separator or a line break.",
         )
     return dict(zip(header, cells, strict=True))
 
@@ -187,6 +193,6 @@ def _parquet(path: Path, labelled: bool) -> Iterator[Row]:
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        raise BadInputError("The file is no Parquet, or damaged.", where=path, hint="Export it again.") from error
+        raise BadInputError("Not a valid Parquet file.", where=path, hint="Export it again.") from error
     header = _header(path, table.column_names, labelled)
     yield from enumerate(table.rename_columns(header).to_pylist(), start=1)

@@ -1,32 +1,6 @@
-"""The kinds of sources that become PIR tasks.
+"""Conversion of other data sets to PIR tasks in the layout of PIR's demo.
 
-A task being written in the layout of PIR's demo.
-
-News by political ideology as a PIR task: find articles on a topic from the left, the right or the centre.
-
-Source: JSON Lines `{"topic", "ideology", "article"}`, ideology left, right or center. The topic is the root query; all
-its articles of an ideology are to be found. (The paper's task has as many queries as articles.) The wording of queries is ours.
-
-Ambiguous questions as a PIR task: find the evidence for one reading of a question.
-
-Source: JSON Lines `{"question", "readings": [{"question", "evidence"}]}`; `evidence` is a text or a list of texts. As in the
-demo's ambigqa task, the reading is both the query and its perspective.
-
-Analogies as a PIR task: find a story that is like another in one respect.
-
-Source: JSON Lines `{"story", "aspect", "match"}`: `match` is like `story` in its `aspect`, which is analogy (the same course
-of events), entity (the same people and things), or another word. The story is the root query. The wording of queries is ours.
-
-Checked facts as a PIR task: find claims that a sentence supports, refutes, or says nothing decisive about.
-
-Source: JSON Lines `{"sentence", "claim", "label"}`, label SUPPORT, REFUTE or NOT ENOUGH INFO. The sentence is the root query; the
-claims with a label are what is to be found for it. Queries are worded as in the demo's exfever task.
-
-Perspectrum as a PIR task: find claims that support, oppose or relate to an argument.
-
-Source: the released folder, or `perspectrum_with_answers_v1.0.json` in it, with `perspective_pool_v1.0.json` and
-`dataset_split_v1.0.json` beside it. A cluster of perspectives is a query whose wordings are all to be found, and the claim gets
-one more for all of them. Over the test split this gives the counts of PIR's Table 1, and the demo's queries in their order.
+`KINDS` lists the supported sources; the function of each kind documents its input and how it forms queries.
 """
 
 from collections import Counter
@@ -42,30 +16,34 @@ from berdseye.data.texts.passages import clean
 
 
 class TaskFile:
-    """Passages and queries in the order they were added; equal passages stay apart, as in the released tasks."""
+    """A task under construction: passages and queries in the order added.
+
+    Equal passages are not merged, as in the released tasks.
+    """
 
     def __init__(self) -> None:
         self._corpus: list[str] = []
-        self._asked: list[tuple[str, str, str, str, list[int]]] = []
+        self._queries: list[tuple[str, str, str, str, list[int]]] = []
 
     def add(self, texts: Sequence[str]) -> list[int]:
-        """The places of passages that are added to the corpus."""
+        """Add passages to the corpus; returns their indices."""
         start = len(self._corpus)
         self._corpus += texts
         return list(range(start, len(self._corpus)))
 
     def ask(self, query: str, root: str, perspective: str, label: str, relevant: Sequence[int]) -> None:
-        """Add a query for `perspective` on `root`, for which the passages at `relevant` are the ones to find."""
-        self._asked.append((query, root, perspective, label, list(relevant)))
+        """Add a query for `perspective` on `root`, whose relevant passages have the indices `relevant`."""
+        self._queries.append((query, root, perspective, label, list(relevant)))
 
     def lone_roots(self) -> int:
-        """How many root queries have one query alone, which PIR's definition does not allow; their passages distract still."""
+        """The number of root queries with a single query, which PIR's definition excludes; their passages stay as
+        distractors."""
         return sum(n == 1 for n in self._counts().values())
 
     def layout(self) -> dict[str, Any]:
-        """The demo's columns, without the queries of lone roots."""
+        """The task as the demo's columns, without queries that are the only one of their root."""
         counts = self._counts()
-        kept = [asked for asked in self._asked if counts[asked[1]] > 1]
+        kept = [query for query in self._queries if counts[query[1]] > 1]
         queries, roots, perspectives, labels, relevant = zip(*kept, strict=True) if kept else ((),) * 5
         return {
             "corpus": self._corpus,
@@ -77,20 +55,25 @@ class TaskFile:
         }
 
     def _counts(self) -> Counter[str]:
-        return Counter(root for _, root, *_ in self._asked)
+        return Counter(root for _, root, *_ in self._queries)
 
 
 def read_fields(source: Path, names: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The texts of these fields of each row of a JSON Lines file, with its line; raises `BadInputError` with file and line."""
+    """Yield the line number and the texts of these fields for each row of a JSON Lines file.
+
+    Raises `BadInputError` with file and line for a field that is missing, empty or not a text.
+    """
     for line, row in read_rows(source):
         values = [row.get(name) for name in names]
         for name, value in zip(names, values, strict=True):
             if not isinstance(value, str) or not value.strip():
-                raise BadInputError(f"No `{name}`.", where=source, line=line, hint="It must be a text; add it.")
+                raise BadInputError(
+                    f"The row has no `{name}`.", where=source, line=line, hint="Add it; it must be a text."
+                )
         yield line, tuple(clean(str(value)) for value in values)
 
 
-_SIDES_ASKED = {
+_IDEOLOGIES = {
     "left": "news as a left-leaning paper reports it",
     "right": "news as a right-leaning paper reports it",
     "center": "news as a paper of the center reports it",
@@ -98,18 +81,23 @@ _SIDES_ASKED = {
 
 
 def reformat_allsides(source: Path) -> TaskFile:
-    """Raises `BadInputError` with file and line."""
+    """News by political ideology as a PIR task: find articles on a topic from the left, the right or the centre.
+
+    The source is JSON Lines `{"topic", "ideology", "article"}` with the ideology left, right or center. The topic is the root
+    query, and all its articles with an ideology are relevant. (The paper's task has as many queries as articles.) Berdseye's
+    authors worded the queries. Raises `BadInputError` with file and line.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for line, (topic, ideology, article) in read_fields(source, ("topic", "ideology", "article")):
         side = "center" if ideology.lower() == "centre" else ideology.lower()
-        if side not in _SIDES_ASKED:
+        if side not in _IDEOLOGIES:
             raise BadInputError(
-                f"'{ideology}' is no ideology.", where=source, line=line, hint=f"Use {', '.join(_SIDES_ASKED)}."
+                f"Unknown ideology '{ideology}'.", where=source, line=line, hint=f"Use {', '.join(_IDEOLOGIES)}."
             )
         groups.setdefault((topic, side), []).append(article)
     task = TaskFile()
     for (topic, side), articles in groups.items():
-        task.ask(f"{topic}: {_SIDES_ASKED[side]}", topic, _SIDES_ASKED[side], side, task.add(articles))
+        task.ask(f"{topic}: {_IDEOLOGIES[side]}", topic, _IDEOLOGIES[side], side, task.add(articles))
     return task
 
 
@@ -117,56 +105,66 @@ _LABEL = "perspective"
 
 
 def reformat_ambigqa(source: Path) -> TaskFile:
-    """Raises `BadInputError` with file and line."""
+    """Ambiguous questions as a PIR task: find the evidence for one reading of a question.
+
+    The source is JSON Lines `{"question", "readings": [{"question", "evidence"}]}`, where `evidence` is a text or a list of
+    texts. As in the demo's ambigqa task, the reading is both the query and its perspective. Raises `BadInputError` with file
+    and line.
+    """
     task = TaskFile()
     for line, row in read_rows(source):
         try:
             root, readings = _text(row.get("question"), "question"), row.get("readings")
             if not isinstance(readings, list):
-                raise ValueError("`readings` is no list")
+                raise ValueError("`readings` must be a list")
             for reading in readings:
-                asked, evidence = _reading(reading)
-                task.ask(asked, root, asked, _LABEL, task.add(evidence))
+                query, evidence = _reading(reading)
+                task.ask(query, root, query, _LABEL, task.add(evidence))
         except ValueError as error:
-            raise BadInputError(f"{error}.", where=source, line=line, hint="Correct this line.") from error
+            raise BadInputError(f"{error}.", where=source, line=line, hint="Fix this line.") from error
     return task
 
 
 def _reading(reading: Any) -> tuple[str, list[str]]:
     if not isinstance(reading, dict):
-        raise ValueError("a reading is no object")
+        raise ValueError("A reading must be an object")
     evidence = reading.get("evidence")
     texts = evidence if isinstance(evidence, list) else [evidence]
     if not texts:
-        raise ValueError("a reading has no evidence")
+        raise ValueError("A reading has no evidence")
     return _text(reading.get("question"), "question of a reading"), [_text(text, "evidence") for text in texts]
 
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"no {name}")
+        raise ValueError(f"The row has no {name}")
     return clean(value)
 
 
-_ANALOGY_ASKED = {
+_ASPECTS = {
     "analogy": "a story that is an analogy of this one",
     "entity": "a story with similar entities",
 }
 
 
 def reformat_analogy(source: Path) -> TaskFile:
-    """Raises `BadInputError` with file and line."""
+    """Analogies as a PIR task: find a story that is like another in one respect.
+
+    The source is JSON Lines `{"story", "aspect", "match"}`: `match` is like `story` in its `aspect`, which is analogy (an equal
+    course of events), entity (equal people and things), or another word. The story is the root query. Berdseye's authors
+    worded the queries. Raises `BadInputError` with file and line.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for _, (story, aspect, match) in read_fields(source, ("story", "aspect", "match")):
         groups.setdefault((story, aspect.lower()), []).append(match)
     task = TaskFile()
     for (story, aspect), matches in groups.items():
-        perspective = _ANALOGY_ASKED.get(aspect, f"a story with a similar {aspect}")
+        perspective = _ASPECTS.get(aspect, f"a story with a similar {aspect}")
         task.ask(f"Find {perspective}: {story}", story, perspective, aspect, task.add(matches))
     return task
 
 
-_FACT_ASKED = {
+_FACT_PERSPECTIVES = {
     "SUPPORT": "claim that this sentence supports",
     "REFUTE": "claim that this sentence refutes",
     "NOT ENOUGH INFO": "claim that this sentence relates but has no information about",
@@ -181,18 +179,29 @@ _SPELLINGS = {
 
 
 def reformat_fact_check(source: Path) -> TaskFile:
-    """Raises `BadInputError` with file and line."""
+    """Checked facts as a PIR task: find claims that a sentence supports, refutes, or says nothing decisive about.
+
+    The source is JSON Lines `{"sentence", "claim", "label"}` with the label SUPPORT, REFUTE or NOT ENOUGH INFO. The sentence is
+    the root query, and its claims with a label are relevant. The queries are worded as in the demo's exfever task. Raises
+    `BadInputError` with file and line.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for line, (sentence, claim, label) in read_fields(source, ("sentence", "claim", "label")):
-        known = _SPELLINGS.get(label.upper(), label.upper())
-        if known not in _FACT_ASKED:
+        canonical = _SPELLINGS.get(label.upper(), label.upper())
+        if canonical not in _FACT_PERSPECTIVES:
             raise BadInputError(
-                f"'{label}' is no label.", where=source, line=line, hint=f"Use {', '.join(_FACT_ASKED)}."
+                f"Unknown label '{label}'.", where=source, line=line, hint=f"Use {', '.join(_FACT_PERSPECTIVES)}."
             )
-        groups.setdefault((sentence, known), []).append(claim)
+        groups.setdefault((sentence, canonical), []).append(claim)
     task = TaskFile()
     for (sentence, label), claims in groups.items():
-        task.ask(f"Find a {_FACT_ASKED[label]}: {sentence}", sentence, _FACT_ASKED[label], label, task.add(claims))
+        task.ask(
+            f"Find a {_FACT_PERSPECTIVES[label]}: {sentence}",
+            sentence,
+            _FACT_PERSPECTIVES[label],
+            label,
+            task.add(claims),
+        )
     return task
 
 
@@ -203,7 +212,14 @@ SPLIT = "test"
 
 
 def reformat_perspectrum(source: Path, split: str = SPLIT) -> TaskFile:
-    """The claims of a split (`all` for every one); raises `BadInputError` where a file is missing or not whole."""
+    """Perspectrum as a PIR task: find claims that support, oppose or relate to an argument.
+
+    The source is the released folder, or `perspectrum_with_answers_v1.0.json` in it, with `perspective_pool_v1.0.json` and
+    `dataset_split_v1.0.json` in that folder; `split` selects claims (`all` for every split). Each cluster of perspectives is a
+    query with all its wordings as relevant passages, and each claim has one more query for all of its wordings. The test
+    split gives the counts of PIR's Table 1, and the demo's queries in their order. Raises `BadInputError` if a file is missing
+    or incomplete.
+    """
     path = source / CLAIMS if source.is_dir() else source
     pool, task = perspective_pool(path.parent), TaskFile()
     for number, claim in enumerate(claims_of(path, split), start=1):
@@ -211,16 +227,16 @@ def reformat_perspectrum(source: Path, split: str = SPLIT) -> TaskFile:
             _add(task, claim, pool)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise BadInputError(
-                f"Claim {number} is not whole: {error!r}.", where=path, hint="Take the file as released."
+                f"Claim {number} is incomplete: {error!r}.", where=path, hint="Use the file as released."
             ) from error
     return task
 
 
 def claims_of(path: Path, split: str) -> list[dict[str, Any]]:
-    """The claims of a split, by their ids, which is the order of PIR's demo."""
+    """The claims of a split of Perspectrum, sorted by id, which is the order of PIR's demo; raises `BadInputError`."""
     claims = read_json(path)
     if not isinstance(claims, list) or not all(isinstance(c, dict) and isinstance(c.get("cId"), int) for c in claims):
-        raise BadInputError("These are no claims of Perspectrum.", where=path, hint="Take the file as released.")
+        raise BadInputError("The file has no claims of Perspectrum.", where=path, hint="Use the file as released.")
     claims = sorted(claims, key=lambda claim: int(claim["cId"]))
     if split == "all":
         return claims
@@ -228,7 +244,7 @@ def claims_of(path: Path, split: str) -> list[dict[str, Any]]:
     known = sorted(set(splits.values())) if isinstance(splits, dict) else []
     if split not in known:
         raise BadInputError(
-            f"There is no split '{split}'.", where=path.parent / SPLITS, hint=f"Known: {known}, or all."
+            f"Unknown split '{split}'.", where=path.parent / SPLITS, hint=f"Use one of {known}, or all."
         )
     return [claim for claim in claims if splits.get(str(claim["cId"])) == split]
 
@@ -257,18 +273,18 @@ KINDS: Mapping[str, Callable[[Path], TaskFile]] = {
 
 
 def reformat(kind: str, source: Path, split: str = "") -> TaskFile:
-    """The task that a source becomes; `split` is for Perspectrum alone.
+    """Convert a source to a task; `split` applies to Perspectrum only.
 
-    Raises `UnknownNameError` for a kind that there is not, `BadInputError` where nothing is left to ask.
+    Raises `UnknownNameError` for an unknown kind, `BadInputError` if no root query has two perspectives.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of source", kind, KINDS)
     if split and kind != "perspectrum":
-        raise BadInputError(f"'{kind}' has no splits.", hint="Leave out --split.")
-    made = partial(reformat_perspectrum, split=split or SPLIT) if kind == "perspectrum" else KINDS[kind]
-    task = made(source)
+        raise BadInputError(f"'{kind}' has no splits.", hint="Omit --split.")
+    convert = partial(reformat_perspectrum, split=split or SPLIT) if kind == "perspectrum" else KINDS[kind]
+    task = convert(source)
     if not task.layout()["queries"]:
         raise BadInputError(
-            "No root query has two perspectives.", where=source, hint="A task needs roots with two or more."
+            "No root query has two perspectives.", where=source, hint="A task needs root queries with two or more."
         )
     return task

@@ -1,9 +1,7 @@
-"""The tasks of PIR as released: passages, and queries that ask for one perspective on a root query.
+"""The six tasks of PIR (perspective-aware information retrieval): names, sizes and labels, and how releases are read.
 
-Two layouts are read: the demo's JSON (one task, or several by their names) and the Hub's folder (`queries.jsonl`,
-`corpus.jsonl`, `qrels/test.jsonl`).
-
-The six tasks of PIR: their names, sizes and labels.
+A task has passages, and queries that ask for one perspective on a root query. Two layouts are read: the demo's JSON (one
+task, or several by name) and the Hub's folder (`queries.jsonl`, `corpus.jsonl`, `qrels/test.jsonl`).
 """
 
 import json
@@ -19,10 +17,11 @@ from berdseye.data.texts.passages import clean
 
 
 class PirFacts(NamedTuple):
-    """A task as the paper's Table 1 has it.
+    """A task as the paper's Table 1 describes it.
 
-    `name` is the one in the released files, `paper` the one in the tables; `queries` and `passages` are counts. `labels` gives a
-    query's label by words in its perspective, the last that fits, and `usual` where none does: the Hub's rows have no label.
+    `name` is its name in the released files, `paper` its name in the tables; `queries` and `passages` are counts. The Hub's
+    rows have no label: `labels` maps words in a query's perspective to its label (the last match counts), and `usual` is the
+    label if no words match.
     """
 
     name: str
@@ -35,7 +34,7 @@ class PirFacts(NamedTuple):
 
     @property
     def hub(self) -> str:
-        """The data set on the Hub, filtered by its authors once more after the paper."""
+        """The name of the data set on the Hub, which its authors filtered once more after the paper."""
         return f"trumancai/perspective-information-retrieval-{self.name}"
 
 
@@ -70,17 +69,17 @@ TASKS = {
         ),
     )
 }  # fmt: skip
-"""By the released files' names, in the order of Table 2."""
+"""The tasks by their names in the released files, in the order of Table 2."""
 
 
 def known_task(name: str) -> PirFacts | None:
-    """The task of a name as the files, the Hub or the paper write it; None for a task of one's own."""
+    """The task with this name in the files, on the Hub or in the paper; None for a user's own task."""
     plain = name.lower().removeprefix("pir-").removeprefix("perspective-information-retrieval-").replace("-", "")
     return TASKS.get("story" if plain == "storyanalogy" else plain)
 
 
 class PirQuery(NamedTuple):
-    """`text` asks for `perspective` on `root`; `relevant` are places in the task's passages."""
+    """A query whose `text` asks for `perspective` on `root`; `relevant` are indices into the task's passages."""
 
     text: str
     root: str
@@ -91,7 +90,8 @@ class PirQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class PirTask:
-    """One task: its passages numbered from 0, and its queries in their order; `left_out` had no relevant passage."""
+    """One task: its passages, numbered from 0, and its queries in order; `left_out` counts queries that were skipped
+    because they have no relevant passage."""
 
     name: str
     passages: list[Passage]
@@ -100,23 +100,25 @@ class PirTask:
 
 
 def read_pir_task(source: Path, name: str = "") -> PirTask:
-    """A released task file or folder; raises `BadInputError` where it is not whole.
+    """Read a released task file or folder; raises `BadInputError` if it is incomplete.
 
-    `name` names the task, and chooses it in a file of several; without one it is called like the file.
+    `name` is the name of the task and selects it in a file of several tasks; the default is the name of the file.
     """
     if source.is_dir():
         return _hub_task(source, name or source.name)
-    held = read_json(source)
-    if not (isinstance(held, dict) and held and all(isinstance(v, dict) and "corpus" in v for v in held.values())):
-        return pir_task(held, source, name)
-    if not name and len(held) > 1:
-        raise BadInputError("The file holds several tasks.", where=source, hint=f"Name one: {', '.join(held)}.")
-    chosen = _chosen(name, held) if name else next(iter(held))
-    return pir_task(held[chosen], source, chosen)
+    content = read_json(source)
+    if not (
+        isinstance(content, dict) and content and all(isinstance(v, dict) and "corpus" in v for v in content.values())
+    ):
+        return pir_task(content, source, name)
+    if not name and len(content) > 1:
+        raise BadInputError("The file contains several tasks.", where=source, hint=f"Choose one: {', '.join(content)}.")
+    chosen = _chosen(name, content) if name else next(iter(content))
+    return pir_task(content[chosen], source, chosen)
 
 
 def kept_task(folder: Path) -> Path | None:
-    """The task in a folder that `dataset fetch` keeps, as `read_pir_task` takes it; None where there is no such folder."""
+    """The path of the task in a folder that `dataset fetch` keeps, for `read_pir_task`; None if there is no folder."""
     if not folder.is_dir():
         return None
     demo = sorted(folder.glob("*.json"))
@@ -124,7 +126,7 @@ def kept_task(folder: Path) -> Path | None:
 
 
 def pir_task(task: Any, source: Path, name: str = "") -> PirTask:
-    """The task in what was read of a file in the demo's layout."""
+    """The task in the parsed JSON `task` of a file in the demo's layout; raises `BadInputError` if it is incomplete."""
     try:
         passages = [Passage(n, str(n), "", clean(text)) for n, text in enumerate(task["corpus"])]
         columns = (task["queries"], task["source_queries"], task["perspectives"], task["query_labels"])
@@ -134,55 +136,59 @@ def pir_task(task: Any, source: Path, name: str = "") -> PirTask:
         ]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError(
-            f"Not a whole PIR task: {error!r}.", where=source, hint="Take the file as released."
+            f"Not a complete PIR task: {error!r}.", where=source, hint="Use the file as released."
         ) from error
     return PirTask(name or source.stem, passages, queries)
 
 
-def _chosen(name: str, held: Mapping[str, Any]) -> str:
+def _chosen(name: str, tasks: Mapping[str, Any]) -> str:
     wanted = known_task(name)
-    for key in held:
+    for key in tasks:
         if key == name or (wanted is not None and known_task(key) == wanted):
             return key
-    raise UnknownNameError("task in this file", name, held)
+    raise UnknownNameError("task in this file", name, tasks)
 
 
 def _places(task: dict[str, Any], number: int, count: int) -> frozenset[int]:
     places = frozenset(int(i) for i in task["key_ref"][str(number)])
     if any(not 0 <= place < count for place in places):
-        raise ValueError(f"key_ref of query {number} lies outside the corpus")
+        raise ValueError(f"key_ref of query {number} is outside the corpus")
     return places
 
 
 def _hub_task(folder: Path, name: str) -> PirTask:
-    """BEIR's files; a query's `meta` is JSON with `src_query` and `perspective`."""
+    """Read BEIR's files; a query's `meta` is JSON with `src_query` and `perspective`."""
     texts: list[str] = []
     places: dict[str, int] = {}
     for line, row in read_rows(folder / "corpus.jsonl"):
         places[_field(row, "_id", folder / "corpus.jsonl", line)] = len(texts)
         texts.append(clean(_field(row, "text", folder / "corpus.jsonl", line)))
-    judged = folder / "qrels" / "test.jsonl"
+    qrels_path = folder / "qrels" / "test.jsonl"
     relevant: dict[str, set[int]] = {}
-    for line, row in read_rows(judged):
-        query, passage = (_field(row, key, judged, line) for key in ("query-id", "corpus-id"))
+    for line, row in read_rows(qrels_path):
+        query, passage = (_field(row, key, qrels_path, line) for key in ("query-id", "corpus-id"))
         if passage not in places:
-            raise BadInputError(f"The corpus has no '{passage}'.", where=judged, line=line, hint="Fetch it again.")
+            raise BadInputError(
+                f"The corpus has no passage '{passage}'.", where=qrels_path, line=line, hint="Fetch the task again."
+            )
         if row.get("score", 1) not in (0, "0"):
             relevant.setdefault(query, set()).add(places[passage])
     facts, path, queries, left_out = known_task(name), folder / "queries.jsonl", [], 0
     for line, row in read_rows(path):
         text, meta = _field(row, "text", path, line), _meta(row, path, line)
-        found = relevant.pop(_field(row, "_id", path, line), set())
-        left_out += not found
-        if found:
+        query_relevant = relevant.pop(_field(row, "_id", path, line), set())
+        left_out += not query_relevant
+        if query_relevant:
             fitting = [label for words, label in facts.labels.items() if words in meta[1]] if facts else []
             label = fitting[-1] if fitting else facts.usual if facts else "perspective"
-            queries.append(PirQuery(clean(text), clean(meta[0]), clean(meta[1]), label, frozenset(found)))
+            queries.append(PirQuery(clean(text), clean(meta[0]), clean(meta[1]), label, frozenset(query_relevant)))
     if relevant:
         unknown = next(iter(relevant))
-        raise BadInputError(f"There is no query '{unknown}'.", where=judged, hint="Fetch the task again, whole.")
+        raise BadInputError(
+            f"The judged query '{unknown}' is not in queries.jsonl.", where=qrels_path, hint="Fetch the task again."
+        )
     if not queries:
-        raise BadInputError("The task holds no query with a relevant passage.", where=path, hint="Fetch it again.")
+        raise BadInputError("No query of the task has a relevant passage.", where=path, hint="Fetch the task again.")
     return PirTask(name, [Passage(n, str(n), "", text) for n, text in enumerate(texts)], queries, left_out)
 
 
@@ -195,11 +201,13 @@ def _meta(row: Row, path: Path, line: int) -> tuple[str, str]:
     match read:
         case {"src_query": str(root), "perspective": str(perspective)}:
             return root, perspective
-    raise BadInputError("`meta` has no src_query and perspective.", where=path, line=line, hint="Take it as released.")
+    raise BadInputError(
+        "`meta` has no `src_query` or no `perspective`.", where=path, line=line, hint="Use the file as released."
+    )
 
 
 def _field(row: Row, key: str, path: Path, line: int) -> str:
     value = row.get(key)
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise BadInputError(f"No `{key}`.", where=path, line=line, hint="Take the file as released.")
+        raise BadInputError(f"The row has no `{key}`.", where=path, line=line, hint="Use the file as released.")
     return str(value)

@@ -1,21 +1,6 @@
-"""The names of published data sets. A new one is a module and a line here.
+"""The published data sets that `berdseye dataset fetch` knows: their files, addresses, hashes and published counts.
 
-What a published data set is made of.
-
-BERDS: dev questions with generated perspectives from its repository, test questions from the Hub.
-
-The Hub's own file names could not be looked up; every public data set there also stands in Parquet under names that follow from
-its splits, and public loaders name these (test and validation) and the fields. Counts are Table 1's.
-
-DebateQA: test and dev questions with partial answers, from its repository (1,000 and 1,941, as its README says).
-
-D-MERIT: its queries, from a folder that was downloaded by hand; `study dmerit` reads the rest from the same folder.
-
-Perspectrum: 907 claims in three splits, from its repository (Chen et al., 2019).
-
-PIR's six tasks, from the Hub, where the authors filtered them once more: counts differ from the paper's Table 1.
-
-Revisions are those that a public evaluation of these data sets pins. As local copies the demo's files serve too.
+A new data set needs a function that returns its parts, and a line in `SETS`.
 """
 
 from collections.abc import Callable
@@ -37,10 +22,9 @@ from berdseye.data.records import Question
 
 
 class RemoteFile(NamedTuple):
-    """A file as it is kept below the data set's folder, and its public address.
+    """A file of a published data set: its path in the data set's folder, and its public address.
 
-    `sha256` is empty where nobody here has seen the file; the first fetch then records it. `also` are other names that local
-    copies go by.
+    `sha256` is empty if the hash is not known; the first fetch then records it. `also` are other names of local copies.
     """
 
     path: str
@@ -50,7 +34,7 @@ class RemoteFile(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What was read of a part, and what its counts say of it: as published, or how they differ."""
+    """The imported questions of a part, and a text that compares their counts with the published ones."""
 
     imported: Imported
     counts: str
@@ -58,10 +42,10 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True)
 class PublishedPart:
-    """A part becomes one data set of the workspace; `read` takes the folder its files are kept in.
+    """A part of a published data set, which becomes one data set of the workspace; `read` takes the folder of its files.
 
-    Where the files are published in one form and lie about in another too, `local` is that other form. What can only be had
-    `by_hand`, from this address, has no files here, and is read where it lies.
+    `local` is another form in which copies of the files exist, if there is one. `by_hand` is the address of a part that must
+    be downloaded manually; such a part has no `files` and is read from the folder that the user passes.
     """
 
     dataset: str
@@ -72,10 +56,10 @@ class PublishedPart:
 
 
 def compare_count(found: int, published: int, what: str) -> str:
-    """How a count compares with the published one."""
+    """A text that compares a count with the published one."""
     if found == published:
         return f"{found:,} {what}, as published"
-    return f"{found:,} {what} ({published:,} are published)"
+    return f"{found:,} {what} (published: {published:,})"
 
 
 _REPOSITORY = (
@@ -96,7 +80,12 @@ def _read_berds(folder: Path, names: tuple[str, ...], questions: int) -> Read:
 
 
 def berds_parts() -> dict[str, tuple[PublishedPart, ...]]:
-    """Dev and test of each source."""
+    """BERDS: dev questions with generated perspectives from its repository, and test questions from the Hub.
+
+    The Hub's own file names were not accessible; every public data set of the Hub is also available as Parquet under names
+    that follow from its splits, and public loaders name these splits (test and validation) and the fields. The counts are
+    those of Table 1.
+    """
     sets: dict[str, tuple[PublishedPart, ...]] = {}
     for name, hub, released, dev, test, sha256 in _SOURCES:
         url = hf_hub_url(f"timchen0618/{hub}", _HUB, repo_type="dataset", revision="refs/convert/parquet")
@@ -126,12 +115,12 @@ _SPLITS = {"test": 1_000, "dev": 1_941}
 def _read_debateqa(folder: Path, split: str) -> Read:
     imported = read_dataset(folder / f"{split}.jsonl")
     answers = sum(len(q.perspectives) for q in imported.questions)
-    told = compare_count(len(imported.questions), _SPLITS[split], "questions")
-    return Read(imported, f"{told}; {answers:,} partial answers")
+    questions = compare_count(len(imported.questions), _SPLITS[split], "questions")
+    return Read(imported, f"{questions}; {answers:,} partial answers")
 
 
 def debateqa_parts() -> dict[str, tuple[PublishedPart, ...]]:
-    """Both splits."""
+    """DebateQA: test and dev questions with partial answers, from its repository (1,000 and 1,941, says its README)."""
     return {
         "debateqa": tuple(
             PublishedPart(
@@ -148,18 +137,21 @@ _DMERIT_HOME = "https://D-MERIT.github.io"
 
 
 def _read_dmerit(folder: Path) -> Read:
-    found = read_evidence_set(folder)
+    evidence = read_evidence_set(folder)
     counts = (
-        compare_count(len(found.queries), RELEASED.queries, "queries"),
-        compare_count(sum(len(q.relevant) for q in found.queries), RELEASED.relevant, "relevant passages"),
-        compare_count(len(found.passages), RELEASED.passages, "passages"),
-        *found.notes,
+        compare_count(len(evidence.queries), RELEASED.queries, "queries"),
+        compare_count(sum(len(q.relevant) for q in evidence.queries), RELEASED.relevant, "relevant passages"),
+        compare_count(len(evidence.passages), RELEASED.passages, "passages"),
+        *evidence.notes,
     )
-    return Read(Imported("D-MERIT", [Question(q.id, "", q.text) for q in found.queries]), "; ".join(counts))
+    return Read(Imported("D-MERIT", [Question(q.id, "", q.text) for q in evidence.queries]), "; ".join(counts))
 
 
 def dmerit_parts() -> dict[str, tuple[PublishedPart, ...]]:
-    """One data set of questions without perspectives."""
+    """D-MERIT: its queries as questions without perspectives, from a folder that the user has downloaded.
+
+    `study dmerit` reads the rest of the release from that folder.
+    """
     return {"dmerit": (PublishedPart("dmerit", (), _read_dmerit, by_hand=_DMERIT_HOME),)}
 
 
@@ -193,7 +185,7 @@ def _read_perspectrum(folder: Path, split: str) -> Read:
 
 
 def perspectrum_parts() -> dict[str, tuple[PublishedPart, ...]]:
-    """A data set a split."""
+    """Perspectrum: 907 claims in three splits, one data set per split, from its repository (Chen et al., 2019)."""
     return {
         "perspectrum": tuple(
             PublishedPart(f"perspectrum-{split}", _PERSPECTRUM_FILES, partial(_read_perspectrum, split=split))
@@ -210,12 +202,16 @@ def _read_pir(folder: Path, facts: PirFacts) -> Read:
     task = read_pir_task(demo if demo.exists() else folder, facts.name)
     queries = compare_count(len(task.queries), facts.queries, "queries")
     passages = compare_count(len(task.passages), facts.passages, "passages")
-    left_out = f"; {task.left_out} queries without a relevant passage left out" if task.left_out else ""
-    return Read(questions_of(task), f"{queries}; {passages}{left_out}")
+    skipped = f"; {task.left_out} queries without a relevant passage skipped" if task.left_out else ""
+    return Read(questions_of(task), f"{queries}; {passages}{skipped}")
 
 
 def pir_parts() -> dict[str, tuple[PublishedPart, ...]]:
-    """A task each."""
+    """PIR: six tasks from the Hub, one data set per task.
+
+    The authors filtered the tasks on the Hub once more, so the counts differ from the paper's Table 1. The revisions are those
+    that a public evaluation of these data sets pins. The demo's files also serve as local copies.
+    """
     return {f"pir-{facts.name}": (_part(facts),) for facts in TASKS.values()}
 
 
@@ -241,11 +237,11 @@ SETS: dict[str, tuple[PublishedPart, ...]] = {
     **perspectrum_parts(),
 }
 GROUPS = {group: tuple(name for name in SETS if name.startswith(f"{group}-")) for group in ("berds", "pir")}
-"""Names that stand for several."""
+"""Names that stand for several data sets."""
 
 
 def named_sets(name: str) -> list[str]:
-    """The data sets that a name stands for; raises `UnknownNameError` with the nearest names."""
+    """The data sets that a name stands for; raises `UnknownNameError` with the closest names."""
     if name in GROUPS:
         return list(GROUPS[name])
     if name not in SETS:

@@ -1,8 +1,7 @@
-"""Which split a question belongs to, so that no question is trained on and tested on.
+"""Stored data sets: questions with their perspectives, one Parquet file per data set or version.
 
-Names of data sets and of their versions: `debate` is a data set as it was added, `debate@2` its second version.
-
-Data sets: questions with their perspectives, stored a Parquet file each.
+`debate` names a data set as it was added, `debate@2` its second version. `split_of` assigns a question to train, dev or
+test by its text, so that no question is both trained and tested on.
 """
 
 import hashlib
@@ -26,22 +25,29 @@ from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
 
 BASE = 1
+GOLD = "gold"
+SPLITS = ("train", "dev", "test")
+_LIMITS = (0.8, 0.9, 1.0)
 _VERSIONED = re.compile(r"(.+)@([1-9][0-9]{0,5})")
+_PERSPECTIVES = pa.list_(pa.struct([(name, pa.string()) for name in Perspective._fields]))
+_SCHEMA = pa.schema(
+    [("id", pa.string()), ("dataset", pa.string()), ("text", pa.string()), ("perspectives", _PERSPECTIVES)]
+)
 
 
 def split_version(name: str) -> tuple[str, int]:
-    """The data set that a name is of, and the number of the version: 1 for the data set as it was added."""
-    found = _VERSIONED.fullmatch(name)
-    return (found[1], int(found[2])) if found else (name, BASE)
+    """The data set in a name, and the number of the version: 1 for the data set as it was added."""
+    match = _VERSIONED.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, BASE)
 
 
 def version_name(dataset: str, number: int) -> str:
-    """The canonical name of a version; the first is the data set's own."""
+    """The canonical name of a version; that of the first version is the name of the data set."""
     return dataset if number == BASE else f"{dataset}@{number}"
 
 
 def versions_folder(workspace: Workspace, dataset: str) -> Path:
-    """Where the versions after the first of a known data set are kept: out of sight of whatever goes over all data sets."""
+    """The folder of all versions after the first of an existing data set, apart from the files of data sets."""
     return workspace.folder / "datasets" / "versions" / dataset
 
 
@@ -54,37 +60,30 @@ def version_file(workspace: Workspace, name: str) -> Path:
 
 
 def version_numbers(workspace: Workspace, dataset: str) -> list[int]:
-    """The versions there are, ascending from 1; one without its manifest was not finished, and is none."""
-    found = (p.stem for p in versions_folder(workspace, dataset).glob("[1-9]*.json"))
-    return [BASE, *sorted(int(stem) for stem in found if stem.isdecimal())]
+    """The numbers of all versions, ascending from 1; a version without a manifest was not finished and does not count."""
+    stems = (p.stem for p in versions_folder(workspace, dataset).glob("[1-9]*.json"))
+    return [BASE, *sorted(int(stem) for stem in stems if stem.isdecimal())]
 
 
 def dataset_names(workspace: Workspace) -> list[str]:
-    """Every data set by name, each followed by its versions."""
+    """The names of all data sets, each followed by those of its versions."""
     return [version_name(d, n) for d in workspace.datasets() for n in version_numbers(workspace, d)]
 
 
-GOLD = "gold"
-_PERSPECTIVES = pa.list_(pa.struct([(name, pa.string()) for name in Perspective._fields]))
-_SCHEMA = pa.schema(
-    [("id", pa.string()), ("dataset", pa.string()), ("text", pa.string()), ("perspectives", _PERSPECTIVES)]
-)
-
-
 def save_dataset(workspace: Workspace, name: str, questions: Sequence[Question]) -> None:
-    """Write a data set, in place of one of the same name; ids must be unique, questions must say something."""
+    """Write a data set, replacing one of this name; raises `BadInputError` for repeated ids and empty questions."""
     write_questions(workspace.dataset_file(name), name, questions)
 
 
 def write_questions(path: Path, name: str, questions: Sequence[Question]) -> None:
-    """Write the file of a data set, or of a version of the data set `name`."""
+    """Write the file of data set `name` or of a version of it; raises `BadInputError` for repeated ids, empty questions."""
     seen: set[str] = set()
     for question in questions:
         if question.id in seen:
-            raise BadInputError(f"Two questions have the id '{question.id}'.", hint="Give each its own id.")
+            raise BadInputError(f"Two questions have the id '{question.id}'.", hint="Use unique ids.")
         seen.add(question.id)
         if not question.text.strip():
-            raise BadInputError(f"Question '{question.id}' is empty.", hint="Give it a text or leave it out.")
+            raise BadInputError(f"Question '{question.id}' has no text.", hint="Add a text or remove the question.")
     columns = {
         "id": [q.id for q in questions],
         "dataset": [name for _ in questions],
@@ -98,7 +97,7 @@ def write_questions(path: Path, name: str, questions: Sequence[Question]) -> Non
 
 
 def dataset_files(path: Path) -> FileSet:
-    """The file of a data set, or of a version of one; what a version is made from stands in its manifest."""
+    """The files of a data set, or of a version with its manifest."""
     if path.parent.parent.name == "versions":
         rebuild = (
             f"Restore version {path.stem} of '{path.parent.name}' from a backup: `berdseye restore BACKUP FOLDER`."
@@ -109,56 +108,56 @@ def dataset_files(path: Path) -> FileSet:
 
 
 def load_dataset(workspace: Workspace, name: str) -> list[Question]:
-    """The questions of a data set, or of a version of it (`NAME@2`), in order; raises `UnknownNameError` with the nearest
-    names, and `DamagedError` where its file is damaged. A question of a version names the data set itself, since what people
-    say of its pairs is kept for both."""
-    name, known = version_name(*split_version(name)), dataset_names(workspace)
-    if name not in known:
-        with suppress(BadInputError):  # no name of a data set
-            dataset_files(version_file(workspace, name)).check()  # one whose file is gone is damaged, not unknown
-        raise UnknownNameError("data set", name, known)
+    """The questions of a data set, or of a version of it (`NAME@2`), in order.
+
+    The field `dataset` of a version's question is the data set itself, since judgments are kept for both. Raises
+    `UnknownNameError` with the closest names, `DamagedError` if the file is damaged.
+    """
+    name, names = version_name(*split_version(name)), dataset_names(workspace)
+    if name not in names:
+        with suppress(BadInputError):  # not a valid name of a data set
+            dataset_files(
+                version_file(workspace, name)
+            ).check()  # a data set whose file is gone is damaged, not unknown
+        raise UnknownNameError("data set", name, names)
     path = version_file(workspace, name)
     files = dataset_files(path)
     files.check()
     try:
         table = pq.read_table(path).select(_SCHEMA.names).combine_chunks()
         ids, datasets, texts = (table.column(c).to_pylist() for c in ("id", "dataset", "text"))
-        held = table.column("perspectives").combine_chunks()
-        sizes = np.diff(held.offsets.to_numpy())
-        flat = iter(zip(*(held.flatten().field(c).to_pylist() for c in Perspective._fields), strict=True))
+        column = table.column("perspectives").combine_chunks()
+        sizes = np.diff(column.offsets.to_numpy())
+        flat = iter(zip(*(column.flatten().field(c).to_pylist() for c in Perspective._fields), strict=True))
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise files.unreadable(path, error) from error
     return [
-        Question(question, named, text, tuple(Perspective(*said) for said in islice(flat, size)))
-        for question, named, text, size in zip(ids, datasets, texts, sizes.tolist(), strict=True)
+        Question(question, dataset, text, tuple(Perspective(*fields) for fields in islice(flat, size)))
+        for question, dataset, text, size in zip(ids, datasets, texts, sizes.tolist(), strict=True)
     ]
 
 
 def import_dataset(workspace: Workspace, name: str, source: Path) -> Imported:
-    """Read a file in any of the known layouts and add it as a data set, with its gold labels where it has them."""
+    """Read a file in any known layout and add it as a data set, with its gold labels if it has any."""
     imported = read_dataset(source)
     keep_imported(workspace, name, imported)
     return imported
 
 
 def keep_imported(workspace: Workspace, name: str, imported: Imported) -> None:
-    """Add what was read as a data set, with its gold labels."""
+    """Add imported questions as a data set, with their gold labels if there are any."""
     save_dataset(workspace, name, imported.questions)
     if imported.gold:
         store = LabelStore(workspace)
         store.put(GOLD, name, [pair.key for pair in imported.gold], [float(v) for v in imported.gold.values()])
 
 
-SPLITS = ("train", "dev", "test")
-_LIMITS = (0.8, 0.9, 1.0)
-
-
 def split_of(question: str) -> str:
-    """'train', 'dev' or 'test' (80/10/10) by a hash of the question's text, whatever its case, spacing and Unicode form."""
+    """'train', 'dev' or 'test' (80/10/10) by a hash of the question's text, independent of case, spacing, Unicode form."""
     draw = int.from_bytes(hashlib.blake2b(same_question(question).encode(), digest_size=8).digest()) / 2**64
     return next(name for name, limit in zip(SPLITS, _LIMITS, strict=True) if draw < limit)
 
 
 def same_question(question: str) -> str:
-    """A text that is equal for all writings of a question: case, spacing and Unicode form do not count."""
+    """The question in a normal form, in which case, spacing and Unicode form make no difference."""
     return " ".join(unicodedata.normalize("NFC", question).casefold().split())

@@ -1,7 +1,7 @@
-"""Versions of a data set: the same questions with other perspectives.
+"""Versions of a data set: its questions with edited perspectives.
 
-A version is written once and never changed. Its manifest says what it was made from, which edits made it, whose they were,
-and a hash of all that it holds. Question ids stay, so that a run of the data set can be measured under every version.
+A version is written once and never changes. Its manifest records its parent, the edits and their authors, and a hash of its
+content. Question ids stay, so that a run on the data set can be measured with every version.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from berdseye.data.workspace import Workspace
 
 @dataclass(frozen=True)
 class VersionManifest:
-    """What a version is. `edits` are all that lie between the data set as it was added and this version, in their order."""
+    """The manifest of a version; `edits` are all edits from the data set as it was added to this version, in order."""
 
     name: str
     dataset: str
@@ -53,7 +53,7 @@ class QuestionChange(NamedTuple):
 
 
 def questions_hash(questions: Sequence[Question]) -> str:
-    """SHA-256 (64 hex digits) of ids, texts and perspectives in their order; the data set's name is no part of it."""
+    """SHA-256 (64 hex digits) of ids, texts and perspectives in order; the name of the data set is not part of it."""
     digest = hashlib.sha256()
     for q in questions:
         row = [q.id, q.text, [list(p) for p in q.perspectives]]
@@ -64,19 +64,21 @@ def questions_hash(questions: Sequence[Question]) -> str:
 def save_version(
     workspace: Workspace, dataset: str, questions: Sequence[Question], edits: Sequence[Mapping[str, Any]], made_by: str
 ) -> VersionManifest:
-    """Write the next version; the newest one is its parent. Raises `BadInputError` where nothing would differ from that,
-    or where the questions are others."""
+    """Write the next version, whose parent is the newest one.
+
+    Raises `BadInputError` if nothing differs from the parent, or if ids or texts of questions differ from the data set's.
+    """
     with locked(workspace.folder / "datasets" / f".{dataset}.versions.lock"):
         base = load_dataset(workspace, dataset)
         newest = version_numbers(workspace, dataset)[-1]
         parent = load_dataset(workspace, version_name(dataset, newest))
         if [(q.id, q.text) for q in questions] != [(q.id, q.text) for q in base]:
             raise BadInputError(
-                f"The questions are not those of '{dataset}'.", hint="A version changes perspectives only."
+                f"The questions are not those of '{dataset}'.", hint="A version may change perspectives only."
             )
         if not differences(parent, questions):
             raise BadInputError(
-                f"Nothing differs from {version_name(dataset, newest)}.", hint="Accept an edit first, or take one back."
+                f"Nothing differs from {version_name(dataset, newest)}.", hint="Accept or withdraw an edit first."
             )
         number = newest + 1
         manifest = VersionManifest(
@@ -95,53 +97,58 @@ def save_version(
         write_questions(path, dataset, questions)
         files = dataset_files(path)
         with files.writing():
-            write_json(path.with_suffix(".json"), asdict(manifest))  # last: without it there is no version
+            write_json(path.with_suffix(".json"), asdict(manifest))  # last: a version exists once it has a manifest
             files.seal()
         return manifest
 
 
 def list_versions(workspace: Workspace, dataset: str) -> list[VersionManifest]:
-    """The versions after the first, oldest first; raises `UnknownNameError` where there is no such data set."""
+    """The versions after the first, oldest first; raises `UnknownNameError` if the data set does not exist."""
     if dataset not in workspace.datasets():
         raise UnknownNameError("data set", dataset, workspace.datasets())
     return [_manifest(workspace, dataset, n) for n in version_numbers(workspace, dataset) if n > BASE]
 
 
 def trouble(workspace: Workspace, manifest: VersionManifest) -> str:
-    """What is wrong with a version: it is not as it was written, or its data set was replaced since. Empty: nothing."""
+    """What is wrong with a version: its file has changed, or its data set was replaced; empty if nothing is wrong."""
     try:
         written = questions_hash(load_dataset(workspace, manifest.name)) == manifest.hash
     except DamagedError:
         written = False
     if not written:
-        return "not as it was written"
+        return "its file has changed since it was written"
     if questions_hash(load_dataset(workspace, manifest.dataset)) != manifest.dataset_hash:
-        return f"{manifest.dataset} was replaced since"
+        return f"{manifest.dataset} was replaced after this version was created"
     return ""
 
 
 def differences(before: Sequence[Question], after: Sequence[Question]) -> list[QuestionChange]:
-    """The questions whose perspectives differ, in order; both must hold the same questions."""
-    found = []
+    """The questions whose perspectives differ, in order; both sequences must have the same questions."""
+    changes = []
     for old, new in zip(before, after, strict=True):
         if set(old.perspectives) != set(new.perspectives):
             removed = tuple(p for p in old.perspectives if p not in new.perspectives)
             added = tuple(p for p in new.perspectives if p not in old.perspectives)
-            found.append(QuestionChange(new, removed, added))
-    return found
+            changes.append(QuestionChange(new, removed, added))
+    return changes
 
 
 def parts_of_perspectives(workspace: Workspace) -> dict[str, list[tuple[str, ...]]]:
-    """Texts that came of merging or rewording in any version, each with the texts it took the place of: those of each such
-    edit, the newest first."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    """Texts created by merging or rewording in any version, each with the texts that it replaced, one tuple per edit.
+
+    The newest edit of a version comes first.
+    """
+    parts_by_text: dict[str, list[tuple[str, ...]]] = {}
     for dataset in workspace.datasets():
         for manifest in list_versions(workspace, dataset):
             for edit in manifest.edits:
                 if edit["action"] in ("merge", "reword"):
                     text, parts = edit["becomes"][0]["text"], tuple(p["text"] for p in edit["parts"])
-                    found[text] = [parts, *(known for known in found.get(text, []) if known != parts)]
-    return found
+                    parts_by_text[text] = [
+                        parts,
+                        *(earlier for earlier in parts_by_text.get(text, []) if earlier != parts),
+                    ]
+    return parts_by_text
 
 
 def _manifest(workspace: Workspace, dataset: str, number: int) -> VersionManifest:

@@ -1,1 +1,1 @@
-"""The demo content and how it becomes a workspace."""
+"""The demo content, and the functions that add it to a workspace."""

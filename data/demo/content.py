@@ -1,6 +1,6 @@
 """The demo content: 24 questions, two corpora of passages, a corpus of saved web pages, and the authors' gold labels.
 
-The file that says a workspace holds the whole demo, so that a second start need not look at every part.
+A marker file records that a workspace contains the complete demo, so that a later start need not check every part.
 """
 
 import json
@@ -19,38 +19,36 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Perspective, Question
 from berdseye.data.workspace import Workspace
 
+DATASETS = ("debate", "policy", "living")
+CORPORA: dict[str, Kind] = {"encyclopedia": "passages", "web": "passages", "pages": "pages"}
+_HERE = files("berdseye.data.demo")
+_PARAGRAPH_WORDS = 65
 _MARKER = "demo.json"
 _CONTENT_VERSION = 1
 
 
 def mark_demo(folder: Path) -> None:
-    """Say that the demo is complete; written after everything else."""
+    """Write the marker that the demo is complete; call this last."""
     write_json(folder / _MARKER, {"content": _CONTENT_VERSION})
 
 
 def is_demo(folder: Path) -> bool:
-    """Whether the whole demo of this version stands in the folder."""
+    """Whether the folder contains the complete demo of this content version."""
     try:
         return f'"content": {_CONTENT_VERSION}' in (folder / _MARKER).read_text(encoding="utf-8")
     except OSError:
         return False
 
 
-DATASETS = ("debate", "policy", "living")
-CORPORA: dict[str, Kind] = {"encyclopedia": "passages", "web": "passages", "pages": "pages"}
-_HERE = files("berdseye.data.demo")
-_PARAGRAPH_WORDS = 65
-
-
 @lru_cache(maxsize=1)
 def topics() -> tuple[dict[str, Any], ...]:
-    """The topics as their authors wrote them, by name."""
-    found = sorted((p for p in (_HERE / "topics").iterdir() if p.name.endswith(".json")), key=lambda p: p.name)
-    return tuple(json.loads(p.read_text(encoding="utf-8")) for p in found)
+    """The topics as their authors wrote them, sorted by file name."""
+    paths = sorted((p for p in (_HERE / "topics").iterdir() if p.name.endswith(".json")), key=lambda p: p.name)
+    return tuple(json.loads(p.read_text(encoding="utf-8")) for p in paths)
 
 
 def add_demo_corpus(workspace: Workspace, name: str) -> None:
-    """Add one of the demo corpora, through the same reader as anybody's files."""
+    """Add one of the demo corpora with `add_corpus`, as a user's files are added."""
     if CORPORA[name] == "pages":
         with as_file(_HERE / "pages") as folder:
             add_corpus(workspace, name, folder, kind="pages", replace=True)
@@ -85,7 +83,7 @@ def add_demo_dataset(workspace: Workspace, name: str) -> None:
 
 
 def add_demo_gold(workspace: Workspace) -> int:
-    """Store the authors' label of every (passage, perspective) of a topic; returns how many. Needs the corpora."""
+    """Store the authors' gold label of every pair of a topic; returns their number. The corpora must exist."""
     gold = {**_passage_gold(), **_page_gold(workspace)}
     LabelStore(workspace).put(GOLD, "demo", [p.key for p in gold], [float(v) for v in gold.values()])
     return len(gold)
@@ -101,7 +99,7 @@ def _passage_gold() -> dict[Pair, bool]:
 
 
 def _page_gold(workspace: Workspace) -> dict[Pair, bool]:
-    """Authors labelled the paragraphs of a page; a passage supports what the paragraphs it holds support."""
+    """Gold labels of page passages: authors labelled paragraphs, and a passage supports what its paragraphs support."""
     corpus = Corpus(workspace.corpus_folder("pages"))
     cut = {page.source_id: cut_page(page) for batch in corpus.batches() for page in batch}
     gold: dict[Pair, bool] = {}
@@ -117,6 +115,6 @@ def _page_gold(workspace: Workspace) -> dict[Pair, bool]:
 
 
 def _paragraphs(html: bytes) -> list[str]:
-    """The content paragraphs of a demo page: those too long to be a notice or a menu."""
+    """The content paragraphs of a demo page, which are longer than any notice or menu."""
     texts = (" ".join(p.text_content().split()) for p in lxml.html.fromstring(html).iter("p"))
     return [text for text in texts if len(text.split()) >= _PARAGRAPH_WORDS]

@@ -1,7 +1,7 @@
-"""Reading documents out of the files people have, compressed or not, one by one, in a folder or in a tar archive.
+"""Reading documents from files in common formats: compressed or not, single, in a folder or in a tar archive.
 
-A row that cannot be used becomes a `BadRow` with its file and line, and the reading goes on, so that one pass tells
-everything that is wrong with a file.
+An invalid row becomes a `BadRow` with its file and line, and reading continues, so that one pass reports everything that
+is wrong with a file.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def read_documents(path: Path) -> Iterator[Row]:
-    """Documents of a file or of all readable files below a folder; raises `BadInputError` for what cannot be read."""
+    """Yield the documents of a file or of all readable files below a folder; raises `BadInputError` for unreadable input."""
     for file in input_files(path):
         for block in read_blocks(file):
             yield from block.rows

@@ -1,6 +1,6 @@
-"""Which files below a path are read, in which order, and their bytes: hashed, counted and decompressed on the way.
+"""Input files: which files below a path are read, in which order, and by which reader, decided by their names.
 
-Which files can be read, and by what, as their names say.
+The bytes of a file are decompressed, hashed and counted while it is read.
 """
 
 import bz2
@@ -34,18 +34,18 @@ STREAMS: dict[str, Reader] = {
     ".md": read_text,
 }
 KNOWN = (
-    f"Readable are {', '.join([*STREAMS, PARQUET])}, all but Parquet also compressed ({', '.join(COMPRESSED)}) or in a "
-    f"{' or '.join(_TAR)} archive, and folders of these."
+    f"Supported files are {', '.join([*STREAMS, PARQUET])} and folders of them; all except Parquet may be compressed "
+    f"({', '.join(COMPRESSED)}) or in a {' or '.join(_TAR)} archive."
 )
 
 
 def reader_of(name: str) -> Reader | None:
-    """What reads a stream of this name, compressed or not."""
+    """The reader for a file of this name, compressed or not; None if there is none."""
     return STREAMS.get(_inner(name).suffix.lower())
 
 
 def is_tar(name: str) -> bool:
-    """Whether this names a tar archive, compressed or not."""
+    """Whether the name is that of a tar archive, compressed or not."""
     return _inner(name).suffix.lower() in _TAR
 
 
@@ -66,7 +66,7 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 class InputFile:
-    """A file to be read; `name` is its path below the folder that was given, `read` how many of its bytes were read."""
+    """A file to read; `name` is its path relative to the input folder, `read` the number of bytes read so far."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
@@ -80,15 +80,15 @@ class InputFile:
         return 0 if self._raw is None else self._raw.count
 
     def open(self) -> IO[bytes]:
-        """Its content from the start, decompressed; what is read is hashed on the way."""
+        """Open the file at its start, decompressed; the bytes are hashed as they are read."""
         self._raw = _Hashing(self.path)
         self._stream = decompressed(
             io.BufferedReader(self._raw, _STEP), self.name
-        )  # kept, since its end closes the file
+        )  # keep a reference: the file closes when the stream is garbage-collected
         return self._stream
 
     def close(self) -> str:
-        """Read what is left, and give the BLAKE2b-256 hash of the whole file (hex)."""
+        """Read the rest of the file, close it, and return the BLAKE2b-256 hash of the whole file (hex)."""
         raw = self._raw or _Hashing(self.path)
         while raw.read(_STEP):
             pass
@@ -98,27 +98,27 @@ class InputFile:
 
 
 def input_files(path: Path) -> list[InputFile]:
-    """The file, or the readable files below the folder, numbers in their names in order of size.
+    """The file itself, or the readable files below the folder in natural order (numbers in names sort by value).
 
-    Of a BEIR folder (a `corpus.jsonl` beside queries or judgments) only the corpus holds documents. Raises
-    `BadInputError` where there is nothing that can be read.
+    In a BEIR folder (a `corpus.jsonl` beside queries or judgments), only the corpus holds documents. Raises `BadInputError`
+    if there is no readable file.
     """
     if path.is_dir():
-        found = [f for f in path.rglob("*") if f.is_file() and is_readable(f.name)]
-        found = _without_questions(found)
-        if not found:
-            raise BadInputError("The folder holds no file that can be read.", where=path, hint=KNOWN)
-        names = {f.relative_to(path).as_posix(): f for f in found}
+        paths = [f for f in path.rglob("*") if f.is_file() and is_readable(f.name)]
+        paths = _without_beir_queries(paths)
+        if not paths:
+            raise BadInputError("The folder contains no supported file.", where=path, hint=KNOWN)
+        names = {f.relative_to(path).as_posix(): f for f in paths}
         return [InputFile(names[name], name) for name in sorted(names, key=_natural)]
     if not path.exists():
-        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
+        raise BadInputError("The file does not exist.", where=path, hint="Check the path.")
     if not is_readable(path.name):
-        raise BadInputError(f"Files ending in '{path.suffix}' cannot be read.", where=path, hint=KNOWN)
+        raise BadInputError(f"Files ending in '{path.suffix}' are not supported.", where=path, hint=KNOWN)
     return [InputFile(path, path.name)]
 
 
 def decompressed(stream: IO[bytes], name: str) -> IO[bytes]:
-    """A stream of what the name's last suffix says is compressed in it, or the stream itself."""
+    """The stream decompressed according to the last suffix of the name, or the stream itself if it is not compressed."""
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in (".gz", ".tgz"):
         return io.BufferedReader(gzip.GzipFile(fileobj=stream), _STEP)
@@ -130,7 +130,7 @@ def decompressed(stream: IO[bytes], name: str) -> IO[bytes]:
 
 
 class _Hashing(io.RawIOBase):
-    """A file that hashes and counts what is read of it."""
+    """A raw file that hashes and counts the bytes read from it."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
@@ -141,22 +141,22 @@ class _Hashing(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        got = self._file.readinto(buffer) or 0
-        self.hash.update(memoryview(buffer)[:got])
-        self.count += got
-        return got
+        size = self._file.readinto(buffer) or 0
+        self.hash.update(memoryview(buffer)[:size])
+        self.count += size
+        return size
 
     def close(self) -> None:
         self._file.close()
         super().close()
 
 
-def _without_questions(files: list[Path]) -> list[Path]:
-    """The files without what else stands in a BEIR folder: queries, judgments and notes are no documents."""
-    others = {f.parent for f in files if _stem(f) == "queries"} | {
+def _without_beir_queries(files: list[Path]) -> list[Path]:
+    """The files without the queries, judgments and notes of BEIR folders, which are not documents."""
+    folders_with_queries = {f.parent for f in files if _stem(f) == "queries"} | {
         f.parent.parent for f in files if f.parent.name == "qrels"
     }
-    beir = {f.parent for f in files if _stem(f) == "corpus"} & others
+    beir = {f.parent for f in files if _stem(f) == "corpus"} & folders_with_queries
     return [f for f in files if (f.parent in beir and _stem(f) == "corpus") or not beir.intersection(f.parents)]
 
 

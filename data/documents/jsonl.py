@@ -1,7 +1,4 @@
-"""JSON Lines: one document a line, among them BEIR's corpora and Sphere's shards.
-
-Lines of a stream, with their numbers and where they end.
-"""
+"""JSON Lines: one document per line, including BEIR corpora and Sphere shards; and numbered lines of any text stream."""
 
 from collections.abc import Iterator
 from typing import IO
@@ -23,9 +20,10 @@ _STEP = 1 << 20
 
 
 class Lines:
-    """Numbered lines as UTF-8; a line that is too long or wrongly encoded is told, and costs no memory.
+    """Iterate over the numbered UTF-8 lines of a stream; a line that is too long or not UTF-8 is yielded as a `BadRow`.
 
-    `number` and `offset` are the last line's number and end.
+    A line over `LONGEST_LINE` bytes is not kept in memory. `number` is the number of the last line, `offset` the byte at
+    which it ends.
     """
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
@@ -33,7 +31,7 @@ class Lines:
         self.number = self.offset = 0
 
     def skip_to(self, position: Position) -> None:
-        """Go on from a line end further down."""
+        """Skip forward to a later line end."""
         left = position.offset - self.offset
         while left > 0 and (got := len(self.stream.read(min(left, _STEP)))):
             left -= got
@@ -41,7 +39,7 @@ class Lines:
 
     def __iter__(self) -> Iterator[str | BadRow]:
         readline = self.stream.readline
-        while raw := self._next(readline(LONGEST_LINE)):
+        while raw := self._count(readline(LONGEST_LINE)):
             if len(raw) == LONGEST_LINE and not raw.endswith(b"\n"):
                 while (rest := readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                     self.offset += len(rest)
@@ -53,41 +51,41 @@ class Lines:
             except UnicodeDecodeError as error:
                 yield BadRow(self.name, self.number, encoding_reason(error))
 
-    def _next(self, raw: bytes) -> bytes:
+    def _count(self, raw: bytes) -> bytes:
         self.number += bool(raw)
         self.offset += len(raw)
         return raw
 
     def position(self, start: Position) -> Position:
-        """Where the reading of the member that `start` names stands."""
+        """The current position in the archive member that `start` names."""
         return Position(start.member, self.offset, self.number)
 
 
 def encoding_reason(error: UnicodeDecodeError) -> str:
-    """Why a text is none."""
+    """The reason to report for bytes that are not UTF-8."""
     return f"not UTF-8 (byte {error.start} of the line); convert the file, for example with iconv"
 
 
 def read_jsonl(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
-    """Blocks of documents from `start` on."""
+    """Yield blocks of documents of a JSON Lines stream from `start` on."""
     lines = Lines(stream, name)
     lines.skip_to(start)
     rows: list[Row] = []
-    begun, format_ = lines.offset, ""
+    block_start, format_ = lines.offset, ""
     for line in lines:
         if isinstance(line, BadRow):
             rows.append(line)
         elif not line.isspace():
             try:
                 value = parse_json(line)
-            except (ValueError, RecursionError) as error:  # ValueError: also of a number of thousands of digits
+            except (ValueError, RecursionError) as error:  # ValueError covers numbers with thousands of digits too
                 rows.append(BadRow(name, lines.number, f"not valid JSON ({json_fault(error)})"))
             else:
                 format_ = format_ or _format(value)
                 rows.append(to_document(name, lines.number, value))
-        if len(rows) >= BLOCK_ROWS or lines.offset - begun >= BLOCK_BYTES:
+        if len(rows) >= BLOCK_ROWS or lines.offset - block_start >= BLOCK_BYTES:
             yield Block(rows, lines.position(start), format_ or "JSONL")
-            rows, begun = [], lines.offset
+            rows, block_start = [], lines.offset
     yield Block(rows, lines.position(start), format_ or "JSONL")
 
 

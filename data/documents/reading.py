@@ -1,4 +1,4 @@
-"""Reading one file, whatever it is, from where an earlier reading stopped."""
+"""Reading one file of any supported format from the position where an earlier read stopped."""
 
 import tarfile
 import zlib
@@ -13,9 +13,9 @@ _DAMAGED = (EOFError, OSError, zlib.error, tarfile.TarError)
 
 
 def read_blocks(file: InputFile, start: Position = Position()) -> Iterator[Block]:  # noqa: B008 (immutable)
-    """Blocks of rows from `start` on; taken up after any block, the reading gives the same blocks as without a stop.
+    """Yield blocks of rows from `start` on; a read resumed after any block yields the same blocks as an unbroken one.
 
-    Compressed data that breaks off is a bad row, after all that could be read.
+    Truncated compressed data yields a `BadRow` after all rows that could be read.
     """
     if file.name.lower().endswith(PARQUET):
         yield from read_parquet(file.path, file.name, start)
@@ -26,7 +26,7 @@ def read_blocks(file: InputFile, start: Position = Position()) -> Iterator[Block
             reached = block.position
             yield block
     except _DAMAGED as error:
-        reason = f"the file is damaged ({error or 'it breaks off'}); the rest of it was not read"
+        reason = f"the file is damaged ({error or 'it is truncated'}); the rest of the file was not read"
         yield Block([BadRow(file.name, reached.line + 1, reason)], reached, "")
 
 
@@ -38,13 +38,13 @@ def _stream_blocks(stream: IO[bytes], name: str, start: Position) -> Iterator[Bl
 
 
 def _members(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
-    """The readable files of an archive in their order; none is unpacked to disk."""
+    """Yield the blocks of an archive's readable files, in archive order; nothing is unpacked to disk."""
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for number, member in enumerate(archive):
             reader = reader_of(member.name) if member.isfile() and is_readable(member.name) else None
             content = archive.extractfile(member) if number >= start.member else None
             if reader is None or content is None:
                 continue
-            begun = start if number == start.member else Position(number)
-            yield from reader(decompressed(content, member.name), f"{name}/{member.name}", begun)
+            member_start = start if number == start.member else Position(number)
+            yield from reader(decompressed(content, member.name), f"{name}/{member.name}", member_start)
             yield Block([], Position(number + 1), "")

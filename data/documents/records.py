@@ -1,4 +1,4 @@
-"""What reading a file gives: documents, the rows that are none, and where in the file the reading stands."""
+"""The records that reading a file yields: documents, invalid rows, blocks of rows, and positions in the file."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NamedTuple
@@ -12,9 +12,9 @@ BLOCK_BYTES = 2_000_000
 
 
 class Document(NamedTuple):
-    """A text to be cut into passages; `line` is where it stands in its file (1 for files that are one document).
+    """A text to cut into passages; `line` is its line in the file (1 for files that are one document).
 
-    `whole` is true where the text is a passage already, as in DPR's Wikipedia and in Sphere.
+    `whole` is true if the text is already a passage, as in DPR's Wikipedia and in Sphere.
     """
 
     source_id: str
@@ -26,7 +26,7 @@ class Document(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that was left out, and why."""
+    """An invalid row: its file, its line, and why it is invalid."""
 
     where: str
     line: int
@@ -40,7 +40,7 @@ Row = Document | BadRow
 
 
 class Position(NamedTuple):
-    """How far a file has been read: members of an archive done, bytes (or rows of a table) of the next, lines of it."""
+    """How far a file has been read: finished archive members, then bytes (or table rows) and lines of the next member."""
 
     member: int = 0
     offset: int = 0
@@ -48,7 +48,7 @@ class Position(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some rows of a file, what kind of file it is, and where the reading can be taken up after them."""
+    """Some rows of a file, the position after them, from which reading can resume, and the format of the file."""
 
     rows: list[Row]
     position: Position
@@ -56,17 +56,17 @@ class Block(NamedTuple):
 
 
 Reader = Callable[[IO[bytes], str, Position], Iterator[Block]]
-"""Reads a stream that goes by a name, from a position on."""
+"""Reads a stream with the given file name, from a position on."""
 
 
 def to_document(name: str, number: int, row: Any, whole: bool = False) -> Row:
-    """The document in a row of a file, by the names that its columns may have."""
+    """The document in a row of a file, or a `BadRow`; the columns `ID`, `TITLE`, `TEXT` and `URL` are looked up by name."""
     if not isinstance(row, dict):
-        return BadRow(name, number, f"expected an object, found {type(row).__name__}")
+        return BadRow(name, number, f"expected an object, got {type(row).__name__}")
     text = first_of(row, TEXT)
     if text is None:
-        held = ", ".join(map(str, list(row)[:8])) or "nothing"
-        return BadRow(name, number, f"no text (a column named {' or '.join(TEXT[:-1])}); it has {held}")
+        columns = ", ".join(map(str, list(row)[:8])) or "nothing"
+        return BadRow(name, number, f"no text: expected a column named {' or '.join(TEXT[:-1])}, got {columns}")
     if not text or text.isspace():
         return BadRow(name, number, "the text is empty")
     source_id = first_of(row, ID)
@@ -84,7 +84,7 @@ def to_document(name: str, number: int, row: Any, whole: bool = False) -> Row:
 
 
 def first_of(row: Mapping[Any, Any], names: tuple[str, ...]) -> str | None:
-    """The first of these columns that holds a text or a number."""
+    """The value of the first of these columns that holds a text or a number; None if none does."""
     for name in names:
         value = row.get(name)
         if isinstance(value, str):

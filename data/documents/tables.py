@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV (DPR's Wikipedia among them) and Parquet."""
+"""Tables of documents: CSV, TSV (including DPR's Wikipedia) and Parquet."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -30,17 +30,17 @@ _DPR = ["id", "text", "title"]
 
 
 def read_csv(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
-    """Blocks of the rows of a table whose cells stand between commas."""
+    """Yield blocks of rows of a comma-separated table."""
     return _Delimited(stream, name, ",").blocks(start)
 
 
 def read_tsv(stream: IO[bytes], name: str, start: Position) -> Iterator[Block]:
-    """Blocks of the rows of a table whose cells stand between tabs; DPR's passages are known by its header."""
+    """Yield blocks of rows of a tab-separated table; DPR's passages are recognised by their header."""
     return _Delimited(stream, name, "\t").blocks(start)
 
 
 class _Delimited:
-    """A table in text; a quoted cell may hold line ends, which is why rows are not lines."""
+    """A delimited text table; a quoted cell may contain line breaks, so a row may span several lines."""
 
     def __init__(self, stream: IO[bytes], name: str, delimiter: str) -> None:
         csv.field_size_limit(LONGEST_LINE)
@@ -48,26 +48,26 @@ class _Delimited:
         self.bad: list[BadRow] = []
 
     def blocks(self, start: Position) -> Iterator[Block]:
-        good = self._good_lines()
-        header = next(csv.reader(good, delimiter=self.delimiter), [])
+        text_lines = self._good_lines()
+        header = next(csv.reader(text_lines, delimiter=self.delimiter), [])
         dpr = header == _DPR and self.delimiter == "\t"
         format_ = "DPR TSV" if dpr else "CSV" if self.delimiter == "," else "TSV"
         self.lines.skip_to(start)
         rows: list[Row] = []
-        begun = self.lines.offset
+        block_start = self.lines.offset
         try:
-            for cells in csv.reader(good, delimiter=self.delimiter):
+            for cells in csv.reader(text_lines, delimiter=self.delimiter):
                 if self.bad:
-                    rows += self._bad_so_far()
+                    rows += self._take_bad()
                 if cells:
                     rows.append(self._passage(header, cells) if dpr else self._row(header, cells))
-                if len(rows) >= BLOCK_ROWS or self.lines.offset - begun >= BLOCK_BYTES:
+                if len(rows) >= BLOCK_ROWS or self.lines.offset - block_start >= BLOCK_BYTES:
                     yield Block(rows, self.lines.position(start), format_)
-                    rows, begun = [], self.lines.offset
+                    rows, block_start = [], self.lines.offset
         except csv.Error as error:
-            reason = f"not readable as a table ({error}); the rest of the file was not read"
+            reason = f"not a valid table ({error}); the rest of the file was not read"
             rows.append(BadRow(self.name, self.lines.number, reason))
-        yield Block([*rows, *self._bad_so_far()], self.lines.position(start), format_)
+        yield Block([*rows, *self._take_bad()], self.lines.position(start), format_)
 
     def _passage(self, header: list[str], cells: list[str]) -> Row:
         if len(cells) == len(_DPR) and cells[1] and not cells[1].isspace():
@@ -76,7 +76,7 @@ class _Delimited:
 
     def _row(self, header: list[str], cells: list[str]) -> Row:
         if len(cells) > len(header):
-            return BadRow(self.name, self.lines.number, "more cells than there are columns")
+            return BadRow(self.name, self.lines.number, f"{len(cells)} cells, but the header has {len(header)} columns")
         return to_document(self.name, self.lines.number, dict(zip(header, cells, strict=False)))
 
     def _good_lines(self) -> Iterator[str]:
@@ -86,26 +86,26 @@ class _Delimited:
             else:
                 yield line.replace("\0", " ")
 
-    def _bad_so_far(self) -> list[BadRow]:
+    def _take_bad(self) -> list[BadRow]:
         bad, self.bad = self.bad, []
         return bad
 
 
 def read_parquet(path: Path, name: str, start: Position) -> Iterator[Block]:
-    """Blocks of the rows of a Parquet file; only the columns that documents have are read."""
+    """Yield blocks of rows of a Parquet file; only the columns that a document uses are read."""
     try:
         with pq.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            wanted = [n for n in names if n in {*ID, *TEXT, *TITLE, *URL}]
-            if not set(wanted) & set(TEXT):
-                wanted = names
+            columns = [n for n in names if n in {*ID, *TEXT, *TITLE, *URL}]
+            if not set(columns) & set(TEXT):
+                columns = names
             number = start.line
-            for batch in _batches_from(file, start.line, wanted):
+            for batch in _batches_from(file, start.line, columns):
                 rows = [to_document(name, number + n, row) for n, row in enumerate(batch.to_pylist(), start=1)]
                 number += len(rows)
                 yield Block(rows, Position(start.member, number, number), "Parquet")
     except (OSError, ValueError) as error:
-        raise BadInputError(f"Not a readable Parquet file: {error}.", where=path, hint="Export it again.") from error
+        raise BadInputError(f"Not a valid Parquet file: {error}.", where=path, hint="Export it again.") from error
 
 
 def _batches_from(file: pq.ParquetFile, row: int, columns: Sequence[Any]) -> Iterator[pa.RecordBatch]:

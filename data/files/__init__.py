@@ -1,1 +1,1 @@
-"""Files: atomic writing, checksums, locks, JSON and tables, and the checks of paths that a user gives."""
+"""Files: atomic writing, checksums, locks, JSON, tables, and checks of the paths that a user gives."""

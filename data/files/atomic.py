@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old one or the new one, never half of one."""
+"""Atomic writing of files: a crash leaves the old file or the new one, never a part of one."""
 
 import json
 import os
@@ -16,14 +16,16 @@ from berdseye.data.errors import BerdseyeError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on success it is synced and renamed over `path`, on failure removed.
+    """Yield a temporary path in the folder of `path`; on success it is synced and renamed to `path`, on failure deleted.
 
-    A full disk or a read-only folder is reported as a `BerdseyeError` that names the file.
+    A full disk or a read-only folder raises a `BerdseyeError` with the path of the file.
     """
-    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")  # made with the rights the umask gives
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")  # created with the permissions of the umask
     try:
-        if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
-            raise BerdseyeError("Could not be written: this is not a file.", where=path, hint="Name a file.")
+        if path.exists() and not path.is_file():  # a rename would replace a device by a file
+            raise BerdseyeError(
+                "Cannot write here: this is not a regular file.", where=path, hint="Give a file's path."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.touch(exist_ok=False)
     except OSError as error:
@@ -40,30 +42,30 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a small file whole."""
+    """Write a small file atomically."""
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON document, two-space indented, UTF-8."""
+    """Write a JSON document atomically, indented by two spaces, UTF-8."""
     write_bytes(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def write_parquet(path: Path, table: pa.Table) -> None:
-    """Write an Arrow table as one Zstandard-compressed Parquet file."""
+    """Write an Arrow table atomically as one Zstandard-compressed Parquet file."""
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
 
 def write_with(path: Path, writer: Callable[[Path], None]) -> None:
-    """Write through a library that wants a path of its own."""
+    """Write atomically with a function that writes to a path."""
     with replacing(path) as temporary:
         writer(temporary)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, where they are not there; raises `BerdseyeError` where it cannot be made."""
+    """Create a folder and its parents unless they exist; raises `BerdseyeError` if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -71,7 +73,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have all files of a folder on disk."""
+    """Flush all files of a folder to disk."""
     for path in folder.iterdir():
         _sync(path)
 
@@ -86,7 +88,7 @@ def _sync(path: Path) -> None:
 
 def _unwritable(path: Path, error: OSError) -> BerdseyeError:
     return BerdseyeError(
-        f"Could not be written: {error.strerror or error}.",
+        f"The file could not be written: {error.strerror or error}.",
         where=path,
-        hint="Nothing was changed. Free some space or check the rights of the folder, then try again.",
+        hint="Nothing was changed. Free some space or check the permissions of the folder, then try again.",
     )

@@ -1,17 +1,17 @@
-"""Sizes and checksums of files that belong together: recorded when they are written, compared when they are read.
+"""Sizes and checksums of files that belong together, recorded when the files are written and compared when they are read.
 
-Each set of files (an index, the passages of a corpus, a run, ...) has a record beside it, a JSON file that ends in
-`.checksums` and holds the size and the SHA-256 of each file, and a SHA-256 of itself. A set without a record was written by
-an older version: it is used as it is, and `berdseye doctor --record` records it.
+Each set of files (an index, the passages of a corpus, a run, ...) has a record in its folder: a JSON file that ends in
+`.checksums` and contains the size and the SHA-256 of each file, and a SHA-256 of itself. A set without a record was written
+by an older version: it is used as it is, and `berdseye doctor --record` records it.
 
-Opening a set compares the sizes, which takes microseconds. The checksums of a file are compared when it is opened for the
-first time in a day, and whenever it was written, copied or replaced since the last comparison, as its times and its inode
-show. What was compared, and when, is kept in `.checked.json` beside the record; in memory alone where that cannot be
-written, and for less than 4 MiB, which each process compares again.
+Opening a set compares the sizes, which takes microseconds. The checksum of a file is compared when the file is opened for
+the first time in a day, and whenever its times or its inode show that it was written, copied or replaced since the last
+comparison. The times of comparisons are stored in `.checked.json` beside the record. They are kept in memory only if that
+file cannot be written, and for less than 4 MiB, which each process compares again.
 
-Sets of up to 256 MiB are compared before they are used, which takes a quarter of a second at about 1 GB/s. Larger ones for
-which nothing but the day has come are compared in the background while they are used, and are refused from the moment
-damage is found; those that were copied or replaced since they were last compared are compared before they are used.
+Sets of up to 256 MiB are compared before use, which takes a quarter of a second at about 1 GB/s. Larger sets that are due
+only because a day has passed are compared in the background while they are used, and raise an error as soon as damage is
+found; larger sets that were copied or replaced are compared before use.
 """
 
 import hashlib
@@ -34,13 +34,13 @@ from berdseye.data.progress import Progress, silent
 Read = TypeVar("Read")
 RECORD = ".checksums"
 STAMPS = ".checked.json"
-AT_ONCE = 256 << 20  # bytes of a set that are compared before it is used, where nothing but the day has changed
-NOTED = 4 << 20  # bytes from which on it is kept on disk that they were compared; fewer take a few milliseconds
+AT_ONCE = 256 << 20  # bytes; a larger set that is due only because a day has passed is compared in the background
+NOTED = 4 << 20  # bytes; from this size on, the time of a comparison is stored on disk; fewer take a few milliseconds
 DAY = 24 * 60 * 60.0
 _DIFFERS = "The file is damaged: its checksum has changed."
 _FORMAT = 1
 _CHUNK = 1 << 20
-_TOLD_EVERY = 64 << 20
+_REPORT_EVERY = 64 << 20
 
 
 class Seal(NamedTuple):
@@ -51,7 +51,7 @@ class Seal(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A file that is not as it was recorded, and how it differs."""
+    """A file that differs from its record, and a sentence on how it differs."""
 
     path: Path
     what: str
@@ -59,11 +59,11 @@ class Damage(NamedTuple):
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files that were written together; `rebuild` says how they are made again, in a sentence with a command. It is asked
-    only where something is damaged, since it may have to read for that.
+    """Files that are written together, with the record of their sizes and checksums.
 
-    `patterns` are globs, relative to the folder of the record, of the files that belong to the set. `lock` is held by whoever
-    replaces the set; by default all sets of a folder share one.
+    `patterns` are globs, relative to the folder of the record, of the files in the set. `rebuild` returns a sentence with the
+    command that rebuilds them; it is called only for a damaged set, since it may have to read files. A process that replaces
+    the set holds `lock`; by default all sets of a folder share one lock.
     """
 
     record: Path
@@ -76,7 +76,7 @@ class FileSet:
         return self.record.parent
 
     def built_in(self, folder: Path) -> "FileSet":
-        """The same set while it is built in another folder, which takes its place when it is complete."""
+        """This set while it is built in another folder, which replaces the folder of the set when it is complete."""
         return replace(self, record=folder / self.record.name)
 
     @contextmanager
@@ -86,17 +86,17 @@ class FileSet:
             yield
 
     def present(self) -> dict[str, Path]:
-        """The files of the set that exist, by name; hidden ones, which are drafts and caches, are left out."""
-        found = (path for pattern in self.patterns for path in self.folder.glob(pattern))
-        named = {path.relative_to(self.folder).as_posix(): path for path in found if path.is_file()}
+        """The existing files of the set by name, without hidden files, which are drafts and caches."""
+        paths = (path for pattern in self.patterns for path in self.folder.glob(pattern))
+        by_name = {path.relative_to(self.folder).as_posix(): path for path in paths if path.is_file()}
         return {
             name: path
-            for name, path in sorted(named.items())
+            for name, path in sorted(by_name.items())
             if path != self.record and not any(part.startswith(".") for part in Path(name).parts)
         }
 
     def seal(self, *, stamp: bool = False, progress: Progress = silent) -> None:
-        """Record the files of the set as they are; with `stamp` the next process need not compare them again today."""
+        """Record the files of the set as they are; with `stamp`, the next process need not compare them for a day."""
         seals, seen = {}, {}
         for name, path in self.present().items():
             at, signature = time.time(), _signature(path.stat())
@@ -109,15 +109,15 @@ class FileSet:
             self._stamp(seen)
 
     def sealed(self) -> Mapping[str, Seal] | None:
-        """What was recorded, by name; None where there is no record. Raises `DamagedError` for one that is damaged."""
+        """The recorded sizes and checksums by name, or None without a record; raises `DamagedError` if it is damaged."""
         try:
             signature = _signature(self.record.stat())
-        except (OSError, ValueError):  # none, or no name that a file can have
+        except (OSError, ValueError):  # the record does not exist, or its name is not valid
             return None
-        held = _RECORDS.get(self.record)
-        if held is None or held[0] != signature:
-            held = _RECORDS[self.record] = signature, self._read_record()
-        return held[1]
+        cached = _RECORDS.get(self.record)
+        if cached is None or cached[0] != signature:
+            cached = _RECORDS[self.record] = signature, self._read_record()
+        return cached[1]
 
     def check(
         self,
@@ -126,60 +126,60 @@ class FileSet:
         waiting: bool = True,
         progress: Progress = silent,
     ) -> None:
-        """Make sure that the files are those that were recorded, before they are read; `only` selects some by name.
+        """Check, before the files are read, that they match the record; `only` selects some of them by name.
 
-        Sizes are always compared, checksums when they are due. Where something differs while another process replaces the
-        set, that process is waited for, unless `waiting` is false because the caller holds the lock itself. Raises
-        `DamagedError` that names the first damaged file and how it is made again.
+        Sizes are always compared, checksums when they are due. If something differs while another process replaces the set,
+        the check waits for that process, unless `waiting` is false because the caller holds the lock. Raises `DamagedError`
+        with the first damaged file and how to rebuild it.
         """
         try:
             self._check(only, progress)
         except DamagedError as error:
             if not waiting:
                 raise
-            with _held(self._lock) as quiet:
-                if not quiet:
+            with _try_lock(self._lock) as locked_now:
+                if not locked_now:
                     raise error from None
                 self._check(only, progress)
 
     def read(self, reading: Callable[[], Read]) -> Read:
-        """What `reading` makes of several files of the set, all of one state: again where they were replaced meanwhile."""
+        """Call `reading`, which reads several files of the set, until they were not replaced meanwhile; return its result."""
         while True:
             self.check()
             before = _signature_of(self.record)
             try:
-                found = reading()
+                result = reading()
             except BerdseyeError:
-                self.check()  # waits for whoever replaces the set
+                self.check()  # waits for a process that replaces the set
                 if _signature_of(self.record) == before:
                     raise
                 continue
             self.check()
             if _signature_of(self.record) == before:
-                return found
+                return result
 
     def examine(self, progress: Progress = silent) -> list[Damage]:
-        """Compare every file with the record, whenever that was done last; returns what differs."""
+        """Compare every file with the record, whether it is due or not; return the differences."""
         try:
             sealed = self.sealed()
         except DamagedError as error:
             return [Damage(self.record, error.what)]
-        found = []
+        damages = []
         for name, seal in (sealed or {}).items():
             path = self.folder / name
             damage = _size_damage(path, seal) or _content_damage(path, seal, progress)
             if damage is not None:
-                found.append(damage)
+                damages.append(damage)
         with suppress(OSError):
             self._stamp([self.folder / name for name in sealed or {}])
-        return found
+        return damages
 
     def error(self, damage: Damage) -> DamagedError:
-        """The error that reports a damage."""
+        """The error for a damaged file, with how to rebuild it."""
         return DamagedError(damage.what, where=damage.path, hint=self.rebuild())
 
     def unreadable(self, path: Path, error: object) -> DamagedError:
-        """The error for a file that cannot be read although nothing was found to differ, as in a set without a record."""
+        """The error for a file that cannot be read although it does not differ from a record, for example without one."""
         return self.error(Damage(path, f"The file is damaged: {' '.join(str(error).split()).rstrip('.')}."))
 
     @property
@@ -228,7 +228,7 @@ class FileSet:
             self._compare_in_background(waiting)
 
     def _compare_in_background(self, waiting: Mapping[Path, Seal]) -> None:
-        """What it finds is known to every later check of this process, and by the stamps to every other process."""
+        """Compare in a thread; the outcome reaches later checks of this process, and other processes by the stamps."""
         with _STARTING:
             if self.record in _BACKGROUND:
                 return
@@ -251,14 +251,14 @@ class FileSet:
             files = read["files"]
             if read["sha256"] != _digest(files):
                 raise ValueError("its own checksum differs")
-            found = {str(name): Seal(int(seal["size"]), str(seal["sha256"])) for name, seal in files.items()}
+            seals = {str(name): Seal(int(seal["size"]), str(seal["sha256"])) for name, seal in files.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self.error(
                 Damage(self.record, f"The record of sizes and checksums is damaged: {' '.join(str(error).split())}.")
             ) from error
-        if any(Path(name).is_absolute() or ".." in Path(name).parts for name in found):
-            raise self.error(Damage(self.record, "The record names files outside its folder."))
-        return found
+        if any(Path(name).is_absolute() or ".." in Path(name).parts for name in seals):
+            raise self.error(Damage(self.record, "The record lists files outside its folder."))
+        return seals
 
     def _stamps(self) -> dict[str, "_Seen"]:
         try:
@@ -268,32 +268,34 @@ class FileSet:
             return {}
 
     def _stamp(self, paths: Iterable[Path]) -> None:
-        """Keep when these files were compared, unless comparing them again takes no longer than reading such a note. Of two
-        processes at once one may lose its note, and compares once more."""
+        """Store when these files were compared, unless they are so small that comparing them again is as fast.
+
+        If two processes do this at once, one may lose its stamp, and compares again.
+        """
         paths = [path for path in paths if path in _SEEN]
         if sum(_SEEN[path].signature[0] for path in paths) < NOTED:
             return
-        held = {name: seen for name, seen in self._stamps().items() if (self.folder / name).exists()}
-        held |= {p.relative_to(self.folder).as_posix(): _SEEN[p] for p in paths}
+        stamps = {name: seen for name, seen in self._stamps().items() if (self.folder / name).exists()}
+        stamps |= {p.relative_to(self.folder).as_posix(): _SEEN[p] for p in paths}
         temporary = self.folder / f"{STAMPS}.{uuid4().hex[:8]}.tmp"
         try:
-            temporary.write_text(json.dumps(held), encoding="utf-8")
+            temporary.write_text(json.dumps(stamps), encoding="utf-8")
             temporary.replace(self.folder / STAMPS)
-        except OSError:  # a workspace for reading only: memory alone keeps it
+        except OSError:  # a read-only workspace: the stamps stay in memory
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
 
 
 def sha256_of(path: Path, progress: Progress = silent) -> str:
-    """The SHA-256 of a file, 64 hex digits, read in pieces; `progress` is told the bytes of large ones."""
-    digest, done, told = hashlib.sha256(), 0, 0
+    """The SHA-256 of a file, 64 hex digits, read in pieces; `progress` gets the MiB of large files."""
+    digest, done, reported = hashlib.sha256(), 0, 0
     with path.open("rb", buffering=0) as file:
         buffer = memoryview(bytearray(_CHUNK))
         while size := file.readinto(buffer):
             digest.update(buffer[:size])
             done += size
-            if done - told >= _TOLD_EVERY:
-                told = done
+            if done - reported >= _REPORT_EVERY:
+                reported = done
                 progress(done >> 20, f"MB of {path.name} compared", path.stat().st_size >> 20)
     return digest.hexdigest()
 
@@ -303,7 +305,7 @@ Signature = tuple[int, ...]
 
 
 class _Seen(NamedTuple):
-    """That a file of this signature was compared with a checksum, when, and whether it was the same."""
+    """The outcome of a comparison: the file's signature, the checksum, the time, and whether the checksum matched."""
 
     signature: Signature
     sha256: str
@@ -311,7 +313,7 @@ class _Seen(NamedTuple):
     sound: bool
 
     def holds(self, signature: Signature, seal: Seal, now: float) -> bool:
-        """Whether the outcome still says something of a file of this signature."""
+        """Whether the outcome is still valid for a file with this signature and this seal."""
         return self.signature == signature and self.sha256 == seal.sha256 and 0 <= now - self.at < DAY
 
 
@@ -321,12 +323,12 @@ _BACKGROUND: set[Path] = set()
 _STARTING = threading.Lock()
 
 
-def _signature(found: os.stat_result) -> Signature:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+def _signature(stat: os.stat_result) -> Signature:
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 def _signature_of(path: Path) -> Signature:
-    """That of a file that may be gone, which then has none."""
+    """The signature of a file; empty if the file does not exist."""
     try:
         return _signature(path.stat())
     except OSError:
@@ -341,9 +343,9 @@ def _size_damage(path: Path, seal: Seal) -> Damage | None:
     except OSError as error:
         return Damage(path, f"The file cannot be read: {error.strerror}.")
     if size < seal.size:
-        return Damage(path, f"The file is damaged: {size:,} of its {seal.size:,} bytes are left.")
+        return Damage(path, f"The file is damaged: only {size:,} of its {seal.size:,} bytes are left.")
     if size > seal.size:
-        return Damage(path, f"The file is damaged: it has {size:,} bytes in place of {seal.size:,}.")
+        return Damage(path, f"The file is damaged: it has {size:,} bytes instead of {seal.size:,}.")
     return None
 
 
@@ -351,11 +353,11 @@ def _content_damage(path: Path, seal: Seal, progress: Progress) -> Damage | None
     """Compare the checksum, and remember the outcome."""
     try:
         at, signature = time.time(), _signature(path.stat())
-        found = sha256_of(path, progress)
+        sha256 = sha256_of(path, progress)
     except OSError as error:
         return Damage(path, f"The file cannot be read: {error.strerror}.")
-    _SEEN[path] = _Seen(signature, seal.sha256, at, sound=found == seal.sha256)
-    return None if found == seal.sha256 else Damage(path, _DIFFERS)
+    _SEEN[path] = _Seen(signature, seal.sha256, at, sound=sha256 == seal.sha256)
+    return None if sha256 == seal.sha256 else Damage(path, _DIFFERS)
 
 
 def _digest(files: Mapping[str, Any]) -> str:
@@ -363,8 +365,8 @@ def _digest(files: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _held(lock: Path) -> Iterator[bool]:
-    """The lock, or false where it cannot be taken because nothing can be written there."""
+def _try_lock(lock: Path) -> Iterator[bool]:
+    """Hold the lock and yield true, or yield false if its folder cannot be written."""
     holding = locked(lock)
     try:
         holding.__enter__()

@@ -1,4 +1,4 @@
-"""What a path that a person gives must be before anything is read or written there."""
+"""Checks of a path that a user gives, before anything is read or written there."""
 
 import stat
 from pathlib import Path
@@ -9,14 +9,15 @@ _SHOWN = 80
 
 
 def possible_path(path: Path) -> Path:
-    """The path as it is; raises `BadInputError` for one at which no file or folder can be.
+    """Return the path unchanged; raises `BadInputError` if it cannot be the path of a file or folder.
 
-    That is a name that is not UTF-8, is too long or holds a NUL character, a loop of links, a path below a file, and anything
-    that is neither a file nor a folder: a pipe would be waited for, a device never ends, and a write would replace either.
+    That is the case for a name that is not UTF-8, is too long or contains a NUL character, a loop of links, a path below a
+    file, and anything that is neither a file nor a folder: reading a pipe may block, a device never ends, and a write would
+    replace either.
     """
     try:
         str(path).encode()
-    except UnicodeEncodeError as error:  # SQLite, DuckDB and Arrow take no others
+    except UnicodeEncodeError as error:  # SQLite, DuckDB and Arrow accept UTF-8 only
         raise BadInputError(
             f"The path {str(path)[-_SHOWN:]!a} is not UTF-8.", hint="Rename the file or folder."
         ) from error
@@ -28,17 +29,19 @@ def possible_path(path: Path) -> Path:
     except NotADirectoryError as error:
         raise BadInputError("A part of the path is a file.", where=shown, hint="Check the path.") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL character
-        said = getattr(error, "strerror", None) or error
-        raise BadInputError(f"This cannot be a path: {said}.", where=shown, hint="Check the path.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise BadInputError(f"Not a valid path: {reason}.", where=shown, hint="Check the path.") from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise BadInputError(
-            "This is neither a file nor a folder.", where=shown, hint="Copy what it holds into a file, and name that."
+            "This is neither a file nor a folder.",
+            where=shown,
+            hint="Copy its content into a file, and pass that file.",
         )
     return path
 
 
 def is_file(written: str) -> bool:
-    """Whether a text is the path of a file; false for a text that no path can be."""
+    """Whether a text is the path of an existing file; false for a text that is not a valid path."""
     try:
         return Path(written).is_file()
     except (OSError, ValueError):
@@ -46,9 +49,9 @@ def is_file(written: str) -> bool:
 
 
 def regular_file(path: Path, hint: str = "Check the path.") -> Path:
-    """The path of a file that exists; raises `BadInputError` for a folder, and for a path where nothing is."""
+    """Return the path of an existing file; raises `BadInputError` for a folder and for a path that does not exist."""
     if possible_path(path).is_dir():
-        raise BadInputError("This is a folder, and a file is needed.", where=path, hint="Name a file in it.")
+        raise BadInputError("Expected a file, got a folder.", where=path, hint="Give the path of a file in it.")
     if not path.exists():
-        raise BadInputError("There is no such file.", where=path, hint=hint)
+        raise BadInputError("The file does not exist.", where=path, hint=hint)
     return path

@@ -1,6 +1,6 @@
-"""JSON, JSON Lines and Parquet files as values and rows, every fault told with its file and line.
+"""Reading of JSON, JSON Lines and Parquet files as values and rows, and of text files as numbered lines.
 
-Numbered lines of text files, gzipped or not.
+Text files may be gzipped. Every error names the file and the line.
 """
 
 import gzip
@@ -17,17 +17,21 @@ import pyarrow.parquet as pq
 from berdseye.data.errors import BadInputError
 
 Line = tuple[int, str]
+"""The number of a line, from 1, and its text."""
 LONGEST_LINE = 100_000_000
-"""Bytes; without a bound a small packed file could be one line that fills the memory."""
+"""Longest line in bytes; without a limit, a small compressed file with one huge line could fill the memory."""
+Row = dict[str, Any]
+_UNREADABLE = (ValueError, RecursionError)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """The lines that hold something, with their numbers from 1, of a UTF-8 file with or without a byte order mark.
+    """Yield the lines that are not blank, with their numbers from 1, of a UTF-8 file with or without a byte order mark.
 
-    A file whose name ends in `.gz` is decompressed. Raises `BadInputError` with the file, and the line where one is at fault.
+    A file whose name ends in `.gz` is decompressed. Raises `BadInputError` with the file, and with the line if one is invalid.
     """
     if path.is_dir() or not path.exists():
-        raise BadInputError("There is no such file.", where=path, hint="Check the path.")
+        raise BadInputError("The file does not exist.", where=path, hint="Check the path.")
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -35,32 +39,30 @@ def read_lines(path: Path) -> Iterator[Line]:
                 number += 1
                 if len(raw) > LONGEST_LINE:
                     raise BadInputError(
-                        f"Longer than {LONGEST_LINE // 1_000_000} MB.", where=path, line=number, hint="Split this line."
+                        f"The line is longer than {LONGEST_LINE // 1_000_000} MB.",
+                        where=path,
+                        line=number,
+                        hint="Split this line.",
                     )
                 text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 if text.strip():
                     yield number, text
     except UnicodeDecodeError as error:
-        raise BadInputError("Not UTF-8 text.", where=path, line=number, hint="Convert the file.") from error
+        raise BadInputError("Not UTF-8 text.", where=path, line=number, hint="Convert the file to UTF-8.") from error
     except (OSError, EOFError, zlib.error) as error:
-        said = getattr(error, "strerror", None) or error
-        raise BadInputError(f"Cannot be read: {said}.", where=path, hint="Is it the right file?") from error
+        reason = getattr(error, "strerror", None) or error
+        raise BadInputError(
+            f"The file cannot be read: {reason}.", where=path, hint="Check that it is the right file."
+        ) from error
 
 
 def text_lines(text: str) -> Iterator[Line]:
-    """The lines that hold something of a text, with their numbers."""
+    """The lines of a text that are not blank, with their numbers from 1."""
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
-Row = dict[str, Any]
-_UNREADABLE = (ValueError, RecursionError)
-
-
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-
-
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. A surrogate without its partner, which no store or browser takes, becomes a question mark."""
+    """Parse a JSON text; a lone surrogate, which no store or browser accepts, becomes a question mark."""
     value = json.loads(text)
     if _HALF.search(text):
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
@@ -68,29 +70,29 @@ def parse_json(text: str) -> Any:
 
 
 def json_fault(error: Exception) -> str:
-    """What is wrong with a text that is not JSON, in a few words."""
+    """A few words on what is wrong with a text that is not valid JSON."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if isinstance(error, json.JSONDecodeError):
         return error.msg
     if isinstance(error, OSError | UnicodeError):
         return str(error)
-    return "a number of too many digits"
+    return "a number with too many digits"
 
 
 def read_json(source: Path) -> Any:
-    """The value in a JSON file, UTF-8 with or without a byte order mark; raises `BadInputError`."""
+    """Read a JSON file, UTF-8 with or without a byte order mark; raises `BadInputError`."""
     try:
         return parse_json(source.read_bytes().decode("utf-8-sig"))
     except (OSError, *_UNREADABLE) as error:
-        said = error if isinstance(error, json.JSONDecodeError) else json_fault(error)
+        reason = error if isinstance(error, json.JSONDecodeError) else json_fault(error)
         raise BadInputError(
-            f"Not a readable JSON file: {said}.", where=source, hint="Give the path of a UTF-8 JSON file."
+            f"Not a valid JSON file: {reason}.", where=source, hint="Give the path of a UTF-8 JSON file."
         ) from error
 
 
 def read_rows(source: Path) -> Iterator[tuple[int, Row]]:
-    """The objects of a JSON Lines file, gzipped or not (or rows of a Parquet file), with their numbers from 1.
+    """Yield the objects of a JSON Lines file, gzipped or not, or the rows of a Parquet file, with their numbers from 1.
 
     Blank lines are skipped. Raises `BadInputError` with file and line.
     """
@@ -100,21 +102,26 @@ def read_rows(source: Path) -> Iterator[tuple[int, Row]]:
 
 
 def json_rows(lines: Iterable[Line], where: str | Path) -> Iterator[tuple[int, Row]]:
-    """The object that each line is, with its number; raises `BadInputError` for a line that is none."""
+    """Yield the JSON object of each line with its number; raises `BadInputError` for a line that is not an object."""
     for number, text in lines:
         try:
             row = parse_json(text)
         except _UNREADABLE as error:
             raise BadInputError(
-                f"Not valid JSON ({json_fault(error)}).", where=where, line=number, hint="Correct this line."
+                f"Not valid JSON ({json_fault(error)}).", where=where, line=number, hint="Fix this line."
             ) from error
         if not isinstance(row, dict):
-            raise BadInputError("A line must be an object.", where=where, line=number, hint="Correct this line.")
+            raise BadInputError(
+                f"The line must be an object, got {type(row).__name__}.",
+                where=where,
+                line=number,
+                hint="Fix this line.",
+            )
         yield number, row
 
 
 def first_row(source: Path) -> Row:
-    """The first object of a file of rows, by which its layout is recognised; empty where there is none."""
+    """The first object of a file of rows, which shows its layout; empty if the file has no row."""
     return next((row for _, row in read_rows(source)), {})
 
 
@@ -122,5 +129,5 @@ def _parquet_rows(source: Path) -> list[Row]:
     try:
         rows: list[Row] = pq.read_table(source).to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
-        raise BadInputError(f"Not a readable Parquet file: {error}.", where=source, hint="Fetch it again.") from error
+        raise BadInputError(f"Not a valid Parquet file: {error}.", where=source, hint="Fetch it again.") from error
     return rows

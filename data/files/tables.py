@@ -1,4 +1,4 @@
-"""Tables as files for people's own tools: CSV that no spreadsheet takes for formulas, and Parquet."""
+"""Export of tables to files: CSV in which no spreadsheet program finds a formula, Parquet and JSON Lines."""
 
 import io
 import re
@@ -13,21 +13,23 @@ from berdseye.data.files.atomic import write_bytes
 
 _SIGNS = "=+@＝＋－＠﹦﹢﹣﹫-"
 _INVISIBLE = "\\x00-\\x20\"'\u00a0\u200b-\u200f\u2060\ufeff"
-# At the start also behind white space, quotes and signs that nobody sees, which some programs drop. Behind a separator too: a
-# spreadsheet that takes semicolons for separators, as in much of Europe, begins a cell there, quoted or not.
+# At the start of a cell, also after white space, quotes and invisible characters, which some programs drop. After a separator
+# too: a spreadsheet program with semicolons as separators, as in much of Europe, begins a cell there, quoted or not.
 _FORMULA = re.compile(f"^(?=[\t\r\n]|[{_INVISIBLE}]*[{_SIGNS}])|(?<=[,;|\t\r\n])(?=[\"']*[{_SIGNS}])")
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """UTF-8 CSV (RFC 4180) with a header. In texts and in the names of columns, an apostrophe stands before what a spreadsheet
-    could take for a formula: at the start of a cell, and behind a separator within it.
+    """The table as UTF-8 CSV (RFC 4180) with a header.
+
+    In texts and column names, an apostrophe is inserted before anything that a spreadsheet program could read as a formula:
+    at the start of a cell, and after a separator within it.
     """
     safe = frame.copy()
     for column in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[column]):
             safe[column] = safe[column].map(_no_formula)
     safe.columns = pd.Index([_no_formula(column) for column in safe.columns])
-    # With these line ends a lone carriage return is quoted too, and cannot begin a row of its own.
+    # With these line ends, pandas quotes a lone carriage return as well, so that it cannot begin a new row.
     return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8")
 
 
@@ -36,14 +38,14 @@ def _no_formula(value: Any) -> Any:
 
 
 def to_parquet(frame: pd.DataFrame) -> bytes:
-    """The same table as Parquet, texts exactly as they are."""
+    """The table as Parquet, with all texts unchanged."""
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False)
     return buffer.getvalue()
 
 
 def to_jsonl(frame: pd.DataFrame) -> bytes:
-    """A JSON object a row, UTF-8."""
+    """The table as UTF-8 JSON Lines, one object per row."""
     text: str = frame.to_json(orient="records", lines=True, force_ascii=False)
     return (text.rstrip("\n") + "\n").encode("utf-8") if text.strip() else b""
 
@@ -52,13 +54,15 @@ _FORMATS = {".csv": to_csv, ".parquet": to_parquet, ".jsonl": to_jsonl}
 
 
 def table_form(path: Path) -> Callable[[pd.DataFrame], bytes]:
-    """What makes the content of the table that a file name asks for; raises `BadInputError` for an ending that has none."""
-    form = _FORMATS.get(path.suffix.lower())
-    if form is None:
-        raise BadInputError(f"Cannot write '{path.suffix}' files.", where=path, hint=f"Use {', '.join(_FORMATS)}.")
-    return form
+    """The function that converts a table to the format of a file name; raises `BadInputError` for an unknown ending."""
+    convert = _FORMATS.get(path.suffix.lower())
+    if convert is None:
+        raise BadInputError(
+            f"Tables cannot be written as '{path.suffix}' files.", where=path, hint=f"Use {', '.join(_FORMATS)}."
+        )
+    return convert
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table in the format its file name asks for; raises `BadInputError` for an ending that has none."""
+    """Write a table in the format of the file name; raises `BadInputError` for an unknown ending."""
     write_bytes(path, table_form(path)(frame))

@@ -1,1 +1,1 @@
-"""Stored runs, and the keys of the pairs that their top passages make."""
+"""Stored runs, and the pairs of their top passages with the perspectives of their questions."""

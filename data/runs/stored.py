@@ -1,6 +1,6 @@
-"""Parts of stored runs, looked up without reading the whole: one question's ranking, or one passage's places.
+"""Stored runs: all rankings of a pipeline on a data set and a corpus, with a manifest.
 
-Runs: all ranked lists of a pipeline for a data set over a corpus, with what made them.
+The ranking of one question, or the ranks of one passage, can be read without loading the run.
 """
 
 import glob
@@ -28,10 +28,11 @@ from berdseye.data.workspace import Workspace, file_stem
 
 @dataclass(frozen=True)
 class RunManifest:
-    """What a run is of; `corpus_hash` tells whether the corpus is still the one it ranked, `versions` who ranked it.
+    """The description of a run.
 
-    `costs` are those of the whole run beside its time, by their names in `COSTS`; empty where nobody counted them, as in runs
-    that are older or were made elsewhere. `made_by` is the person who had it made, where that is known.
+    `corpus_hash` shows whether the corpus has changed since, `versions` are those of the pipeline's parts. `costs` are the
+    costs of the run other than time, by their names in `COSTS`; they are empty if they were not measured, as in older or
+    imported runs. `made_by` is the person who started the run, if known.
     """
 
     name: str
@@ -49,12 +50,12 @@ class RunManifest:
 
 
 COSTS = ("gpu_seconds", "prompt_tokens", "completion_tokens")
-"""Seconds of work that used a GPU; tokens of the texts by language models that went into it, kept ones too."""
+"""Seconds of GPU work; tokens of the language model texts that the run used, including cached ones."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Rankings by question: `ids` int64[n_questions, k] and `scores` float32[n_questions, k], -1 pads."""
+    """Rankings by question: `ids` int64[n_questions, k], padded with -1, and `scores` float32[n_questions, k]."""
 
     manifest: RunManifest
     question_ids: list[str]
@@ -82,9 +83,9 @@ def save_run(
     costs: Mapping[str, float] | None = None,
     made_by: str = "",
 ) -> RunManifest:
-    """Store a run in place of an older one of the same name; NaN scores are an error."""
+    """Store a run, replacing an older one of this name; raises `BadInputError` for NaN scores."""
     if np.isnan(scores).any():
-        raise BadInputError(f"Pipeline '{pipeline}' gave scores that are not numbers.", hint="The run was not stored.")
+        raise BadInputError(f"Pipeline '{pipeline}' returned NaN scores.", hint="The run was not stored.")
     name = run_name(dataset, corpus, pipeline)
     rows, places = np.nonzero(ids >= 0)
     table = pa.table(
@@ -118,16 +119,16 @@ def save_run(
 
 
 def run_files(workspace: Workspace, name: str) -> FileSet:
-    """The files of a run, which need not exist."""
+    """The files of a run, whether they exist or not."""
     return FileSet(
         workspace.runs_folder / f"{name}{RECORD}",
         (f"{glob.escape(name)}.parquet", f"{glob.escape(name)}.json"),
-        lambda: f"Make the run again: `{_command(workspace, name)}`, or import it again.",
+        lambda: f"Run the pipeline again: `{_command(workspace, name)}`, or import the run again.",
     )
 
 
 def _command(workspace: Workspace, name: str) -> str:
-    """What makes a run; where its manifest cannot be read, as far as its name says."""
+    """The command that makes a run; if the manifest cannot be read, it is derived from the name."""
     dataset, corpus, pipeline = ([*name.split("--", 2), "", ""])[:3]
     depth = ""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -143,15 +144,15 @@ def _command(workspace: Workspace, name: str) -> str:
 
 
 def list_runs(workspace: Workspace) -> list[RunManifest]:
-    """Manifests of all runs, by name."""
+    """The manifests of all runs, sorted by name."""
     return [_manifest(workspace, path)[0] for path in sorted(workspace.runs_folder.glob("*.json"))]
 
 
 def load_run(workspace: Workspace, name: str) -> Run:
-    """A stored run; raises `UnknownNameError` with the nearest names, `DamagedError` where its files are damaged."""
-    known = {path.stem for path in workspace.runs_folder.glob("*") if path.suffix in (".json", ".parquet")}
-    if name not in known:  # whatever the name is: too long for a file, or a way to another folder
-        raise UnknownNameError("run", name, known)
+    """Load a run; raises `UnknownNameError` with the closest names, `DamagedError` if its files are damaged."""
+    names = {path.stem for path in workspace.runs_folder.glob("*") if path.suffix in (".json", ".parquet")}
+    if name not in names:  # also covers names that are too long for a file, or that are paths to another folder
+        raise UnknownNameError("run", name, names)
     path, files = workspace.runs_folder / f"{name}.json", run_files(workspace, name)
     files.check()  # a run whose manifest is gone is damaged, not unknown
     return files.read(lambda: _read(workspace, path, files))
@@ -165,7 +166,7 @@ def _read(workspace: Workspace, path: Path, files: FileSet) -> Run:
         table = pq.read_table(path.with_suffix(".parquet"))
         places = pc.index_in(table["question"], value_set=pa.array(question_ids, pa.string()))
         if places.null_count:
-            raise LookupError("it ranks for questions that its manifest does not name")
+            raise LookupError("it has rankings of questions that are not in its manifest")
         rows = places.to_numpy()
         ranks = table["rank"].to_numpy() - 1
         if (ranks < 0).any():
@@ -189,7 +190,7 @@ def _manifest(workspace: Workspace, path: Path) -> tuple[RunManifest, list[str]]
 
 
 class Place(NamedTuple):
-    """Where a run ranks a passage: the id of the question, the rank from 1, and the score."""
+    """The place of a passage in a run: the id of the question, the rank from 1, and the score."""
 
     run: RunManifest
     question_id: str
@@ -198,29 +199,29 @@ class Place(NamedTuple):
 
 
 def places_of(workspace: Workspace, runs: Sequence[RunManifest], passage: int) -> list[Place]:
-    """Every place of a passage in the runs, all of them over its corpus as it is now; the best ranks first.
+    """All places of a passage in the runs, best rank first; all runs must be on the passage's corpus in its current state.
 
-    Raises `DamagedError` where a run is damaged.
+    Raises `DamagedError` if a run is damaged.
     """
     by_file = {_file(workspace, run): run for run in runs}
     if not by_file:
         return []
-    found = _asked(
+    rows = _query(
         "SELECT filename, question, rank, score FROM read_parquet($files, filename = true) WHERE passage = $passage "
         "ORDER BY rank, filename, question",
         {"files": list(by_file), "passage": passage},
     )
-    return [Place(by_file[file], question, rank, score) for file, question, rank, score in found]
+    return [Place(by_file[file], question, rank, score) for file, question, rank, score in rows]
 
 
 def ranking_of(workspace: Workspace, run: RunManifest, question_id: str) -> Ids:
-    """What a run ranks for one question: ids int64[k], -1 pads. Raises `DamagedError` where the run is damaged."""
-    found = _asked(
+    """The ranking of one question in a run: ids int64[k], padded with -1; raises `DamagedError` if the run is damaged."""
+    rows = _query(
         "SELECT rank, passage FROM read_parquet($files) WHERE question = $question",
         {"files": [_file(workspace, run)], "question": question_id},
     )
     ids: Ids = np.full(run.k, -1, dtype=np.int64)
-    for rank, passage in found:
+    for rank, passage in rows:
         ids[rank - 1] = passage
     return ids
 
@@ -230,10 +231,10 @@ def _file(workspace: Workspace, run: RunManifest) -> str:
     return str(workspace.runs_folder / f"{run.name}.parquet")
 
 
-def _asked(query: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _query(query: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
     try:
         with duckdb.connect() as connection:
             return connection.execute(query, values).fetchall()
     except duckdb.Error as error:
-        said = " ".join(str(error).split())
-        raise DamagedError(f"A run cannot be read: {said}.", hint="Run the pipeline again.") from error
+        reason = " ".join(str(error).split())
+        raise DamagedError(f"A run cannot be read: {reason}.", hint="Run the pipeline again.") from error

@@ -176,7 +176,7 @@ def test_a_data_set_that_was_replaced_is_told(
     later.undo(bo, edit.id)
     path = workspace.folder / "datasets" / "versions" / "made" / "2.parquet"
     path.write_bytes((workspace.dataset_file("made")).read_bytes())
-    assert trouble(workspace, made) == "not as it was written"
+    assert trouble(workspace, made) == "its file has changed since it was written"
 
 
 def test_a_version_without_its_manifest_was_not_finished(

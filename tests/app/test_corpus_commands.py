@@ -52,12 +52,12 @@ def test_an_unfinished_load_is_told_and_can_be_restarted(
         patched.setattr("berdseye.data.corpora.adding.Settling.find_dropped", stop)
         CliRunner().invoke(cli, add)
     assert workspace.corpora() == []
-    assert "Going on after 4 passages." in CliRunner().invoke(cli, add).stderr
+    assert "Resuming after 4 passages." in CliRunner().invoke(cli, add).stderr
     assert open_corpus(workspace, "mine").manifest.count == 3
     with monkeypatch.context() as patched:
         patched.setattr("berdseye.data.corpora.adding.Settling.find_dropped", stop)
         CliRunner().invoke(cli, [*add, "--replace"])
-    assert "Going on" not in CliRunner().invoke(cli, [*add, "--replace", "--restart"]).stderr
+    assert "Resuming" not in CliRunner().invoke(cli, [*add, "--replace", "--restart"]).stderr
 
 
 def test_a_chunker_that_is_none_is_told_before_anything_is_read(workspace: Workspace, source: Path) -> None:

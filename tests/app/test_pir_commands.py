@@ -85,8 +85,8 @@ def test_tables_are_printed_and_kept(nowhere: Path, workspace: Workspace) -> Non
         (["task.json", "--task", "a", "--task", "b"], BadInputError, "2 names for 1 files"),
         (["task.json", "--pipeline", "bm26"], UnknownNameError, "Did you mean bm25"),
         (["task.json", "--k", "0"], BadInputError, "k is 0"),
-        (["empty.json"], BadInputError, "Not a whole PIR task"),
-        (["text.json"], BadInputError, "Not a readable JSON file"),
+        (["empty.json"], BadInputError, "Not a complete PIR task"),
+        (["text.json"], BadInputError, "Not a valid JSON file"),
     ],
 )
 def test_what_cannot_be_asked_is_told(
@@ -118,7 +118,7 @@ def test_the_released_demo_of_all_tasks_is_fetched_at_once(nowhere: Path, worksp
     (nowhere / "demo_pir_dataset.json").write_text(
         json.dumps({"exfever": TASK, "story": {**TASK, "queries": ["x"] * 3}})
     )
-    with pytest.raises(BadInputError, match=r"several PIR tasks\. Add them all"):
+    with pytest.raises(BadInputError, match=r"several PIR tasks\. Add all of them"):
         output("dataset", "add", "demo", "demo_pir_dataset.json", "-w", workspace.folder)
     (nowhere / "demo_pir_dataset.json").write_text(json.dumps(dict.fromkeys(TASKS, TASK)))
     fetched = output("dataset", "fetch", "pir", "--from", ".", "-w", workspace.folder)

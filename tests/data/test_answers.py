@@ -24,7 +24,7 @@ def test_names_and_damage_are_told(workspace: Workspace) -> None:
         load_answers(workspace, "gpt4")
     with pytest.raises(BadInputError, match="cannot be the name"):
         save_answers(workspace, AnswerSet("../x", "d", "m"))
-    with pytest.raises(BadInputError, match="'1' is answered twice"):
+    with pytest.raises(BadInputError, match="'1' has two answers"):
         save_answers(workspace, AnswerSet("y", "d", "m", {}, [Answer("1", "a"), Answer("1", "b")]))
     (workspace.folder / "answers" / "gpt.parquet").write_bytes(b"no parquet")
     with pytest.raises(DamagedError, match=r"gpt\.parquet: The file is damaged"):
@@ -41,11 +41,11 @@ def test_both_forms_of_a_file(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("{", "not valid JSON"),
-        ("[1]", "expected an object, found list"),
-        ('{"answer": "a"}', "no id"),
-        ('{"id": true, "answer": "a"}', "no id"),
-        ('{"id": 2, "answer": 3}', "no answer"),
-        ('{"id": 1, "answer": "again"}', "'1' is answered in line 1 already"),
+        ("[1]", "expected an object, got list"),
+        ('{"answer": "a"}', "no `id`"),
+        ('{"id": true, "answer": "a"}', "no `id`"),
+        ('{"id": 2, "answer": 3}', "no text"),
+        ('{"id": 1, "answer": "again"}', "line 1 already answers question '1'"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, line: str, said: str) -> None:
@@ -59,7 +59,7 @@ def test_files_without_answers(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="cannot be read"):
         read_answer_file(tmp_path / "none.jsonl")
     (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(BadInputError, match="no answers"):
+    with pytest.raises(BadInputError, match="no answer"):
         read_answer_file(tmp_path / "empty.jsonl")
 
 

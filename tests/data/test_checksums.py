@@ -167,7 +167,7 @@ def test_a_set_without_a_record_is_used_as_it_is_and_can_be_recorded(held: FileS
 def test_a_record_names_no_file_elsewhere(held: FileSet) -> None:
     files = {"../secret.bin": {"size": 1, "sha256": "0"}}
     write_json(held.record, {"format": 1, "files": files, "sha256": checksums._digest(files)})
-    with pytest.raises(DamagedError, match="names files outside its folder"):
+    with pytest.raises(DamagedError, match="lists files outside its folder"):
         held.check()
 
 

@@ -77,7 +77,7 @@ def test_ids_that_stand_twice_are_told_and_nothing_is_added(workspace: Workspace
     source = write(
         tmp_path / "c.jsonl", {"id": "a", "text": "One."}, {"id": "b", "text": "Two."}, {"id": "a", "text": "3"}
     )
-    with pytest.raises(BadInputError, match=r"1 row cannot be used\. a line 3: the id stands already on line 1"):
+    with pytest.raises(BadInputError, match=r"1 invalid row: a line 3: line 1 already has this id"):
         add_corpus(workspace, "c", source)
     assert workspace.corpora() == []
 
@@ -87,7 +87,7 @@ def test_all_bad_rows_are_told_at_once(workspace: Workspace, tmp_path: Path) -> 
     with pytest.raises(BadInputError) as error:
         add_corpus(workspace, "c", source)
     said = str(error.value)
-    assert "14 rows cannot be used" in said
+    assert "14 invalid rows" in said
     assert "c.jsonl line 10:" in said
     assert said.count("no text") == 10
     assert "and 4 more" in said
@@ -116,7 +116,7 @@ def test_skipped_rows_are_listed(workspace: Workspace, tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_a_file_without_rows_is_refused(workspace: Workspace, tmp_path: Path, content: str) -> None:
     (tmp_path / "c.jsonl").write_text(content)
-    with pytest.raises(BadInputError, match="No passage was found"):
+    with pytest.raises(BadInputError, match="contains no passage"):
         add_corpus(workspace, "c", tmp_path / "c.jsonl")
     assert workspace.corpora() == []
 
@@ -141,7 +141,7 @@ def test_replacing_is_asked_for(workspace: Workspace, tmp_path: Path) -> None:
 
 def test_of_two_processes_one_adds_and_the_other_is_told(workspace: Workspace, tmp_path: Path) -> None:
     process = start_slow(workspace, "c", documents(tmp_path / "c.jsonl", 1000))
-    with pytest.raises(BerdseyeError, match="'c' is being written by another process"):
+    with pytest.raises(BerdseyeError, match="process is writing corpus 'c'"):
         add_corpus(workspace, "c", documents(tmp_path / "other.jsonl", 2))
     add_corpus(workspace, "another", tmp_path / "other.jsonl")
     process.communicate("\n" * 9, timeout=20)
@@ -200,7 +200,7 @@ def test_passages_come_in_the_order_asked(workspace: Workspace, tmp_path: Path) 
     assert [p.source_id for p in corpus.passages([4, 0, 8, 4])] == ["d4", "d0", "d8", "d4"]
     assert corpus.passages([]) == []
     for unknown in (9, -1):
-        with pytest.raises(StaleError, match=f"holds no passage {unknown}"):
+        with pytest.raises(StaleError, match=f"has no passage {unknown}"):
             corpus.passages([0, unknown])
 
 
@@ -216,7 +216,7 @@ def test_a_corpus_of_many_parts_is_read_where_it_is_asked(
     for asked in ([5099, 3, 999, 1000, 1001, 2999, 4300, 3], [5000], list(range(0, 5100, 7))):
         assert [p.source_id for p in corpus.passages(asked)] == [f"d{i}" for i in asked]
     for unknown in (5100, 10**12):
-        with pytest.raises(StaleError, match=f"holds no passage {unknown}"):
+        with pytest.raises(StaleError, match=f"has no passage {unknown}"):
             corpus.passages([5, unknown])
 
 
@@ -289,7 +289,7 @@ def test_an_id_that_stands_in_two_files_names_both(workspace: Workspace, tmp_pat
     folder.mkdir()
     write(folder / "1.jsonl", {"id": "a", "text": "One."})
     write(folder / "2.jsonl", {"id": "b", "text": "Two."}, {"id": "a", "text": "Three."})
-    with pytest.raises(BadInputError, match=r"a line 2: the id stands already on line 1 of 1\.jsonl"):
+    with pytest.raises(BadInputError, match=r"a line 2: line 1 of 1\.jsonl already has this id"):
         add_corpus(workspace, "c", folder)
 
 
@@ -319,7 +319,7 @@ def test_what_was_read_is_used_when_bad_rows_are_then_skipped(workspace: Workspa
         say=said.append,
         progress=lambda done, what, _=None: told.append((done, what)),
     )
-    assert said == ["Going on after 2,000 passages."]
+    assert said == ["Resuming after 2,000 passages."]
     assert [what for _, what in told if what == "passages"] == []  # nothing is read again
     assert open_corpus(workspace, "c").manifest.count == 2000
 

@@ -94,7 +94,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_corpus(
     said = run(workspace, source, *(chosen.uniform(0.02, 0.5) for _ in range(12)))
     killed = said.index("ended 0 ['c']")
     assert said[:killed].count("ended -9 []") >= 2
-    assert any("Going on after" in line for line in said)
+    assert any("Resuming after" in line for line in said)
     files, manifest = content(workspace)
     assert files == expected[0]
     assert manifest == Manifest(**vars(expected[1]) | {"created": manifest.created})
@@ -116,7 +116,7 @@ def test_interrupted_it_goes_on(
         add_corpus(workspace, "c", source, skip_bad=True, near_duplicates="drop", progress=interrupt)
     told: list[str] = []
     add_corpus(workspace, "c", source, skip_bad=True, near_duplicates="drop", say=told.append)
-    assert [t.partition(" after")[0] for t in told] == ["Going on"]
+    assert [t.partition(" after")[0] for t in told] == ["Resuming"]
     assert content(workspace)[0] == expected[0]
 
 
@@ -142,13 +142,13 @@ def test_a_changed_source_begins_anew_and_says_so(workspace: Workspace, unfinish
         file.write('{"id": "more", "text": "More."}\n')
     told: list[str] = []
     assert add_corpus(workspace, "c", unfinished, say=told.append).count == 3001
-    assert told == ["The source has changed since the unfinished load, which begins anew."]
+    assert told == ["The source has changed since the unfinished load; starting from the beginning."]
 
 
 def test_other_options_begin_anew_and_say_so(workspace: Workspace, unfinished: Path) -> None:
     told: list[str] = []
     assert add_corpus(workspace, "c", unfinished, chunker="sentences(50)", say=told.append).count == 3000
-    assert told == ["The options are others since the unfinished load, which begins anew."]
+    assert told == ["The options have changed since the unfinished load; starting from the beginning."]
 
 
 def test_restart_begins_anew(workspace: Workspace, unfinished: Path) -> None:
@@ -176,7 +176,7 @@ def test_it_goes_on_without_reading_anew(workspace: Workspace, unfinished: Path)
         say=told.append,
         progress=lambda done, _what, total=None: counts.append((done, total)),
     )
-    assert told == ["Going on after 2,000 passages."]
+    assert told == ["Resuming after 2,000 passages."]
     assert counts[0] == (3000, 3000)
     assert open_corpus(workspace, "c").manifest.count == 3000
 

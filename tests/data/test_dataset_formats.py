@@ -80,13 +80,13 @@ def test_our_own_layout(tmp_path: Path) -> None:
         ("[" * 100_000, "Not valid JSON"),
         ('{"perspectives": []}', "no question"),
         ('{"question": "  "}', "no question"),
-        ('{"question": "q", "perspectives": 3}', "`perspectives` is no list"),
-        ('{"question": "q", "perspectives": "__import__(\'os\')"}', "`perspectives` is no list"),
-        ('{"question": "q", "perspectives": [""]}', "a perspective is empty"),
-        ('{"question": "q", "perspectives": [3]}', "neither a text nor an object"),
-        ('{"question": "q", "perspectives": [{"text": "t", "stance": "maybe"}]}', "stance 'maybe'"),
-        ('{"question": "q", "perspectives": [{"text": "t", "stance": ["for"]}]}', "neither supporting nor opposing"),
-        ('{"id": "same", "question": "q"}', "stands twice"),
+        ('{"question": "q", "perspectives": 3}', "`perspectives` must be a list"),
+        ('{"question": "q", "perspectives": "__import__(\'os\')"}', "`perspectives` must be a list"),
+        ('{"question": "q", "perspectives": [""]}', "perspective is empty"),
+        ('{"question": "q", "perspectives": [3]}', "must be a text or an object"),
+        ('{"question": "q", "perspectives": [{"text": "t", "stance": "maybe"}]}', "got 'maybe'"),
+        ('{"question": "q", "perspectives": [{"text": "t", "stance": ["for"]}]}', "must be supporting or opposing"),
+        ('{"id": "same", "question": "q"}', "already has the id"),
     ],
 )
 def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
@@ -100,7 +100,7 @@ def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, said: str
     [
         ('{"org_id": 1, "question": "q"}', "no question"),
         ('{"org_q": "q", "perspectives": []}', "no `org_id`"),
-        ('{"org_id": 1, "org_q": "q", "perspectives": 3}', "`perspectives` is no list"),
+        ('{"org_id": 1, "org_q": "q", "perspectives": 3}', "`perspectives` must be a list"),
     ],
 )
 def test_a_bad_line_of_berds_is_told_with_its_number(tmp_path: Path, line: str, said: str) -> None:
@@ -145,10 +145,10 @@ def test_debateqa(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
-        (None, "`partial_answers` is no list"),
-        (["text"], "a partial answer is no object"),
-        ([{"point_of_view": "", "explanation": None}], "a partial answer is empty"),
-        ([{"point_of_view": 3}], "no text"),
+        (None, "`partial_answers` must be a list"),
+        (["text"], "partial answer must be an object"),
+        ([{"point_of_view": "", "explanation": None}], "partial answer is empty"),
+        ([{"point_of_view": 3}], "must be texts"),
     ],
 )
 def test_a_bad_partial_answer_is_told_with_its_line(tmp_path: Path, answers: object, said: str) -> None:
@@ -160,21 +160,21 @@ def test_a_bad_partial_answer_is_told_with_its_line(tmp_path: Path, answers: obj
 
 def test_a_damaged_parquet_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "set.parquet").write_bytes(b"PAR1 no more")
-    with pytest.raises(BadInputError, match="Not a readable Parquet file"):
+    with pytest.raises(BadInputError, match="Not a valid Parquet file"):
         read_dataset(tmp_path / "set.parquet")
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "Not a readable JSON file"),
-        ("[" * 100_000, "Not a readable JSON file"),
-        ({}, "The layout is not known"),
-        ([], "The layout is not known"),
-        ([{"other": 1}], "The layout is not known"),
-        ({"source_queries": ["q"]}, "Not a whole PIR task"),
-        ([{"cId": 1}], "perspective_pool_v1.0.json is missing"),
-        ([{"claim_title": "c", "perspectives_for": ["x"]}], "Not whole"),
+        ("{", "Not a valid JSON file"),
+        ("[" * 100_000, "Not a valid JSON file"),
+        ({}, "layout of the file is not known"),
+        ([], "layout of the file is not known"),
+        ([{"other": 1}], "layout of the file is not known"),
+        ({"source_queries": ["q"]}, "Not a complete PIR task"),
+        ([{"cId": 1}], "perspective_pool_v1.0.json"),
+        ([{"claim_title": "c", "perspectives_for": ["x"]}], "incomplete or invalid"),
     ],
 )
 def test_files_of_no_known_layout_are_refused(tmp_path: Path, content: object, said: str) -> None:

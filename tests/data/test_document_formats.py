@@ -75,8 +75,8 @@ def test_a_chunker_that_is_named_cuts_them_all_the_same(workspace: Workspace, tm
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("7\tText\tTitle\textra", "more cells than there are columns"),
-        ("7", "no text (a column named text or contents or passage or document or body)"),
+        ("7\tText\tTitle\textra", "4 cells, but the header has 3 columns"),
+        ("7", "no text: expected a column named text or contents or passage or document or body"),
         ("7\t \tTitle", "the text is empty"),
     ],
 )
@@ -167,7 +167,7 @@ def test_a_file_that_breaks_off_is_told_after_what_could_be_read(tmp_path: Path,
     (tmp_path / f"a.jsonl{suffix}").write_bytes(content[: len(content) // 2])
     *rows, last = read_documents(tmp_path / f"a.jsonl{suffix}")
     assert isinstance(last, BadRow)
-    assert "the rest of it was not read" in last.reason
+    assert "the rest of the file was not read" in last.reason
     assert len(rows) > 1000
     assert all(isinstance(r, Document) for r in rows)
 

@@ -42,10 +42,13 @@ def test_a_bad_line_is_told_by_its_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ('{"id": "x", "heading": "h"}', "no text (a column named text or contents or passage or document or body)"),
+        (
+            '{"id": "x", "heading": "h"}',
+            "no text: expected a column named text or contents or passage or document or body",
+        ),
         ('{"id": "x", "text": "  "}', "the text is empty"),
         ('{"id": "x", "text": null}', "no text"),
-        ('["a list"]', "expected an object, found list"),
+        ('["a list"]', "expected an object, got list"),
         ("[" * 100_000, "not valid JSON"),
     ],
 )
@@ -101,8 +104,8 @@ def test_quoted_cells_may_hold_newlines_commas_and_quotes(tmp_path: Path) -> Non
 def test_extra_and_missing_cells_are_told(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "docs.csv", "id,title,text\n1,A,one,two\n2,B\n3,C,three\n")
     assert [(b.line, b.reason.partition(";")[0]) for b in bad(rows)] == [
-        (2, "more cells than there are columns"),
-        (3, "no text (a column named text or contents or passage or document or body)"),
+        (2, "4 cells, but the header has 3 columns"),
+        (3, "no text: expected a column named text or contents or passage or document or body"),
     ]
     assert [d.source_id for d in good(rows)] == ["3"]
 
@@ -133,7 +136,7 @@ def test_parquet(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="Not a readable Parquet file"):
+    with pytest.raises(BadInputError, match="Not a valid Parquet file"):
         rows_of(tmp_path, "docs.parquet", "no parquet")
 
 
@@ -155,7 +158,8 @@ def test_a_folder_of_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("none.jsonl", "no such file"), ("picture.png", "cannot be read"), ("empty", "holds no file")]
+    ("name", "said"),
+    [("none.jsonl", "does not exist"), ("picture.png", "not supported"), ("empty", "no supported file")],
 )
 def test_what_cannot_be_opened_is_refused(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")

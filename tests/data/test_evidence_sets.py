@@ -50,17 +50,17 @@ def test_rows_of_a_passage_each_and_objects_with_an_id_make_the_same_set(tmp_pat
 def test_relevant_passages_outside_the_corpus_are_left_out_and_counted(tmp_path: Path) -> None:
     found = read_evidence_set(made(tmp_path / "set", [{**QUERIES[0], "relevant": ["p1", "p9"]}], PASSAGES))
     assert found.relevant == {"q1": ("p1",)}
-    assert found.notes == ("1 relevant passages are not in the corpus and are left out.",)
+    assert found.notes == ("1 relevant passages are not in the corpus and are skipped.",)
 
 
 @pytest.mark.parametrize(
     ("queries", "passages", "said"),
     [
-        ([{"id": "q1", "relevant": ["p1"]}], PASSAGES, r"queries.jsonl:1: There is no query"),
+        ([{"id": "q1", "relevant": ["p1"]}], PASSAGES, r"queries.jsonl:1: The row has no query"),
         ([{"id": "q1", "query": "a"}], PASSAGES, "no relevant passages"),
         ([{"id": "q1", "query": "a", "relevant": [{"text": "x"}]}], PASSAGES, "has no id"),
-        (QUERIES, [PASSAGES[0], PASSAGES[0]], r"corpus.jsonl:2: Passage 'p1' stands twice"),
-        (QUERIES, [{"id": "p1", "text": " "}], "needs an id and a text"),
+        (QUERIES, [PASSAGES[0], PASSAGES[0]], r"corpus.jsonl:2: An earlier passage already has the id 'p1'"),
+        (QUERIES, [{"id": "p1", "text": " "}], "no id or no text"),
     ],
 )
 def test_bad_rows_are_named(tmp_path: Path, queries: list[dict], passages: list[dict], said: str) -> None:
@@ -70,9 +70,9 @@ def test_bad_rows_are_named(tmp_path: Path, queries: list[dict], passages: list[
 
 def test_a_folder_without_the_files_says_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(BadInputError, match=r"no corpus.jsonl; the folder holds notes.txt"):
+    with pytest.raises(BadInputError, match=r"no corpus.jsonl; it contains notes.txt"):
         read_evidence_set(tmp_path)
-    with pytest.raises(BadInputError, match="no such folder"):
+    with pytest.raises(BadInputError, match="does not exist"):
         read_evidence_set(tmp_path / "none")
     broken = made(tmp_path / "set", QUERIES, PASSAGES)
     (broken / "corpus.jsonl").write_text("{", encoding="utf-8")

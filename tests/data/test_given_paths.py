@@ -13,11 +13,11 @@ from berdseye.data.files.given_paths import is_file, possible_path, regular_file
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("x" * 300, "cannot be a path"),
-        ("a\0b", "cannot be a path"),
+        ("x" * 300, "Not a valid path"),
+        ("a\0b", "Not a valid path"),
         ("caf\udce9", "not UTF-8"),
         ("file.txt/x", "A part of the path is a file"),
-        ("loop", "cannot be a path"),
+        ("loop", "Not a valid path"),
         ("pipe", "neither a file nor a folder"),
     ],
 )
@@ -36,14 +36,14 @@ def test_a_new_file_and_a_folder_are_possible(tmp_path: Path) -> None:
 
 
 def test_what_is_read_must_be_a_file(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="This is a folder"):
+    with pytest.raises(BadInputError, match="got a folder"):
         regular_file(tmp_path)
-    with pytest.raises(BadInputError, match="There is no such file"):
+    with pytest.raises(BadInputError, match="does not exist"):
         regular_file(tmp_path / "x.csv")
 
 
 def test_a_write_replaces_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(BerdseyeError, match="not a file"):
+    with pytest.raises(BerdseyeError, match="not a regular file"):
         write_bytes(tmp_path / "pipe", b"text")
     assert (tmp_path / "pipe").is_fifo()

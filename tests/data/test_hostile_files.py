@@ -77,7 +77,7 @@ def test_damaged_packing_is_told(tmp_path: Path) -> None:
 def test_a_number_of_thousands_of_digits_is_a_bad_row(tmp_path: Path) -> None:
     line = b'{"id": ' + DIGITS + b', "text": "Long."}'
     jsonl = written(tmp_path, "a.jsonl", line + b'\n{"text": "Short."}\n')
-    assert reasons(jsonl) == ["not valid JSON (a number of too many digits)", "read: Short."]
+    assert reasons(jsonl) == ["not valid JSON (a number with too many digits)", "read: Short."]
     for read in (lambda p: list(read_rows(p)), read_answer_file):
         with pytest.raises(BadInputError, match="too many digits"):
             read(jsonl)
@@ -137,7 +137,7 @@ def test_ids_alike_to_the_eye_stay_two_and_equal_ones_are_told(tmp_path: Path, w
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     rows = [{"id": name, "text": f"Text {n}."} for n, name in enumerate((composed, decomposed, composed))]
     path = written(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)).encode())
-    with pytest.raises(BadInputError, match="1 row cannot be used"):
+    with pytest.raises(BadInputError, match="1 invalid row"):
         add_corpus(workspace, "made", path)
     add_corpus(workspace, "made", path, skip_bad=True)
     found = [p.source_id for batch in open_corpus(workspace, "made").batches() for p in batch]
@@ -191,5 +191,5 @@ def test_a_page_of_endless_nesting_is_a_bad_row(tmp_path: Path) -> None:
 def test_a_parquet_file_that_is_none_is_told(tmp_path: Path, content: bytes) -> None:
     path = written(tmp_path, "a.parquet", content)
     for read in (lambda p: list(read_documents(p)), lambda p: list(read_rows(p))):
-        with pytest.raises(BadInputError, match="Not a readable Parquet file"):
+        with pytest.raises(BadInputError, match="Not a valid Parquet file"):
             read(path)

@@ -56,24 +56,24 @@ def test_a_quote_in_plain_tsv_is_a_character(tmp_path: Path) -> None:
 
 def test_quoted_line_ends_are_kept_and_lines_still_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "a.tsv", 'document\tperspective\tlabel\n"two\nlines"\tv\t1\nx\tv\tmaybe\n')
-    with pytest.raises(BadInputError, match=r"a\.tsv:4: The label 'maybe' is not 0 or 1"):
+    with pytest.raises(BadInputError, match=r"a\.tsv:4: The label must be 0 or 1, got 'maybe'"):
         read_labelled_pairs(path)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("a.csv", "document,perspective\nx,y\n", r"a\.csv:1: There is no column label"),
-        ("a.csv", "", r"a\.csv:1: There is no column document and no column perspective"),
-        ("a.csv", "document,perspective,label\n", "holds no pair"),
-        ("a.csv", "document,perspective,label\nx,y,1,2\n", r"a\.csv:2: The row has 4 cells, and the header 3"),
+        ("a.csv", "document,perspective\nx,y\n", r"a\.csv:1: Missing column label"),
+        ("a.csv", "", r"a\.csv:1: Missing columns document and perspective"),
+        ("a.csv", "document,perspective,label\n", "contains no pair"),
+        ("a.csv", "document,perspective,label\nx,y,1,2\n", r"a\.csv:2: The row has 4 cells, but the header has 3"),
         ("a.csv", "document,perspective,label\n ,y,1\nx,,0\nx,y,3\n", r"a\.csv:2: .* no document.*line 3, line 4"),
         ("a.jsonl", '{"document": "x", "perspective": "y", "label": 1}\n{"docu', r"a\.jsonl:2: Not valid JSON"),
-        ("a.jsonl", "[1]\n", r"a\.jsonl:1: A line must be an object"),
-        ("a.jsonl", '{"document": "x", "perspective": "y", "label": 0.7}', "The label '0.7'"),
-        ("a.csv", "document,perspective,label,split\nx,y,1,trian\n", "The split 'trian'"),
-        ("a.parquet", "PAR1", "no Parquet, or damaged"),
-        ("a.xlsx", "x", "none of .tsv, .csv, .jsonl and .parquet"),
+        ("a.jsonl", "[1]\n", r"a\.jsonl:1: must be an object"),
+        ("a.jsonl", '{"document": "x", "perspective": "y", "label": 0.7}', "must be 0 or 1, got '0.7'"),
+        ("a.csv", "document,perspective,label,split\nx,y,1,trian\n", "got 'trian'"),
+        ("a.parquet", "PAR1", "Not a valid Parquet"),
+        ("a.xlsx", "x", "not supported"),
     ],
 )
 def test_bad_files_are_refused_with_their_line(tmp_path: Path, name: str, text: str, said: str) -> None:

@@ -80,16 +80,16 @@ def having(**changed: Any) -> Callable[[Task], Any]:
 )
 def test_a_task_that_is_not_whole_is_told(tmp_path: Path, spoilt: Callable[[Task], Any]) -> None:
     path = write(tmp_path / "spoilt.json", spoilt(tiny()))
-    with pytest.raises(BadInputError, match=r"spoilt\.json: Not a whole PIR task.*Take the file as released"):
+    with pytest.raises(BadInputError, match=r"spoilt\.json: Not a complete PIR task.*Use the file as released"):
         read_pir_task(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000])
 def test_a_file_that_is_no_json_is_told(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad.json").write_bytes(content)
-    with pytest.raises(BadInputError, match=r"bad\.json: Not a readable JSON file"):
+    with pytest.raises(BadInputError, match=r"bad\.json: Not a valid JSON file"):
         read_pir_task(tmp_path / "bad.json")
-    with pytest.raises(BadInputError, match=r"nowhere\.json: Not a readable JSON file"):
+    with pytest.raises(BadInputError, match=r"nowhere\.json: Not a valid JSON file"):
         read_pir_task(tmp_path / "nowhere.json")
 
 
@@ -172,12 +172,12 @@ def test_a_task_of_the_hub(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"qrels": [{"query-id": "q1", "corpus-id": "c3", "score": 1}]}, r"test\.jsonl:1: The corpus has no 'c3'"),
-        ({"qrels": [{"query-id": "q7", "corpus-id": "c9", "score": 1}]}, r"test\.jsonl: There is no query 'q7'"),
-        ({"qrels": [{"query-id": "q7"}]}, r"test\.jsonl:1: No `corpus-id`"),
-        ({"qrels": []}, r"queries\.jsonl: The task holds no query"),
+        ({"qrels": [{"query-id": "q1", "corpus-id": "c3", "score": 1}]}, r"test\.jsonl:1: The corpus has no passage 'c3'"),
+        ({"qrels": [{"query-id": "q7", "corpus-id": "c9", "score": 1}]}, r"test\.jsonl: query 'q7'"),
+        ({"qrels": [{"query-id": "q7"}]}, r"test\.jsonl:1: The row has no `corpus-id`"),
+        ({"qrels": []}, r"queries\.jsonl: No query of the task"),
         ({"queries": [{"_id": "q1", "text": "t", "meta": "{"}]}, r"queries\.jsonl:1: `meta` has no"),
-        ({"corpus": [{"_id": "c9"}]}, r"corpus\.jsonl:1: No `text`"),
+        ({"corpus": [{"_id": "c9"}]}, r"corpus\.jsonl:1: The row has no `text`"),
     ],
 )
 def test_a_task_of_the_hub_that_is_not_whole_is_told(tmp_path: Path, files: Task, said: str) -> None:
@@ -186,7 +186,7 @@ def test_a_task_of_the_hub_that_is_not_whole_is_told(tmp_path: Path, files: Task
 
 
 def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"corpus\.jsonl: There is no such file"):
+    with pytest.raises(BadInputError, match=r"corpus\.jsonl: does not exist"):
         read_pir_task(tmp_path)
 
 

@@ -62,7 +62,7 @@ def test_a_newer_run_takes_its_place(workspace: Workspace) -> None:
 
 
 def test_scores_that_are_no_numbers_are_not_stored(workspace: Workspace) -> None:
-    with pytest.raises(BadInputError, match="not numbers"):
+    with pytest.raises(BadInputError, match="NaN scores"):
         save(workspace, scores=np.full_like(SCORES, np.nan))
     assert list_runs(workspace) == []
 
@@ -79,14 +79,14 @@ def test_a_damaged_run_is_told(workspace: Workspace) -> None:
     manifest = workspace.runs_folder / f"{name}.json"
     whole = manifest.read_text()
     manifest.write_text(json.dumps({**json.loads(whole), "k": 2}))
-    with pytest.raises(DamagedError, match="Make the run again: `berdseye run --dataset d --corpus c"):
+    with pytest.raises(DamagedError, match="Run the pipeline again: `berdseye run --dataset d --corpus c"):
         load_run(workspace, name)
     manifest.write_text(whole)
     (workspace.runs_folder / f"{name}.parquet").unlink()
-    with pytest.raises(DamagedError, match="Make the run again: `berdseye run --dataset d --corpus c"):
+    with pytest.raises(DamagedError, match="Run the pipeline again: `berdseye run --dataset d --corpus c"):
         load_run(workspace, name)
     manifest.write_text("{")
-    with pytest.raises(DamagedError, match="Make the run again: `berdseye run --dataset d --corpus c"):
+    with pytest.raises(DamagedError, match="Run the pipeline again: `berdseye run --dataset d --corpus c"):
         load_run(workspace, name)
 
 
@@ -110,5 +110,5 @@ def test_a_run_that_no_longer_fits_is_told(workspace: Workspace, tmp_path: Path)
     run = load_run(workspace, save(workspace).name)
     with pytest.raises(StaleError, match="Corpus 'c' has changed"):
         run_pairs(workspace, run, QUESTIONS, 2)
-    with pytest.raises(StaleError, match="does not fit its data set"):
+    with pytest.raises(StaleError, match="questions of the data set have changed"):
         run_pairs(workspace, run, QUESTIONS[:2], 2)

@@ -144,7 +144,7 @@ def test_a_question_for_which_nothing_was_found_counts_as_covering_nothing(tmp_p
 def test_a_run_that_does_not_fit_any_more_is_refused(small: Workspace, run: Run, judgments: Judgments) -> None:
     questions = load_dataset(small, DATASET)
     save_dataset(small, DATASET, questions[::-1])
-    with pytest.raises(StaleError, match="does not fit its data set"):
+    with pytest.raises(StaleError, match="questions of the data set have changed"):
         scores(small, judgments, run, "random", "MRecall@3")
     save_dataset(small, DATASET, questions)
     changed = small.folder / "changed.txt"

@@ -1,4 +1,4 @@
-"""Questions and perspectives in the layouts they are published in, a module each; README.md in `data` has the schemas."""
+"""Readers of questions and perspectives, one module per published layout; `data/README.md` documents the schemas."""
 
 from berdseye.data.datasets.layouts.recognise import read_dataset
 from berdseye.data.datasets.layouts.rows import Imported, read_perspectives

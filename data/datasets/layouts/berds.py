@@ -1,8 +1,8 @@
 """BERDS, in the two forms of its release.
 
-- The development questions with generated perspectives, JSON Lines: several lines a question, each with `org_id`, `org_q`
+- The development questions with generated perspectives, JSON Lines: several lines per question, each with `org_id`, `org_q`
   and the gold `perspectives`.
-- The Hub's rows (JSON Lines or Parquet): `id`, `question`, `type` ('binary' or 'multi') and `perspectives`, a row a question.
+- The Hub's rows (JSON Lines or Parquet), one per question: `id`, `question`, `type` ('binary' or 'multi'), `perspectives`.
 """
 
 from pathlib import Path
@@ -21,17 +21,17 @@ _TYPES = ("binary", "multi")
 
 
 def is_berds(row: Row) -> bool:
-    """Whether a file's first row is one of BERDS."""
+    """Whether the first row of a file is in a layout of BERDS."""
     return "org_id" in row or (row.get("type") in _TYPES and "perspectives" in row)
 
 
 def read_berds(source: Path) -> Imported:
-    """The questions of a file in either form, in order."""
+    """Read the questions of a file in either form, in order."""
     released = "org_id" in first_row(source)
 
     def question(line: int, row: Row) -> Question:
         if released and "org_id" not in row:
-            raise ValueError("no `org_id`, which the first line has")
+            raise ValueError("the row has no `org_id`, but the first row has one")
         text = question_text(row.get("org_q" if released else "question"))
         key = str(row["org_id"]) if released else question_id(line, row)
         return Question(key, "", text, read_perspectives(row.get("perspectives", [])))

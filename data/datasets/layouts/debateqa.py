@@ -10,22 +10,22 @@ from berdseye.data.texts.passages import clean
 
 
 def is_debateqa(row: Row) -> bool:
-    """Whether a file's first row is one of DebateQA."""
+    """Whether the first row of a file is in DebateQA's layout."""
     return "partial_answers" in row
 
 
 def read_debateqa(source: Path) -> Imported:
-    """A partial answer becomes a perspective: its point of view is the text, and is argued for by the explanation.
+    """Read questions whose partial answers become perspectives: the point of view is the text, with its explanation.
 
-    Partial answers that share a point of view but not the explanation all stay, since P.D. sums over them. Where one has
-    no point of view, its explanation is the text.
+    Partial answers with one point of view but different explanations are all kept, since P.D. sums over them. The
+    explanation is the text of a partial answer without a point of view.
     """
 
     def question(line: int, row: Row) -> Question:
         text = question_text(row.get("question"))
         answers = row.get("partial_answers")
         if not isinstance(answers, list):
-            raise ValueError("`partial_answers` is no list")
+            raise ValueError("`partial_answers` must be a list")
         return Question(question_id(line, row), "", text, tuple(dict.fromkeys(map(_perspective, answers))))
 
     return Imported("DebateQA", read_question_rows(source, question))
@@ -33,10 +33,10 @@ def read_debateqa(source: Path) -> Imported:
 
 def _perspective(answer: Any) -> Perspective:
     if not isinstance(answer, dict):
-        raise ValueError("a partial answer is no object")
+        raise ValueError("a partial answer must be an object")
     view, explanation = answer.get("point_of_view") or "", answer.get("explanation") or ""
     if not isinstance(view, str) or not isinstance(explanation, str):
-        raise ValueError("a partial answer holds what is no text")
+        raise ValueError("the point of view and the explanation of a partial answer must be texts")
     view, explanation = clean(view), clean(explanation)
     if not view and not explanation:
         raise ValueError("a partial answer is empty")

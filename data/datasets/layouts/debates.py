@@ -1,4 +1,4 @@
-"""Debates: JSON claims with arguments for and against (gold: an argument supports its own perspective)."""
+"""Debates: JSON claims with arguments for and against; gold labels say that an argument supports its own perspective."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from berdseye.data.texts.passages import clean, cut
 
 
 def is_debates(value: Any) -> bool:
-    """Whether what a JSON file holds is a list of debates."""
+    """Whether the content of a JSON file is a list of debates."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "claim_title" in value[0]
 
 
 def read_debates(debates: list[dict[str, Any]]) -> Imported:
-    """A claim is a question; the arguments' titles are its perspectives."""
+    """Read claims as questions and the titles of their arguments as perspectives."""
     questions, gold = [], {}
     for number, debate in enumerate(debates):
         perspectives = []

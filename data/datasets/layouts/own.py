@@ -1,4 +1,4 @@
-"""Our own layout, JSON Lines: `{"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}`."""
+"""Berdseye's layout, JSON Lines: `{"id", "question", "perspectives": ["text" or {"text", "stance", "explanation"}]}`."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from berdseye.data.records import Question
 
 
 def read_own(source: Path) -> Imported:
-    """Only `question` is needed; a row without `id` is named by its number."""
+    """Read questions in Berdseye's layout; only `question` is required, and the default `id` is the number of the row."""
 
     def question(line: int, row: Row) -> Question:
         text = question_text(row.get("question"))

@@ -1,4 +1,4 @@
-"""Perspectrum: JSON claims with clusters of perspective ids, `perspective_pool*.json` beside it."""
+"""Perspectrum: JSON claims with clusters of perspective ids, and `perspective_pool*.json` in the same folder."""
 
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,15 @@ from berdseye.data.texts.passages import clean
 
 
 def is_perspectrum(value: Any) -> bool:
-    """Whether what a JSON file holds is Perspectrum's claims."""
+    """Whether the content of a JSON file is a list of Perspectrum's claims."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "cId" in value[0]
 
 
 def read_perspectrum(claims: list[dict[str, Any]], source: Path) -> Imported:
-    """A claim is a question, and each cluster's first wording a perspective; raises `BadInputError` without the pool."""
+    """Read claims as questions and the first wording of each cluster as a perspective.
+
+    Raises `BadInputError` if the pool is missing.
+    """
     pool = perspective_pool(source.parent)
     questions = []
     for claim in claims:
@@ -30,13 +33,15 @@ def read_perspectrum(claims: list[dict[str, Any]], source: Path) -> Imported:
 
 
 def perspective_pool(folder: Path) -> dict[int, str]:
-    """The texts of all perspectives by their ids; raises `BadInputError` where the file is not in the folder."""
+    """The texts of all perspectives by id; raises `BadInputError` if the folder does not contain the file."""
     pools = sorted(folder.glob("perspective_pool*.json"))
     if not pools:
         raise BadInputError(
-            "perspective_pool_v1.0.json is missing beside it.", where=folder, hint="Put it there, as released."
+            "The folder has no perspective_pool_v1.0.json.", where=folder, hint="Put the released file there."
         )
     try:
         return {int(p["pId"]): str(p["text"]) for p in read_json(pools[0])}
     except (LookupError, TypeError, ValueError) as error:
-        raise BadInputError(f"Not whole: {error!r}.", where=pools[0], hint="Take the file as released.") from error
+        raise BadInputError(
+            f"The file is incomplete or invalid: {error!r}.", where=pools[0], hint="Use the file as released."
+        ) from error

@@ -1,4 +1,4 @@
-"""PIR's tasks as questions: a root query with the perspectives that are asked for, and gold from the relevant passages."""
+"""PIR's tasks as questions: root queries with the perspectives their queries ask for, and gold labels of the passages."""
 
 from typing import Any
 
@@ -8,28 +8,32 @@ from berdseye.data.records import Pair, Perspective, Question
 
 
 def is_pir(value: Any) -> bool:
-    """Whether what a JSON file holds is one task, or the released file of several by their names."""
+    """Whether the content of a JSON file is one PIR task, or the released file of several tasks by name."""
     return isinstance(value, dict) and (
         "source_queries" in value or any(isinstance(v, dict) and "source_queries" in v for v in value.values())
     )
 
 
 def questions_of(task: PirTask) -> Imported:
-    """A root query is a question. A passage is gold for the perspective it is relevant to, and not for the root's others."""
+    """Convert root queries to questions.
+
+    The gold label of a passage is positive for the perspective it is relevant to, and negative for the other perspectives
+    of that root query.
+    """
     by_root: dict[str, list[tuple[Perspective, list[str]]]] = {}
     for query in task.queries:
         passages = [task.passages[i].text for i in sorted(query.relevant)]
         perspective = Perspective(query.perspective, SIDES.get(query.label))
         by_root.setdefault(query.root, []).append((perspective, passages))
     gold: dict[Pair, bool] = {}
-    for asked in by_root.values():
-        for perspective, _ in asked:
-            for other, passages in asked:
+    for entries in by_root.values():
+        for perspective, _ in entries:
+            for other, passages in entries:
                 for passage in passages:
                     pair = Pair(passage, perspective.text)
                     gold[pair] = gold.get(pair, False) or other is perspective
     questions = [
-        Question(str(n), "", root, tuple(dict.fromkeys(p for p, _ in asked)))
-        for n, (root, asked) in enumerate(by_root.items())
+        Question(str(n), "", root, tuple(dict.fromkeys(p for p, _ in entries)))
+        for n, (root, entries) in enumerate(by_root.items())
     ]
     return Imported("PIR", questions, gold)

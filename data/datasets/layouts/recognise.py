@@ -1,4 +1,4 @@
-"""Recognising the layout of a file by what it holds. A new layout is a module and a line here."""
+"""Recognition of a file's layout by its content. A new layout needs a module and a line here."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,25 +20,25 @@ ROWS: tuple[tuple[Callable[[Row], bool], Callable[[Path], Imported]], ...] = (
     (is_berds, read_berds),
     (lambda _: True, read_own),
 )
-"""Layouts of a question a row, recognised by the first row."""
+"""Layouts with one question per row, recognised by the first row."""
 
 
 def read_dataset(source: Path) -> Imported:
-    """Read a file in any of the layouts, or a folder as PIR has it on the Hub; raises `BadInputError` with file and line."""
+    """Read a file in any layout, or a folder with PIR's files from the Hub; raises `BadInputError` with file and line."""
     if source.is_dir():
         return questions_of(read_pir_task(source))
     if not source.is_file():
-        raise BadInputError("There is no such file.", where=source, hint="Check the path.")
+        raise BadInputError("The file does not exist.", where=source, hint="Check the path.")
     if source.suffix.lower() in (".jsonl", ".ndjson", ".parquet"):
         first = first_row(source)
         return next(read for fits, read in ROWS if fits(first))(source)
     if source.suffix.lower() != ".json":
-        raise BadInputError("A data set is a .jsonl, .json or .parquet file.", where=source, hint=_HINT)
+        raise BadInputError("A data set must be a .jsonl, .json or .parquet file.", where=source, hint=_HINT)
     value = read_json(source)
     if is_pir(value):
         if "source_queries" not in value and len(value) > 1:
-            hint = "Add them all: berdseye dataset fetch pir --from FOLDER."
-            raise BadInputError("The file holds several PIR tasks.", where=source, hint=hint)
+            hint = "Add all of them with `berdseye dataset fetch pir --from FOLDER`."
+            raise BadInputError("The file contains several PIR tasks.", where=source, hint=hint)
         return questions_of(read_pir_task(source))
     try:
         if is_debates(value):
@@ -46,5 +46,7 @@ def read_dataset(source: Path) -> Imported:
         if is_perspectrum(value):
             return read_perspectrum(value, source)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise BadInputError(f"Not whole: {error!r}.", where=source, hint="Take the file as released.") from error
-    raise BadInputError("The layout is not known.", where=source, hint=_HINT)
+        raise BadInputError(
+            f"The file is incomplete or invalid: {error!r}.", where=source, hint="Use the file as released."
+        ) from error
+    raise BadInputError("The layout of the file is not known.", where=source, hint=_HINT)

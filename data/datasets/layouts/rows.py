@@ -1,9 +1,4 @@
-"""Rows that become questions: what the row layouts share.
-
-What every layout is read into.
-
-Perspectives as files write them.
-"""
+"""What the layouts share: the result of an import, and the parsing of rows, questions and perspectives."""
 
 import ast
 from collections.abc import Callable
@@ -19,7 +14,7 @@ from berdseye.data.texts.passages import clean
 
 @dataclass(frozen=True)
 class Imported:
-    """What a file held: its questions, and gold labels of pairs where it gives any."""
+    """The content of a file: its layout, its questions, and gold labels of pairs if it has any."""
 
     layout: str
     questions: list[Question]
@@ -35,29 +30,31 @@ SIDES: dict[str, Stance] = {
     "oppose": "opposing",
     "against": "opposing",
 }
-"""What sources call the two stances."""
+"""The names that sources give to the two stances."""
 _SIGNS: dict[str, Stance | None] = {"+ ": "supporting", "- ": "opposing", "= ": None}
 
 
 def read_perspectives(value: Any) -> tuple[Perspective, ...]:
-    """Perspectives from a list of texts or of objects with `text`, `stance` and `explanation`; raises `ValueError` otherwise."""
+    """Parse a list of texts or of objects with `text`, `stance` and `explanation`; raises `ValueError` for anything else."""
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            raise ValueError("`perspectives` is no list") from error
+            raise ValueError("`perspectives` must be a list") from error
     if not isinstance(value, list):
-        raise ValueError("`perspectives` is no list")
-    found: dict[str, Perspective] = {}
+        raise ValueError("`perspectives` must be a list")
+    perspectives: dict[str, Perspective] = {}
     for item in value:
         perspective = _perspective(item)
-        found.setdefault(perspective.text, perspective)
-    return tuple(found.values())
+        perspectives.setdefault(perspective.text, perspective)
+    return tuple(perspectives.values())
 
 
 def perspective_of_line(line: str, unsigned: Stance | None = None) -> Perspective:
-    """A perspective as people type it: '+ ' in front says that it is supporting, '- ' that it is opposing, '= ' that it takes
-    no side; without a sign it has the stance `unsigned`."""
+    """Parse a typed perspective: the prefix '+ ' marks it as supporting, '- ' as opposing, '= ' as taking no side.
+
+    Without a prefix, its stance is `unsigned`.
+    """
     text = line.strip()
     if text[:2] in _SIGNS:
         return Perspective(text[2:].strip(), _SIGNS[text[:2]])
@@ -65,59 +62,61 @@ def perspective_of_line(line: str, unsigned: Stance | None = None) -> Perspectiv
 
 
 def perspectives_of_lines(lines: str, unsigned: Stance | None = None) -> tuple[Perspective, ...]:
-    """One a line; empty lines say nothing, and a line typed twice counts once."""
-    found: dict[str, Perspective] = {}
+    """Parse one perspective per line; empty lines are ignored, and repeated texts count once."""
+    perspectives: dict[str, Perspective] = {}
     for line in lines.splitlines():
         if (typed := perspective_of_line(line, unsigned)).text:
-            found.setdefault(typed.text, typed)
-    return tuple(found.values())
+            perspectives.setdefault(typed.text, typed)
+    return tuple(perspectives.values())
 
 
 def _perspective(item: Any) -> Perspective:
     if isinstance(item, str):
         item = {"text": item}
     if not isinstance(item, dict):
-        raise ValueError("a perspective is neither a text nor an object")
+        raise ValueError("a perspective must be a text or an object")
     text, stance, explanation = item.get("text"), item.get("stance"), item.get("explanation") or ""
     if not isinstance(explanation, str):
-        raise ValueError("an explanation is no text")
+        raise ValueError("an explanation must be a text")
     if not isinstance(text, str) or not text.strip():
         raise ValueError("a perspective is empty")
     if stance is not None and (not isinstance(stance, str) or stance not in SIDES):
-        raise ValueError(f"stance '{stance}' is neither supporting nor opposing")
+        raise ValueError(f"a stance must be supporting or opposing, got '{stance}'")
     return Perspective(clean(text), None if stance is None else SIDES[stance], clean(explanation))
 
 
 def read_question_rows(
     source: Path, question: Callable[[int, Row], Question], *, repeats: bool = False
 ) -> list[Question]:
-    """A question a row, as `question` makes it of the row's number and object; its `ValueError` is told with file and line.
+    """Read one question per row; `question` gets the row's number and object, and may raise `ValueError`.
 
-    With `repeats`, rows of a question that was read already are passed over; else they are an error.
+    Raises `BadInputError` with file and line for such an error. With `repeats`, later rows of a question are skipped;
+    otherwise they are an error.
     """
-    found: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     for line, row in read_rows(source):
         try:
             read = question(line, row)
         except ValueError as error:
-            raise BadInputError(f"{error}.", where=source, line=line, hint="Correct this line.") from error
-        if not repeats and read.id in found:
+            message = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            raise BadInputError(message, where=source, line=line, hint="Fix this line.") from error
+        if not repeats and read.id in questions:
             raise BadInputError(
-                f"The id '{read.id}' stands twice.", where=source, line=line, hint="Give each its own id."
+                f"An earlier question already has the id '{read.id}'.", where=source, line=line, hint="Use unique ids."
             )
-        found.setdefault(read.id, read)
-    if not found:
-        raise BadInputError("The file holds no question.", where=source, hint="Nothing was added.")
-    return list(found.values())
+        questions.setdefault(read.id, read)
+    if not questions:
+        raise BadInputError("The file contains no question.", where=source, hint="Nothing was added.")
+    return list(questions.values())
 
 
 def question_text(value: Any) -> str:
-    """A question's text; raises `ValueError` where it says nothing."""
+    """The cleaned text of a question; raises `ValueError` if there is none."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("no question")
+        raise ValueError("the row has no question")
     return clean(value)
 
 
 def question_id(line: int, row: Row) -> str:
-    """The row's `id`, or its number."""
+    """The `id` of the row, or its number if it has none."""
     return clean(str(line if row.get("id") is None else row["id"]))

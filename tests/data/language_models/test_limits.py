@@ -107,5 +107,5 @@ def test_who_waits_for_a_turn_stops_when_the_work_does() -> None:
 
 @pytest.mark.parametrize("value", ["-1", "true", "'5'", "inf", "nan"])
 def test_a_cap_that_is_no_amount(workspace: Workspace, value: str) -> None:
-    with pytest.raises(BadInputError, match=r"'cap' in \[language_models\] must be a number from 0"):
+    with pytest.raises(BadInputError, match=r"'cap' in \[language_models\] must be a number of at least 0"):
         with_settings(workspace, f"cap = {value}")

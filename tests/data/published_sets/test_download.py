@@ -46,7 +46,7 @@ def test_a_file_of_known_hash(server: Home, tmp_path: Path) -> None:
 
 
 def test_another_file_than_the_known_one_is_refused(server: Home, tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="its sha256 differs from the one published"):
+    with pytest.raises(BadInputError, match="another SHA-256 than the one published"):
         download(remote(server, "0" * 64), tmp_path, tmp_path / "hashes.json")
     assert left(tmp_path) == []
     assert len(server.asked) == 3

@@ -80,7 +80,7 @@ def test_pairs_ordered_as_people_do() -> None:
         ({"id": 1, "a": "x", "b": "x", "winner": "a"}, "same system"),
         ({"id": 1, "a": "x", "b": "y", "winner": "x"}, "winner is 'x'"),
         ({"id": 1, "a": "x", "winner": "a"}, "no b"),
-        ({"id": 0, "a": "y", "b": "x", "winner": "tie", "annotator": "p"}, "in line 1 already"),
+        ({"id": 0, "a": "y", "b": "x", "winner": "tie", "annotator": "p"}, "line 1 already"),
     ],
 )
 def test_bad_preferences_are_told_with_their_line(tmp_path: Path, row: Any, said: str) -> None:

@@ -56,12 +56,12 @@ def test_a_good_file(tmp_path: Path) -> None:
         (b"null", "must be an object"),
         ({"question": 3, "perspectives": [], "ctxs": []}, "needs perspectives and ctxs"),
         ({"question": "Q?", "perspectives": []}, "needs perspectives and ctxs"),
-        ({"question": "Q?", "ctxs": []}, "`perspectives` is no list"),
-        (row(perspectives="nonsense("), "`perspectives` is no list"),
+        ({"question": "Q?", "ctxs": []}, "`perspectives` must be a list"),
+        (row(perspectives="nonsense("), "`perspectives` must be a list"),
         (row(perspectives=["yes", ""]), "a perspective is empty"),
-        (row(perspectives=[3]), "neither a text nor an object"),
-        (row(perspectives=[{"text": "yes", "stance": "sideways"}]), "neither supporting nor opposing"),
-        (row(perspectives=[{"text": "yes", "stance": []}]), "neither supporting nor opposing"),
+        (row(perspectives=[3]), "must be a text or an object"),
+        (row(perspectives=[{"text": "yes", "stance": "sideways"}]), "must be supporting or opposing"),
+        (row(perspectives=[{"text": "yes", "stance": []}]), "must be supporting or opposing"),
         (row(perspectives="{[]: 1}"), "unhashable"),
         (row([1]), "Ctx 1 needs 2 labels"),
         (row([1, 0], [1, 0, 1]), "Ctx 2 needs 2 labels"),
@@ -82,7 +82,7 @@ def test_bad_lines_are_told_with_their_number(tmp_path: Path, bad: Any, said: st
 
 
 def test_a_file_that_is_empty_or_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="holds no question"):
+    with pytest.raises(BadInputError, match="contains no question"):
         read_released_run(written(tmp_path, b"", b"  "))
     with pytest.raises(BadInputError, match="no such file"):
         read_released_run(tmp_path / "elsewhere.jsonl")
