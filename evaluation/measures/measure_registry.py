@@ -9,7 +9,6 @@ from berdseye.data.grammar import Call, parse
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
 from berdseye.evaluation.measures.measure import (
-    ANSWER_MEASURES,
     WHOLE_RUN,
     Definition,
     Measure,

@@ -187,19 +187,20 @@ def score_read(
     if pooled is not None:
         if source.corrected:
             raise BadInputError(
-                f"'{source}' cannot correct {next(m for m in measures if m.pooled)}, which depends on the whole pool.",
+                f"'{source}' cannot correct {pooled}, which depends on the whole pool.",
                 hint="Choose measures of the top k, such as MRecall@5, or another label source.",
             )
-        fitting_corpus(workspace, run, load_dataset(workspace, manifest.dataset))
-    pool = pool or pool_of(workspace, judgments, run, source, measures, progress=progress)
-    if pool.qrels is not None and any(m.pooled for m in measures):
-        return scores_of(measures, pool.qrels.support(run.ids[:, :k]), pool.counted, None, min_judged=floor, **made_by)
-    labelled = labelled_run(workspace, judgments, run, source.plain, k, progress=progress)
+        fitting_corpus(workspace, reader.run(), load_dataset(workspace, manifest.dataset))
+    pool = reader.pool(source, measures)
+    if pool.qrels is not None and pooled is not None:
+        support = pool.qrels.support(reader.run().ids[:, :k])
+        return scores_of(measures, support, pool.counted, None, min_judged=floor, **made_by)
+    support = reader.labelled(source.plain, k).support
     people = None
     if source.corrected:
-        by_people = labelled_run(workspace, judgments, run, LabelSource((HUMAN,)), k, progress=progress)
+        by_people = reader.labelled(LabelSource((HUMAN,)), k)
         people = PeopleSample(by_people.support, samples_of(judgments, manifest.dataset, by_people, measures))
-    return scores_of(measures, labelled.support, pool.counted, people, min_judged=floor, **made_by)
+    return scores_of(measures, support, pool.counted, people, min_judged=floor, **made_by)
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,10 @@ def test_a_task_of_the_hub(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"qrels": [{"query-id": "q1", "corpus-id": "c3", "score": 1}]}, r"test\.jsonl:1: The corpus has no passage 'c3'"),
+        (
+            {"qrels": [{"query-id": "q1", "corpus-id": "c3", "score": 1}]},
+            r"test\.jsonl:1: The corpus has no passage 'c3'",
+        ),
         ({"qrels": [{"query-id": "q7", "corpus-id": "c9", "score": 1}]}, r"test\.jsonl: query 'q7'"),
         ({"qrels": [{"query-id": "q7"}]}, r"test\.jsonl:1: The row has no `corpus-id`"),
         ({"qrels": []}, r"queries\.jsonl: No query of the task"),

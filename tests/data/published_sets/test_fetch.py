@@ -120,7 +120,7 @@ def test_folders_that_do_not_serve_are_told(workspace: Workspace, tmp_path: Path
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "kialo.jsonl").write_text("{}")
-    with pytest.raises(BadInputError, match="Several folders contain .*: one, two"):
+    with pytest.raises(BadInputError, match=r"Several folders contain .*: one, two"):
         list(fetch(workspace, "berds-kialo", tmp_path))
 
 
