@@ -9,14 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Task, TextColumn
-from rich.progress import Progress as Bars
 
 from berdseye.app.jobs.reports import report
 from berdseye.data.progress import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import Task
 
 notes = Console(stderr=True, highlight=False, soft_wrap=True, force_jupyter=False, emoji=False)
 _LOGGED_EVERY = 60.0
@@ -78,6 +80,9 @@ def counting(what: str) -> Iterator[Progress]:
     Where standard error is not a terminal, one line per minute is written instead. A job of the app also reports the progress
     to the app.
     """
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(20), TextColumn("{task.fields[pace]}"))
     with Bars(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bars:
         yield _Counting(what, bars)
@@ -86,7 +91,7 @@ def counting(what: str) -> Iterator[Progress]:
 class _Counting:
     """Passes progress to a bar, which counts in shares of the total, because an estimated total changes all the time."""
 
-    def __init__(self, what: str, bars: Bars) -> None:
+    def __init__(self, what: str, bars: "Bars") -> None:
         self._what, self._bars, self._unit = what, bars, ""
         self._task = bars.add_task(what, total=None, pace="")
         self._logged = time.monotonic()
@@ -109,8 +114,8 @@ class _Counting:
             note(f"{self._what}: {what}, {status}")
 
 
-def pace(task: Task, done: int, total: int | None) -> str:
-    """The count, the rate per second, and the time taken or, where the total is known, the time left, as one text."""
+def pace(task: "Task", done: int, total: int | None) -> str:
+    """How many are done, how many a second, and the time taken or, where the total is known, the time left."""
     speed = (task.speed or 0) * (total or 1)
     rate = f", {speed:,.0f}/s" if speed else ""
     if not total:

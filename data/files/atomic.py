@@ -5,13 +5,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from berdseye.data.errors import BerdseyeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @contextmanager
@@ -52,8 +52,10 @@ def write_json(path: Path, value: Any) -> None:
     write_bytes(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
 
 
-def write_parquet(path: Path, table: pa.Table) -> None:
-    """Write an Arrow table atomically as one Zstandard-compressed Parquet file."""
+def write_parquet(path: Path, table: "pa.Table") -> None:
+    """Write an Arrow table as one Zstandard-compressed Parquet file."""
+    import pyarrow.parquet as pq  # every command writes files, few of them tables
+
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 
