@@ -14,7 +14,7 @@ import numpy as np
 from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import show
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.kernels import Docs, Values
+from berdseye.retrieval.lexical.arrays import Docs, Values
 from berdseye.retrieval.lexical.scoring import Statistics
 
 Idf = Callable[[int, Statistics], float]

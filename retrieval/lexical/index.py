@@ -9,7 +9,8 @@ import numpy as np
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ranking, Scores
-from berdseye.retrieval.lexical.kernels import Docs, accumulate, best, gather
+from berdseye.retrieval.lexical.arrays import Docs
+from berdseye.retrieval.lexical.kernels import accumulate, best, gather
 from berdseye.retrieval.lexical.postings import Postings
 from berdseye.retrieval.lexical.scoring import Scoring, Statistics, TermStatistics
 from berdseye.retrieval.lexical.tokenizers import Tokenizer

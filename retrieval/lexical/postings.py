@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from berdseye.data.errors import DamagedError
 from berdseye.retrieval.indexes import index_files
-from berdseye.retrieval.lexical.kernels import Docs, Offsets, Values, mapped, within
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
+from berdseye.retrieval.lexical.kernels import within
 
 _VALUES = ("uint16", "float32")
 FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more

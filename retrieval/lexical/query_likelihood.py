@@ -6,7 +6,7 @@ import numpy as np
 
 from berdseye.data.grammar import show
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.kernels import Docs, Values
+from berdseye.retrieval.lexical.arrays import Docs, Values
 from berdseye.retrieval.lexical.scoring import Statistics
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from berdseye.data.records import Scores
-from berdseye.retrieval.lexical.kernels import Docs, Values
+from berdseye.retrieval.lexical.arrays import Docs, Values
 
 
 class TermStatistics(NamedTuple):

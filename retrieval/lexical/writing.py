@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from berdseye.retrieval.lexical.kernels import Docs, Offsets, Values, invert, mapped, scatter
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
+from berdseye.retrieval.lexical.kernels import invert, scatter
 from berdseye.retrieval.lexical.tokenizers import Tokenizer
 
 _STRETCH = 32_000_000  # postings merged at a time

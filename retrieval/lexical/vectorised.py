@@ -1,0 +1,71 @@
+"""The loops over postings in NumPy, for installations without Numba. `compiled` describes each function's arrays."""
+
+import numpy as np
+
+from berdseye.data.records import Ids, Scores
+from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values
+
+
+def invert(tokens: Docs, ends: Offsets, terms: int) -> tuple[Offsets, Docs, Docs]:
+    """Postings of a block: where each term's postings begin, int64[terms + 1], and documents and frequencies, both int32."""
+    docs = np.repeat(np.arange(len(ends), dtype=np.int32), np.diff(ends, prepend=0))
+    order = np.argsort(tokens, kind="stable")  # documents ascend within a term
+    terms_of, docs = tokens[order], docs[order]
+    first = np.ones(len(tokens), dtype=bool)
+    first[1:] = (terms_of[1:] != terms_of[:-1]) | (docs[1:] != docs[:-1])
+    at = np.flatnonzero(first)
+    frequencies = np.diff(at, append=len(tokens)).astype(np.int32)
+    offsets = np.zeros(terms + 1, dtype=np.int64)
+    np.cumsum(np.bincount(terms_of[at], minlength=terms), out=offsets[1:])
+    return offsets, docs[at], frequencies
+
+
+def scatter(
+    terms: Docs, lengths: Docs, docs: Docs, values: Values, cursors: Offsets, all_docs: Docs, all_values: Values
+) -> None:
+    """Append a segment's postings to those of the same terms; `cursors` says where each goes on, and is moved."""
+    sizes = lengths.astype(np.int64)
+    begins = np.cumsum(sizes) - sizes
+    places = np.repeat(cursors[terms] - begins, sizes) + np.arange(int(sizes.sum()))
+    all_docs[places] = docs[: len(places)]
+    all_values[places] = values[: len(places)]
+    cursors[terms] += sizes
+
+
+def within(docs: Docs, count: int) -> bool:
+    """Whether documents are distinct, ascending, and of a collection of `count`."""
+    return not len(docs) or bool(docs[0] >= 0 and docs[-1] < count and (docs[1:] > docs[:-1]).all())
+
+
+def gather(values: Docs, docs: Docs) -> Docs:
+    """`values[docs]`."""
+    return values[docs]
+
+
+def accumulate(docs: Docs, scores: Scores, totals: Scores, touched: Docs, count: int) -> int:
+    """Add a term's scores to the totals of its documents, which are minus infinity where none was added yet.
+
+    Returns how many documents have been touched by now; `touched` lists them.
+    """
+    before = totals[docs]
+    new = before == -np.inf
+    totals[docs] = np.where(new, scores, before + scores)
+    found = docs[new]
+    touched[count : count + len(found)] = found
+    return count + len(found)
+
+
+def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:
+    """The k best touched documents, in no order: score descending, then id descending.
+
+    Says as well whether all scores are numbers, and leaves the totals as they were before the query.
+    """
+    scores = totals[touched]
+    totals[touched] = -np.inf
+    numbers = not np.isnan(scores).any()
+    size = min(k, len(touched))
+    if numbers and 0 < size < len(touched):
+        enough = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
+        touched, scores = touched[enough], scores[enough]
+    order = np.lexsort((touched, scores))[len(touched) - size :]
+    return touched[order].astype(np.int64), scores[order], bool(numbers)
