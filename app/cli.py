@@ -9,6 +9,9 @@ from berdseye.app.commands.console import note
 from berdseye.app.commands.loading import MARKUP, LazyGroup, Listed
 from berdseye.app.jobs.reports import reporting
 from berdseye.data.errors import BerdseyeError
+from berdseye.data.extras import missing
+
+_FAULT = "berdseye: this is a fault of Berdseye itself. Please report it, with the command and the lines below."
 
 COMMANDS = {
     "init": Listed("app_command", "Make an empty workspace."),
@@ -66,7 +69,8 @@ COMMANDS = {
     ),
     "agreement": Listed(
         "agreement",
-        "Agreement of people, and of a detector with them: coefficients with 95% intervals, each two raters, slices, stances, time.",
+        "Agreement of people, and of a detector with them: coefficients with 95% intervals, each two raters, slices, "
+        "stances, time.",
     ),
     "corpus": Listed("corpora", "Add and list corpora."),
     "dataset": Listed("datasets", "Add and list data sets."),
@@ -126,13 +130,18 @@ def main() -> None:
         except BerdseyeError as error:
             note(f"berdseye: {' '.join(str(error).splitlines())}")
             sys.exit(2)
+        except ModuleNotFoundError as error:
+            found = missing(error, "This command")
+            if found is None:
+                note(_FAULT)
+                raise
+            note(f"berdseye: {found}")
+            sys.exit(2)
         except KeyboardInterrupt:
             note("berdseye: interrupted; what was finished is kept.")
             sys.exit(130)
         except Exception:
-            note(
-                "berdseye: this is a fault of Berdseye itself. Please report it, with the command and the lines below."
-            )
+            note(_FAULT)
             raise
 
 

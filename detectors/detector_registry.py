@@ -3,10 +3,16 @@
 from collections.abc import Callable, Mapping
 
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
+from berdseye.data.extras import require
 from berdseye.data.grammar import Arguments, Call, parse
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import with_tuned_threshold
+
+DEFAULT_DETECTOR = "embedded"
+
+_NEEDED = {**dict.fromkeys(("nli", "crossencoder", "prompted", "lora"), ("torch", "transformers")), "api": ("openai",)}
+"""Packages of an extra that a kind of detector needs."""
 
 Opener = Callable[[Arguments, Workspace | None], Detector]
 
@@ -32,6 +38,7 @@ def known_detector(text: str) -> Call:
 
 
 def _opened(call: Call, workspace: Workspace | None) -> Detector:
+    require(f"`{call.name}(...)`", *_NEEDED.get(call.name, ()))
     arguments = Arguments(call)
     detector = DETECTORS[call.name](arguments, workspace)
     arguments.finish()

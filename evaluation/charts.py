@@ -14,6 +14,7 @@ from typing import Any
 import altair as alt
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.extras import needing, require
 
 CATEGORIES = ("#2a78b8", "#d55e00", "#12936c", "#c0609b", "#a87808", "#7f6fd0", "#3a94c9", "#b0413e")
 """After Okabe and Ito's palette, its light ones darkened: each at least 3:1 against white and against the dark page."""
@@ -65,20 +66,23 @@ _INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:
     """The chart, or its Vega-Lite specification, as an SVG picture."""
-    import vl_convert  # takes half a second to load, which only those who export should wait for
+    with needing("A picture of a chart"):
+        import vl_convert  # takes half a second to load, which only those who export should wait for
 
     return str(vl_convert.vegalite_to_svg(_specified(chart))).encode("utf-8")
 
 
 def png(chart: Chart | dict[str, Any]) -> bytes:
     """The same as PNG, at twice the size it has on the page."""
-    import vl_convert
+    with needing("A picture of a chart"):
+        import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(_specified(chart), scale=_SHARPNESS))
 
 
 def html(chart: Chart) -> bytes:
     """A page with the chart as one moves about in it: what draws it is inside, and the browser is told to load nothing."""
+    require("A page with a chart", "vl_convert")
     page: str = chart.to_html(inline=True, embed_options={"actions": False}, json_kwds={"cls": _Inert})
     return page.replace(
         "<head>", f'<head>\n  <meta http-equiv="Content-Security-Policy" content="{_INSIDE}">', 1

@@ -20,6 +20,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.extras import missing
 
 
 def frame_of(result: CursorResult[Any]) -> pd.DataFrame:
@@ -54,8 +55,10 @@ def open_database(url: str) -> Engine:
         arguments: dict[str, Any] = {"timeout": _BUSY_SECONDS} if sqlite else {}
         engine = create_engine(parsed, connect_args=arguments, pool_pre_ping=not sqlite)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError, ValueError) as error:
-        # A ValueError quotes the text that is not a number, which may be a part of the password.
-        reason = "its port is not a number" if isinstance(error, ValueError) else str(error)
+        if isinstance(error, ModuleNotFoundError) and (found := missing(error, "A PostgreSQL database")):
+            raise found from error
+        # What cannot be read as a number may be a part of the password.
+        told = "its port is no number" if isinstance(error, ValueError) else str(error)
         raise BadInputError(
             f"The judgments URL cannot be used: {reason}.",
             hint="Use sqlite:///PATH or postgresql://USER@HOST/NAME (the latter requires the `postgres` extra).",

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from label_studio_sdk.core.api_error import ApiError
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.people import People, address_of, email_of
+from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.server import Credentials, Password, read_passwords, write_passwords
 from berdseye.annotation.people import people as known_people
 from berdseye.data.errors import BadInputError, BerdseyeError

@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 
 import httpx
 from filelock import FileLock, Timeout
-from label_studio_sdk.core.api_error import ApiError
 
+from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.server import Credentials, running
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.extras import needing
 from berdseye.data.language_models.server import UNPACKED, AnswerTooLongError, bounded
 from berdseye.data.workspace import Workspace
 
@@ -300,7 +301,8 @@ def _address_and_token(workspace: Workspace, folder: Path) -> tuple[str, str]:
 
 
 def _client(url: str, auth: TokenAuth) -> Any:
-    from label_studio_sdk import LabelStudio  # takes a second: not before it is needed
+    with needing("Talking to Label Studio"):
+        from label_studio_sdk import LabelStudio  # takes a second: not before it is needed
 
     # Retries are ours, after a look-up: a repeated import makes its tasks twice. Keep-alive costs the
     # development server 40 ms a call. A proxy of the environment must not see what stays on this machine.

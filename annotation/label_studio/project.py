@@ -7,10 +7,9 @@ import re
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from label_studio_sdk.core.api_error import ApiError
-
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import GUIDELINE, validated
+from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from label_studio_sdk.core.api_error import ApiError
-
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Judgments, PairRecord, batched_rows
 from berdseye.annotation.judgments.recorded import verdicts_of
@@ -29,7 +27,8 @@ from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project, annotation_uid, fresh
 from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
 from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
-from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
 from berdseye.data.errors import BadInputError
 

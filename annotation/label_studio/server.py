@@ -26,6 +26,7 @@ import httpx
 from filelock import FileLock
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.extras import require
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.processes import end_group, runs_command
 
@@ -231,7 +232,10 @@ def _launch(folder: Path, port: int, credentials: Credentials) -> int:
     beside = Path(sys.executable).with_name(_COMMAND)
     program = str(beside) if beside.exists() else shutil.which(_COMMAND)
     if program is None:
-        raise UnavailableError("Label Studio is not installed.", hint="Install Berdseye again: it is part of it.")
+        require("The server", "label_studio")
+        raise UnavailableError(
+            "The command label-studio is missing.", hint="Install it again: pip install 'berdseye[label-studio]'."
+        )
     command = [program, "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
     _shorten(folder / "server.log")
     log = os.open(folder / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -5,13 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from label_studio_sdk.core.api_error import ApiError
-
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import Word, result_of
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import annotation_uid
 from berdseye.annotation.label_studio.remote import RemoteTask, look_up, said
+from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.data.errors import BerdseyeError
 
 _ATTEMPTS = 3

@@ -13,6 +13,7 @@ import httpx
 
 from berdseye.annotation.people import Identity
 from berdseye.data.errors import BerdseyeError, UnavailableError
+from berdseye.data.extras import require
 from berdseye.data.people import PeopleSettings
 
 CLIENT_SECRET = "BERDSEYE_OIDC_CLIENT_SECRET"
@@ -26,7 +27,8 @@ class SignInError(BerdseyeError):
 
 
 def auth_secrets(people: PeopleSettings, cookie_secret: str, port: int) -> dict[str, str]:
-    """Return Streamlit's `auth` settings. Raises `UnavailableError` if the environment lacks the client secret."""
+    """The section `auth` that Streamlit wants; raises `UnavailableError` where the environment lacks the client's secret."""
+    require("Team mode", "authlib")
     secret = os.environ.get(CLIENT_SECRET, "")
     if not secret:
         raise UnavailableError(

@@ -17,6 +17,7 @@ from berdseye.app.components.browser_state import keep_name, kept_name
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.serving.gate import check_settings, people_now
 from berdseye.data.errors import BerdseyeError
+from berdseye.data.extras import missing
 from berdseye.data.people import PeopleSettings, Role
 from berdseye.data.workspace import Workspace
 
@@ -103,6 +104,11 @@ def errors_in_place() -> Iterator[None]:
         yield
     except BerdseyeError as error:
         st.error(escaped(str(error)), icon=":material/error:")
+    except ModuleNotFoundError as error:
+        found = missing(error)
+        if found is None:
+            raise
+        st.error(escaped(str(found)), icon=":material/error:")
 
 
 def enter(page: str) -> None:

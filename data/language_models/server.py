@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.extras import needing
 
 if TYPE_CHECKING:
     import openai
@@ -69,7 +70,8 @@ _OPENAI = "https://api.openai.com/v1"
 
 def open_server(*, retries: int, timeout: float) -> "openai.OpenAI":
     """A client of the server; `timeout` in seconds. Raises where none is set, or its address is none."""
-    import openai
+    with needing("A language model server"):
+        import openai
 
     key, address = os.environ.get("OPENAI_API_KEY"), os.environ.get("OPENAI_BASE_URL")
     if not key and not address:

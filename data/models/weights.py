@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.extras import missing
 
 if TYPE_CHECKING:
     import torch
@@ -81,6 +82,8 @@ def loading(name: str) -> Iterator[None]:
     except BerdseyeError:
         raise
     except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and (found := missing(error, f"Model '{name}'")):
+            raise found from error
         raise UnavailableError(
             f"Model '{name}' needs a package that is missing: {_first_line(error)}.",
             hint="For GGUF files: pip install 'berdseye[gguf]'.",

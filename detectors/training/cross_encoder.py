@@ -15,7 +15,7 @@ from berdseye.data.models.weights import loading
 from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
 from berdseye.detectors.local.windows import passage_text, title_place
-from berdseye.detectors.training.loop import Settings
+from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.cross import open_saved, segment_encoder
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE
 from berdseye.retrieval.encoders.model_folders import ModelFolder, find_folder

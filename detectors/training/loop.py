@@ -1,12 +1,8 @@
-"""One training run: transformers' Trainer over any model that gives one logit a pair, judged on dev while it runs.
-
-What can be set about a training, and the grid that BERDS searched.
-"""
+"""One training run: transformers' Trainer over any model that gives one logit a pair, judged on dev while it runs."""
 
 import random
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -18,7 +14,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from berdseye.data.datasets.labelled_pairs import LabelledPair
-from berdseye.data.errors import BadInputError
 from berdseye.data.models.weights import chosen_device
 from berdseye.data.progress import Progress
 from berdseye.data.records import Pair
@@ -27,55 +22,8 @@ from berdseye.detectors.quality import best_threshold, precision_recall_f1
 from berdseye.detectors.training.calibration import calibrated
 from berdseye.detectors.training.cards import Curve
 from berdseye.detectors.training.head import truth
+from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.running import quietly
-
-GRID: Mapping[str, tuple[float, ...]] = {
-    "learning_rate": (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2e-4),
-    "warmup": (0.1, 0.3, 0.5),
-    "epochs": (0.5, 1.0, 2.0, 3.0, 4.0),
-    "weight_decay": (0.0, 1e-4, 0.001, 0.01),
-}
-"""The values that BERDS tried for its evaluator, 360 combinations; the best were 1e-4, 0.1, 2 and 0.001."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Hyperparameters: AdamW with a linear schedule; `warmup` is a share of all steps.
-
-    `max_length` is in tokens, perspective and prompt included; `title` says where a passage's title is read (none, before or
-    after). `patience` is how many evaluations on dev in a row may pass without a better F1; there are `evaluations` of them
-    an epoch. `rank` is that of LoRA's matrices and of no other kind.
-    """
-
-    learning_rate: float = 1e-4
-    warmup: float = 0.1
-    epochs: float = 2.0
-    weight_decay: float = 0.001
-    batch: int = 16
-    max_length: int = 256
-    rank: int = 16
-    title: str = "none"
-    evaluations: int = 4
-    patience: int = 4
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        bounds = {
-            "learning_rate": (1e-8, 1.0),
-            "warmup": (0.0, 1.0),
-            "epochs": (0.01, 1000.0),
-            "weight_decay": (0.0, 1.0),
-            "batch": (1, 4096),
-            "max_length": (16, 32_768),
-            "rank": (1, 1024),
-            "evaluations": (1, 1000),
-            "patience": (1, 1000),
-            "seed": (0, 2**31),
-        }
-        for name, (low, high) in bounds.items():
-            if not low <= getattr(self, name) <= high:
-                raise BadInputError(f"{name} is {getattr(self, name):g}.", hint=f"It must be from {low:g} to {high:g}.")
-
 
 Doubles = npt.NDArray[np.float64]
 Report = Callable[[int, float], None]

@@ -16,7 +16,7 @@ from berdseye.detectors.local.language_model import AnsweringModel
 from berdseye.detectors.local.prompted import FittedPrompts
 from berdseye.detectors.local.windows import passage_text, title_place
 from berdseye.detectors.prompts import ZERO_SHOT
-from berdseye.detectors.training.loop import Settings
+from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.running import quietly
 
 _DROPOUT = 0.05

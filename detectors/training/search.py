@@ -17,7 +17,7 @@ from berdseye.data.files.atomic import write_json
 from berdseye.data.progress import Progress
 from berdseye.detectors.protocol import Floats
 from berdseye.detectors.training.cards import Curve
-from berdseye.detectors.training.loop import GRID, Settings
+from berdseye.detectors.training.settings import GRID, Settings
 from berdseye.detectors.training.training_set import TrainingSet
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from berdseye.detectors.trained import Trained, find_trained, finish, new_folder
 from berdseye.detectors.training.calibration import best_temperature, calibrated
 from berdseye.detectors.training.cards import figures, read_curve, threshold_on_dev
 from berdseye.detectors.training.head import train_head, truth
-from berdseye.detectors.training.loop import Settings
 from berdseye.detectors.training.search import MODEL_FOLDER, Opener, Search, search
+from berdseye.detectors.training.settings import Settings
 from berdseye.detectors.training.training_set import TrainingSet, distilled
 
 Kind = Literal["head", "crossencoder", "lora", "stacked"]

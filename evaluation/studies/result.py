@@ -7,6 +7,7 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,8 +17,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-import berdseye.evaluation.charts  # noqa: F401  registers the theme of charts
-from berdseye.data.errors import StaleError, UnknownNameError
+import berdseye.evaluation.charts  # noqa: F401  the charts of studies are drawn in it
+from berdseye.data.errors import StaleError, UnavailableError, UnknownNameError
 from berdseye.data.files.atomic import write_bytes, write_json
 from berdseye.data.files.tables import to_csv, to_parquet
 from berdseye.data.workspace import Workspace
@@ -143,7 +144,8 @@ def save_result(workspace: Workspace, result: StudyResult, *, made_by: str = "")
         write_bytes(folder / f"{table.name}.tex", table.latex().encode())
     for name, chart in result.charts.items():
         write_json(folder / f"{name}.vl.json", chart.to_dict())
-        write_bytes(folder / f"{name}.svg", svg(chart))
+        with suppress(UnavailableError):  # without the extra `charts` the specification is all there is
+            write_bytes(folder / f"{name}.svg", svg(chart))
     manifest = {
         "study": result.study,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

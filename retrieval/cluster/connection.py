@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from berdseye.data.errors import BadInputError, BerdseyeError, StaleError, UnavailableError
+from berdseye.data.extras import needing
 
 
 @contextmanager
@@ -164,10 +165,6 @@ def import_ray(*, on_loopback: bool) -> Any:
     """Ray, which reads its settings from the environment when it is imported; those that are set are left as they are."""
     for name, value in (_QUIET | (_ON_LOOPBACK if on_loopback else {})).items():
         os.environ.setdefault(name, value)
-    try:
+    with needing("A cluster"):
         import ray
-    except ImportError as error:
-        raise UnavailableError(
-            "Ray is not installed here.", hint="Install the extra 'cluster': pip install -e '.[cluster]'."
-        ) from error
     return ray

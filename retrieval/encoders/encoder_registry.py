@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from berdseye.data.errors import UnavailableError
+from berdseye.data.extras import needing, require
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.models.weights import loading
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
@@ -75,6 +76,8 @@ def _resolved(kind: Kind, name: str) -> tuple[str, KnownModel | None]:
 
 
 def _folder(kind: str, name: str, rows: tuple[KnownModel, ...]) -> ModelFolder:
+    if "/" in name:  # other names may be misspelled ones
+        require(f"Model '{name}'", "sentence_transformers")
     return find_folder(name, kind, [*(["static"] if rows is DENSE else []), *(row.name for row in rows)])
 
 
@@ -87,7 +90,8 @@ def _passage_folder(name: str, queries: ModelFolder) -> ModelFolder:
 @contextmanager
 def _loaded(name: str) -> Iterator[None]:
     """Loading without a word on the screen, and with errors of one line."""
-    from berdseye.retrieval.encoders.running import quietly
+    with needing(f"Model '{name}'"):
+        from berdseye.retrieval.encoders.running import quietly
 
     with ExitStack() as stack:
         stack.enter_context(loading(name))
