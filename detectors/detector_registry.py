@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.extras import require
 from berdseye.data.grammar import Arguments, Call, parse
+from berdseye.data.plugins import plugin, plugin_names
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import with_tuned_threshold
@@ -32,15 +33,21 @@ def known_detector(text: str) -> Call:
     calls = parse(text)
     if len(calls) != 1:
         raise BadInputError(f"'{text}' is more than one detector.", hint="Name one, such as embedded.")
-    if calls[0].name not in DETECTORS:
-        raise UnknownNameError("detector", calls[0].name, DETECTORS)
+    if calls[0].name not in DETECTORS and calls[0].name not in plugin_names("detectors"):
+        raise UnknownNameError("detector", calls[0].name, detector_kinds())
     return calls[0]
+
+
+def detector_kinds() -> list[str]:
+    """The kinds of detector, those of other packages last."""
+    return [*DETECTORS, *plugin_names("detectors")]
 
 
 def _opened(call: Call, workspace: Workspace | None) -> Detector:
     require(f"`{call.name}(...)`", *_NEEDED.get(call.name, ()))
     arguments = Arguments(call)
-    detector = DETECTORS[call.name](arguments, workspace)
+    opener: Opener = DETECTORS.get(call.name) or plugin("detectors", call.name)
+    detector = opener(arguments, workspace)
     arguments.finish()
     return detector
 

@@ -9,6 +9,7 @@ from typing import cast
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Arguments, Call, parse
+from berdseye.data.plugins import plugin, plugin_names
 from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity
@@ -50,12 +51,9 @@ def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipelin
         ranker = _projected(ranker, replace(projection, keep=None), context)
         keep = projection.keep if projection.keep is not None else keep
     if expansion is not None:
-        ranker = Expanded(_source(expansion, context), ranker)
-    for call in calls:
-        _refuse_expansion(call)
-        if call.name not in STAGES:
-            raise UnknownNameError("stage", call.name, [*STAGES, *FORMS])
-    stages = tuple(STAGES[call.name](call, context) for call in calls)
+        ranker = Expanded(_source(expansion, around), ranker)
+    makers = [_stage_maker(call) for call in calls]
+    stages = tuple(make(call, around) for make, call in zip(makers, calls, strict=True))
     if keep is not None and not stages:
         raise BadInputError(f"'%{keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
     return Pipeline(ranker, stages, DEFAULT_DEPTH if keep is None else checked_k(keep))
@@ -63,9 +61,18 @@ def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipelin
 
 def _ranker(call: Call, context: PipelineContext) -> Ranker:
     _refuse_expansion(call)
-    if call.name not in RANKERS:
-        raise UnknownNameError("retriever", call.name, RANKERS)
-    return RANKERS[call.name](call, context)
+    make = RANKERS.get(call.name) or plugin("retrievers", call.name)
+    if make is None:
+        raise UnknownNameError("retriever", call.name, [*RANKERS, *plugin_names("retrievers")])
+    return cast(Ranker, make(call, around))
+
+
+def _stage_maker(call: Call) -> Callable[[Call, Surroundings], Stage]:
+    _refuse_expansion(call)
+    make = STAGES.get(call.name) or plugin("stages", call.name)
+    if make is None:
+        raise UnknownNameError("stage", call.name, [*STAGES, *FORMS, *plugin_names("stages")])
+    return cast(Callable[[Call, Surroundings], Stage], make)
 
 
 def _refuse_expansion(call: Call) -> None:

@@ -29,6 +29,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import DETECTORS, parse_detector
 from berdseye.detectors.labelling import label_keys
 from berdseye.detectors.protocol import Detector
+from berdseye.detectors.registry import detector_kinds, parse_detector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.trained import adopted_detector, detector_names
 
@@ -180,8 +181,8 @@ def parse_label_source(text: str) -> LabelSource:
     for place, part in enumerate(parts):
         if part in _NO_DETECTORS:
             continue
-        if part.partition("(")[0] not in DETECTORS:
-            raise UnknownNameError("label source", part, [*_NO_DETECTORS, CORRECTED, *DETECTORS])
+        if part.partition("(")[0] not in detector_kinds():
+            raise UnknownNameError("label source", part, [*_NO_DETECTORS, CORRECTED, *detector_kinds()])
         if place < len(parts) - 1:
             raise BadInputError(
                 f"In '{text}', no source can follow {part}.", hint="A detector labels every pair, so it must be last."

@@ -6,6 +6,7 @@ import numpy as np
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.grammar import Call, parse
+from berdseye.data.plugins import plugin, plugin_names
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
 from berdseye.evaluation.measures.measure import (
@@ -69,12 +70,12 @@ def values_of(measures: Sequence[Measure], support: Support) -> list[Values]:
 def _measure(calls: list[Call], name: str) -> Measure:
     call = calls[0]
     canonical = ALIASES.get(call.name, call.name)
-    definition = MEASURES.get(canonical)
+    definition: Definition | None = MEASURES.get(canonical) or plugin("measures", canonical)
     if len(calls) > 1 or definition is None:
-        if (error := _not_for_runs(call.name, name)) is not None:
-            raise error
-        raise UnknownNameError("measure", name, [_example(m) for m in MEASURES])
-    hint = f"Example: {_example(canonical)}."
+        if (of_others := _of_no_run(call.name, name)) is not None:
+            raise of_others
+        raise UnknownNameError("measure", name, [*map(_example, MEASURES), *plugin_names("measures")])
+    hint = f"Write it like {canonical if definition.cutoff == 'none' else f'{canonical}@5'}."
     if call.args or call.kwargs or call.keep is not None:
         raise BadInputError(f"'{name}': a measure takes only a cutoff.", hint=hint)
     if call.cutoff is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from berdseye.data.datasets.layouts.berds import is_berds, read_berds
 from berdseye.data.datasets.layouts.debateqa import is_debateqa, read_debateqa
@@ -13,6 +14,7 @@ from berdseye.data.datasets.layouts.rows import Imported
 from berdseye.data.datasets.pir_tasks import read_pir_task
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import Row, first_row, read_json
+from berdseye.data.plugins import plugin, plugin_names
 
 _HINT = "See `berdseye dataset add --help`."
 ROWS: tuple[tuple[Callable[[Row], bool], Callable[[Path], Imported]], ...] = (
@@ -23,8 +25,30 @@ ROWS: tuple[tuple[Callable[[Row], bool], Callable[[Path], Imported]], ...] = (
 """Layouts with one question per row, recognised by the first row."""
 
 
+class Layout(NamedTuple):
+    """A layout that another package adds: whether a file or folder has it, and how to read it."""
+
+    fits: Callable[[Path], bool]
+    read: Callable[[Path], Imported]
+
+
 def read_dataset(source: Path) -> Imported:
-    """Read a file in any layout, or a folder with PIR's files from the Hub; raises `BadInputError` with file and line."""
+    """Read a file in any of the layouts, or a folder as PIR has it on the Hub; raises `BadInputError` with file and line.
+
+    Layouts of other packages are tried where the built-in ones cannot read the file.
+    """
+    try:
+        return _read_built_in(source)
+    except BadInputError:
+        if source.exists():
+            for name in plugin_names("layouts"):
+                layout: Layout = plugin("layouts", name)
+                if layout.fits(source):
+                    return layout.read(source)
+        raise
+
+
+def _read_built_in(source: Path) -> Imported:
     if source.is_dir():
         return questions_of(read_pir_task(source))
     if not source.is_file():
