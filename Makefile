@@ -59,7 +59,7 @@ notebooks: $(DEV_STAMP) ## Run the notebooks and keep them with their outputs: m
 	$(BIN)/python tests/notebooks/execution.py $(ONLY)
 
 embedded: $(STAMP) ## Train the embedded detector anew: make embedded DATA=folder
-	$(BIN)/python -m detectors.train_embedded $(DATA)
+	$(BIN)/python -m berdseye.detectors.train_embedded $(DATA)
 
 screenshot: $(DEV_STAMP) ## Make the README's picture anew
 	BERDSEYE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/browser -k picture

@@ -15,7 +15,7 @@ import streamlit as st
 from berdseye.data.workspace import Workspace
 
 _MOUNT_NAME = st.components.v2.component(
-    "berdseye_kept_name", js=(files("app.components") / "kept_name.js").read_text(encoding="utf-8")
+    "berdseye_kept_name", js=(files("berdseye.app.components") / "kept_name.js").read_text(encoding="utf-8")
 )
 
 
@@ -39,7 +39,7 @@ font-size: 0.875rem">Reconnected. The page is reloading; keys work again when th
 _MOUNT = st.components.v2.component(
     "berdseye_reconnected",
     html=_HTML,
-    js=(files("app.components") / "reconnected.js").read_text(encoding="utf-8"),
+    js=(files("berdseye.app.components") / "reconnected.js").read_text(encoding="utf-8"),
 )
 
 

@@ -32,7 +32,7 @@ def take_answer(what: str) -> bool:
     return bool(is_in_sight(what) and st.session_state.pop(_KEY))
 
 
-_HERE = files("app.components")
+_HERE = files("berdseye.app.components")
 _HTML = """<div class="berdseye-card-focus">
 <button type="button">↑ Previous<kbd>K</kbd></button><button type="button">↓ Next<kbd>J</kbd></button>
 <span role="status"></span></div>"""

@@ -148,7 +148,7 @@ def key_table(bindings: tuple[Binding, ...]) -> str:
 
 
 _MOUNT = st.components.v2.component(
-    "berdseye_keyboard", js=(files("app.components") / "keyboard.js").read_text(encoding="utf-8")
+    "berdseye_keyboard", js=(files("berdseye.app.components") / "keyboard.js").read_text(encoding="utf-8")
 )
 
 

@@ -10,8 +10,8 @@ from berdseye.data.texts.chunkers import sentence_spans
 
 _HTML = """<div class="berdseye-passage"></div>
 <div class="berdseye-evidence-line"><button type="button"></button><span></span></div>"""
-_HERE = files("app.components")
-# Mounted in the page's own tree, not in a shadow tree: every browser can read a selection there.
+_HERE = files("berdseye.app.components")
+# In the page's own tree, not in a shadow of it: a selection there can be read in every browser.
 _MOUNT = st.components.v2.component(
     "berdseye_passage",
     html=_HTML,

@@ -167,7 +167,7 @@ def lacks(workspace: Workspace, judgments: Judgments, need: Need) -> bool:
 
 
 _MOUNT = st.components.v2.component(
-    "berdseye_tour", js=(files("app.components") / "tour_card.js").read_text(encoding="utf-8")
+    "berdseye_tour", js=(files("berdseye.app.components") / "tour_card.js").read_text(encoding="utf-8")
 )
 _STEP, _LEFT, _GOING, _JUDGED = "tour_step", "tour_left", "tour_going", "tour_judged"
 # The bar has the same height for all steps and takes up space instead of covering the page. The desk, which fits itself to the

@@ -61,7 +61,7 @@ class ContrastResult(NamedTuple):
 @lru_cache(maxsize=1)
 def contrast_cases() -> tuple[ContrastCase, ...]:
     """All cases, twins one after the other."""
-    text = (files("evaluation") / "detection" / "contrast_cases.jsonl").read_text(encoding="utf-8")
+    text = (files("berdseye.evaluation") / "detection" / "contrast_cases.jsonl").read_text(encoding="utf-8")
     return tuple(_case(json.loads(line)) for line in text.splitlines())
 
 
