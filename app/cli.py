@@ -14,17 +14,17 @@ from berdseye.data.extras import missing
 _FAULT = "berdseye: this is a fault of Berdseye itself. Please report it, with the command and the lines below."
 
 COMMANDS = {
-    "init": Listed("app_command", "Make an empty workspace."),
-    "demo": Listed("app_command", "Build the demo workspace, or complete a half-built one; what stands is kept."),
+    "init": Listed("app_command", "Create an empty workspace."),
+    "demo": Listed("app_command", "Build the demo workspace, or complete a partly built one; finished parts are kept."),
     "app": Listed("app_command", "Serve the app and Label Studio on this machine until Ctrl-C."),
     "index": Listed(
-        "indexes", "Build the indexes a pipeline needs. (`search` and `run` build a missing one by themselves.)"
+        "indexes", "Build the indexes that a pipeline needs. (`search` and `run` build missing indexes themselves.)"
     ),
-    "detect": Listed("search", "Say of each perspective whether the passage supports it, and with which probability."),
+    "detect": Listed(
+        "search", "Report for each perspective whether the passage supports it, with the detector's probability."
+    ),
     "search": Listed("search", "Show the top k passages for a question."),
-    "perspectives": Listed(
-        "search", "Keep perspectives for a question, for pipelines that begin with `expand(typed)`."
-    ),
+    "expansion": Listed("search", "Store perspectives for a question, for pipelines that begin with `expand(manual)`."),
     "run": Listed("search", "Run pipelines on whole data sets and store the runs."),
     "answer": Listed("answer", "Have a language model answer the questions of a data set."),
     "evaluate": Listed(
@@ -32,62 +32,52 @@ COMMANDS = {
         "Compute measures, each with its 95% interval over n questions, judged@k and the source of its labels.",
     ),
     "failures": Listed(
-        "failures", "List the perspectives that a run's top k misses, each with the reason, and count the reasons."
+        "failures",
+        "List the holes of a run (perspectives that no passage of its top k supports) with their reasons, and count these.",
     ),
     "compare": Listed(
         "failures",
-        "Compare two runs question by question: wins, losses and ties, and the perspectives that the second loses and gains.",
+        "Compare two runs question by question: wins, losses and ties, and the perspectives that the second run loses and gains.",
     ),
     "bundle": Listed(
         "bundles",
-        "Pack tables with the runs, labels and questions they come from, with versions and the SHA-256 of every file.",
+        "Pack tables with the runs, labels and questions they come from, their versions, and the SHA-256 of every file.",
     ),
     "verify": Listed(
         "bundles",
-        "Compare every file of a bundle with its hash, and compute every number in its tables anew from what is inside.",
+        "Compare every file of a bundle with its checksum, and recompute every number in its tables from the bundle's contents.",
     ),
     "tune": Listed(
-        "tuning", "Choose lambda of `mmr(tuned)` among BERDS's grid, and keep it for this pipeline and corpus."
+        "tuning", "Choose lambda of `mmr(tuned)` from BERDS's grid, and store it for this pipeline and corpus."
     ),
     "encoders": Listed(
         "models",
-        "List the encoders whose pooling, prefixes and similarity are known; others go by their own configuration.",
+        "List the encoders whose pooling, prefixes and similarity Berdseye knows; others use their own configuration.",
     ),
-    "generated": Listed("models", "Tell how much language models have written for this workspace, and what it cost."),
-    "sides": Listed("models", "Say which of two perspectives is the supporting one, by a language model."),
-    "disputed": Listed(
-        "models", "Say whether an answer makes clear that its question is disputed, by a language model."
-    ),
-    "backup": Listed("backups", "Write the workspace's precious parts into one file, also while people judge."),
-    "restore": Listed(
-        "backups",
-        "Make a workspace of a backup: every hash is compared, the judgments are counted, and only then the folder appears.",
-    ),
+    "llm": Listed("models", "Show what language models have cost, and ask one about sides or disputes."),
+    "backup": Listed("backups", "Back up the workspace into one file; annotators may keep working meanwhile."),
+    "restore": Listed("backups", "Restore a workspace from a backup."),
     "doctor": Listed(
         "doctor",
-        "Compare every stored file with its checksum, and look for faults of the judgments. Exit status 1: something is damaged.",
+        "Compare every stored file with its checksum, and look for faults in the judgments. Exit status 1 means damage.",
     ),
-    "agreement": Listed(
-        "agreement",
-        "Agreement of people, and of a detector with them: coefficients with 95% intervals, each two raters, slices, "
-        "stances, time.",
-    ),
-    "corpus": Listed("corpora", "Add and list corpora."),
-    "dataset": Listed("datasets", "Add and list data sets."),
-    "detector": Listed("detectors", "Measure, tune, train and adopt detectors."),
-    "runs": Listed("runs", "Stored runs; runs and labels in the formats of other programs."),
-    "study": Listed("studies", "The papers' tables and figures, from stored runs, labels and answers."),
-    "judgments": Listed("judgments", "Exchange judgments with Label Studio, and export them."),
+    "agreement": Listed("agreement", "Report the agreement of annotators, and of a detector with them."),
+    "corpus": Listed("corpora", "Add and list corpora, and find near-duplicate passages."),
+    "dataset": Listed("datasets", "Add and list data sets of questions with perspectives."),
+    "detector": Listed("detectors", "List, measure, tune, train and adopt detectors."),
+    "runs": Listed("runs", "List stored runs, and exchange runs and labels with other programs."),
+    "study": Listed("studies", "Compute the tables and figures of papers from stored runs, labels and answers."),
+    "judgments": Listed("judgments", "Exchange judgments with Label Studio, check them, and export them."),
     "label-studio": Listed(
         "label_studio", "Serve Label Studio on this workspace, and exchange batches with it or with another server."
     ),
     "batch": Listed("batches", "Send pairs out to be judged: choose them, follow them, export them."),
-    "guidelines": Listed("guidelines", "What annotators are told, by version."),
+    "guidelines": Listed("guidelines", "Show, set and list the versions of the annotation guidelines."),
     "perspective": Listed(
-        "perspectives", "Edit the perspectives of a data set: proposals, decisions, and what came of them."
+        "perspectives", "Edit the perspectives of a data set: propose edits, decide on them, and list the outcome."
     ),
-    "training-set": Listed("training_sets", "Make fine-tuning data from judgments, versioned and traceable."),
-    "people": Listed("people", "Who is known here, by which e-mail address, and what they may."),
+    "training-set": Listed("training_sets", "Create versioned, traceable fine-tuning data from judgments."),
+    "people": Listed("people", "List people with their e-mail addresses and roles, and link names to addresses."),
 }
 """Every command and group in the order of the help, with the first paragraph of its own help; a test compares them."""
 

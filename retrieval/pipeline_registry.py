@@ -51,9 +51,9 @@ def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipelin
         ranker = _projected(ranker, replace(projection, keep=None), context)
         keep = projection.keep if projection.keep is not None else keep
     if expansion is not None:
-        ranker = Expanded(_source(expansion, around), ranker)
+        ranker = Expanded(_source(expansion, context), ranker)
     makers = [_stage_maker(call) for call in calls]
-    stages = tuple(make(call, around) for make, call in zip(makers, calls, strict=True))
+    stages = tuple(make(call, context) for make, call in zip(makers, calls, strict=True))
     if keep is not None and not stages:
         raise BadInputError(f"'%{keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
     return Pipeline(ranker, stages, DEFAULT_DEPTH if keep is None else checked_k(keep))
@@ -64,15 +64,15 @@ def _ranker(call: Call, context: PipelineContext) -> Ranker:
     make = RANKERS.get(call.name) or plugin("retrievers", call.name)
     if make is None:
         raise UnknownNameError("retriever", call.name, [*RANKERS, *plugin_names("retrievers")])
-    return cast(Ranker, make(call, around))
+    return cast(Ranker, make(call, context))
 
 
-def _stage_maker(call: Call) -> Callable[[Call, Surroundings], Stage]:
+def _stage_maker(call: Call) -> Callable[[Call, PipelineContext], Stage]:
     _refuse_expansion(call)
     make = STAGES.get(call.name) or plugin("stages", call.name)
     if make is None:
         raise UnknownNameError("stage", call.name, [*STAGES, *FORMS, *plugin_names("stages")])
-    return cast(Callable[[Call, Surroundings], Stage], make)
+    return cast(Callable[[Call, PipelineContext], Stage], make)
 
 
 def _refuse_expansion(call: Call) -> None:

@@ -58,7 +58,7 @@ def open_database(url: str) -> Engine:
         if isinstance(error, ModuleNotFoundError) and (found := missing(error, "A PostgreSQL database")):
             raise found from error
         # What cannot be read as a number may be a part of the password.
-        told = "its port is no number" if isinstance(error, ValueError) else str(error)
+        reason = "its port is not a number" if isinstance(error, ValueError) else str(error)
         raise BadInputError(
             f"The judgments URL cannot be used: {reason}.",
             hint="Use sqlite:///PATH or postgresql://USER@HOST/NAME (the latter requires the `postgres` extra).",

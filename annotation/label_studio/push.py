@@ -27,7 +27,7 @@ from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project, annotation_uid, fresh
 from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
 from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
-from berdseye.annotation.label_studio.report import Report
+from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
 from berdseye.data.errors import BadInputError

@@ -51,7 +51,7 @@ def failures(
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the holes of a run (the perspectives that no passage of its top k supports) with their reasons, and count the reasons.
+    """List the holes of a run (perspectives that no passage of its top k supports) with their reasons, and count these.
 
     Berdseye tests the reasons in this order: flagged, detector against people, disputed, unjudged, below k, another pipeline, not
     in the pool (evaluation/failures/reasons.py). The pool is the other stored runs on the data set and corpus, 100 deep.

@@ -39,7 +39,7 @@ def chosen_result(names: list[str]) -> None:
         draw_table(result, table)
     for chart, specification in result.charts.items():
         st.vega_lite_chart(specification)
-        picture = held.folder / f"{chart}.svg"
+        picture = result.folder / f"{chart}.svg"
         if picture.is_file():
             download(f"{chart}.svg", picture.read_bytes, picture.name, icon=":material/image:", key=f"svg-{chart}")
 

@@ -26,10 +26,9 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Pair, pair_key
 from berdseye.data.workspace import Workspace
-from berdseye.detectors.detector_registry import DETECTORS, parse_detector
+from berdseye.detectors.detector_registry import detector_kinds, parse_detector
 from berdseye.detectors.labelling import label_keys
 from berdseye.detectors.protocol import Detector
-from berdseye.detectors.registry import detector_kinds, parse_detector
 from berdseye.detectors.thresholds import Tuned
 from berdseye.detectors.trained import adopted_detector, detector_names
 

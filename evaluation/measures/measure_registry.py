@@ -10,6 +10,7 @@ from berdseye.data.plugins import plugin, plugin_names
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.classic import NDEVAL_DEEPEST, classic, classic_values
 from berdseye.evaluation.measures.measure import (
+    ANSWER_MEASURES,
     WHOLE_RUN,
     Definition,
     Measure,
@@ -72,7 +73,7 @@ def _measure(calls: list[Call], name: str) -> Measure:
     canonical = ALIASES.get(call.name, call.name)
     definition: Definition | None = MEASURES.get(canonical) or plugin("measures", canonical)
     if len(calls) > 1 or definition is None:
-        if (of_others := _of_no_run(call.name, name)) is not None:
+        if (of_others := _not_for_runs(call.name, name)) is not None:
             raise of_others
         raise UnknownNameError("measure", name, [*map(_example, MEASURES), *plugin_names("measures")])
     hint = f"Write it like {canonical if definition.cutoff == 'none' else f'{canonical}@5'}."
@@ -92,9 +93,7 @@ def _measure(calls: list[Call], name: str) -> Measure:
 
 def _not_for_runs(kind: str, name: str) -> BadInputError | None:
     """Return the error that explains why a measure of Berdseye does not apply to runs, or None."""
-    from berdseye.evaluation.answer_measures.measures import KINDS  # late: it imports what only answers need
-
-    if kind in KINDS:
+    if kind in ANSWER_MEASURES:
         return BadInputError(
             f"{name} is a measure of answers, and a run has no answers.",
             hint=f"Use `berdseye study debateqa --dataset NAME --answers NAME --measures '{name}'`.",

@@ -14,5 +14,7 @@ def published(name: str) -> pd.DataFrame:
 def published_names() -> list[str]:
     """The names of all published tables."""
     return sorted(
-        f.name.removesuffix(".csv") for f in (files("berdseye.evaluation") / "published").iterdir() if f.name.endswith(".csv")
+        f.name.removesuffix(".csv")
+        for f in (files("berdseye.evaluation") / "published").iterdir()
+        if f.name.endswith(".csv")
     )

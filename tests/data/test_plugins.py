@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from berdseye.app.cli import cli
 from berdseye.data import plugins
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
-from berdseye.detectors.registry import detector_kinds, parse_detector
+from berdseye.detectors.detector_registry import detector_kinds, parse_detector
 from berdseye.evaluation.measures import parse_measure
-from berdseye.retrieval.registry import parse_pipeline
+from berdseye.retrieval.pipeline_registry import parse_pipeline
 
 PACKAGE = Path(__file__).parents[1] / "plugin_package"
 

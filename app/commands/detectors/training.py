@@ -90,7 +90,7 @@ def train(
     from berdseye.data.errors import UnknownNameError
     from berdseye.detectors.training.search import SEARCHES
     from berdseye.detectors.training.settings import Settings
-    from berdseye.detectors.training.training import DETECTOR_OF, Plan, train_detector
+    from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
 
     ws = opened(workspace)
     for what, choice, allowed in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):

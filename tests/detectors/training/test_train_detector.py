@@ -21,7 +21,7 @@ from berdseye.detectors.training.cards import read_curve
 from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.loop import CHECKPOINTS
 from berdseye.detectors.training.settings import GRID, Settings
-from berdseye.detectors.training.training import Plan, train_detector
+from berdseye.detectors.training.training import TrainingPlan, train_detector
 from berdseye.retrieval.encoders.cross import SegmentHead, open_saved
 
 SHORT = Settings(learning_rate=5e-3, epochs=2, max_length=64, batch=8, evaluations=1, patience=9)
