@@ -10,6 +10,11 @@ from xdist.scheduler import LoadScopeScheduling
 
 from berdseye.app.demo import build_demo
 from berdseye.data.workspace import Workspace
+from tests.watchdog import watch_over_this_process
+
+
+def pytest_configure() -> None:
+    watch_over_this_process()
 
 
 @pytest.fixture(autouse=True)

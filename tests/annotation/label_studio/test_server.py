@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from berdseye.annotation.label_studio.connection import connect
@@ -48,16 +49,11 @@ def test_the_workspace_finds_its_own_server(
 
 @live
 def test_it_listens_on_the_loopback_alone(server: Server) -> None:
-    table = Path("/proc/net/tcp")
-    if not table.exists():
-        pytest.skip("needs /proc/net/tcp")
-    port = f"{int(server.url.rsplit(':', 1)[1]):04X}"
-    bound = []
-    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
-        if Path(name).exists():
-            rows = [line.split() for line in Path(name).read_text().splitlines()[1:]]
-            bound += [r[1].split(":")[0] for r in rows if r[1].endswith(f":{port}") and r[3] == "0A"]
-    assert bound == ["0100007F"]
+    port = int(server.url.rsplit(":", 1)[1])
+    bound = {
+        c.laddr.ip for c in psutil.net_connections("tcp") if c.status == psutil.CONN_LISTEN and c.laddr.port == port
+    }
+    assert bound == {"127.0.0.1"}
 
 
 @live
