@@ -27,19 +27,26 @@ echo "Installing into .venv ..."; \
   echo "The packages could not be installed. Is there a network? Run make again: what is there already is kept."; exit 1; }
 endef
 
-.PHONY: app test test-slow install dev style lint bench bench-scale notebooks screenshot screenshots constraints embedded clean
+.PHONY: app test test-all test-slow install dev style lint bench bench-scale notebooks screenshot screenshots constraints embedded clean
 
 app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 	@$(BIN)/berdseye demo --workspace $(WORKSPACE)
 	@exec $(BIN)/berdseye app --workspace $(WORKSPACE)
 
-test: $(DEV_STAMP) servers style ## Lint, types and every test that CI runs, in two processes
-	# Types are checked meanwhile, which takes a minute of one core.
-	# One thread a process: two processes that each take every core wait for one another.
-	@$(BIN)/mypy & types=$$!; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder; tests=$$?; \
-	wait $$types && exit $$tests
+# Two processes with one thread each: processes that each take every core wait for one another.
+# Types are checked beside them, which takes up to a minute of one core.
+define check
+@$(BIN)/mypy & types=$$!; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder -m '$(1)'; tests=$$?; \
+wait $$types && exit $$tests
+endef
 
-test-slow: $(DEV_STAMP) ## The tests that CI leaves out for their length
+test: $(DEV_STAMP) style ## Lint, types and the quick tests: what a change usually breaks
+	$(call check,not full and not slow and not benchmark)
+
+test-all: $(DEV_STAMP) servers style ## Lint, types and every test that CI runs, real servers and a browser among them
+	$(call check,not slow and not benchmark)
+
+test-slow: $(DEV_STAMP) servers ## The tests that CI skips for their length
 	$(BIN)/python -m pytest -m slow
 
 style: $(DEV_STAMP)

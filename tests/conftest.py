@@ -1,4 +1,4 @@
-"""What every test may ask for: an empty workspace, the demo, and the published data where it is at hand."""
+"""What every test may ask for (an empty workspace, the demo, the published data), and which tests run when and where."""
 
 import sys
 from collections.abc import Iterator
@@ -69,8 +69,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing
     return Sharing(config, log)
 
 
+_SERVERS = ("browser", "label_studio", "postgres")
+_FULL = [
+    line
+    for line in Path(__file__).with_name("full.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+"""Folders, files and tests (`file::test`) that only `make test-all` runs."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A long group that begins last would leave the other processes with nothing to do."""
+    """Mark as `full` what starts servers and what full.txt lists; begin with the groups that take longest.
+
+    A long group that begins last would leave the other processes with nothing to do.
+    """
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        listed = any(name == line or name.startswith((f"{line}/", f"{line}::")) for line in _FULL)
+        if listed or any(item.get_closest_marker(server) for server in _SERVERS):
+            item.add_marker(pytest.mark.full)
     items.sort(key=lambda item: _rank(_group(item.nodeid.partition("::")[0])))
 
 

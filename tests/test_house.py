@@ -94,3 +94,11 @@ def test_the_readme_tells_of_commands_that_exist() -> None:
     assert told <= known
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     assert set(re.findall(r"`make ([a-z]+)", readme)) <= targets
+
+
+def test_what_only_the_full_loop_runs_exists() -> None:
+    for line in (ROOT / "tests" / "full.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            path, _, test = line.partition("::")
+            assert (ROOT / path).exists(), line
+            assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), line
