@@ -1,4 +1,4 @@
-"""Hostile words in every place that people and sources can write to: each page shows them to the letter, as text."""
+"""Hostile words in every place that people and sources can write to: pages show them to the letter, as text."""
 
 import json
 import re
@@ -29,12 +29,6 @@ from berdseye.detectors.labelling import label_function
 from berdseye.retrieval.running import run_pipeline
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
-PAGES = sorted(path.stem for path in VIEWS.glob("*.py"))
-PARTS = [
-    *(f"question?part={part}" for part in ("Over time", "Judgments", "Edits")),
-    *(f"passage?id=0&part={part}" for part in ("Runs", "Labels", "Judgments", "Neighbours", "Same text")),
-]
-"""Tabs of pages that are drawn when they are opened."""
 ATTACK = (
     "<b>x</b> **y** [l](https://evil.example/a) ![p](http://evil.example/p) eve@evil.example www.evil.example "
     "https://evil.example $z$ :red[w] `c` =1+1"
@@ -49,15 +43,13 @@ NAMES = ("question", "title", f"Ana {ATTACK}"[:100])
 GUIDELINES = "Read **all**. ![p](http://evil.example/guide) ![q][r]\n\n[r]: http://evil.example/r"
 SHOWN = {
     "explore": (QUESTION, PERSPECTIVE, TITLE, PASSAGE, SOURCE),
-    "annotate": (QUESTION, PERSPECTIVE, TITLE),
     "perspectives": (QUESTION, PERSPECTIVE, COMMENT, REASON, NAMES[2]),
     "adjudication": (QUESTION, PERSPECTIVE, TITLE, PASSAGE, COMMENT),
     "agreement": (NAMES[2],),
-    "question": (QUESTION, PERSPECTIVE),
-    "question?part=Edits": (REASON, NAMES[2]),
     "passage?id=0&part=Runs": (TITLE, PASSAGE),
 }
-"""What must be seen on a page."""
+"""Five pages that between them show every kind of text, and what must be seen on each. test_plain_text.py tries many texts
+on the function that escapes them."""
 PLAIN = {
     "options",
     "default",
@@ -177,13 +169,13 @@ def _texts(message: Any) -> list[str]:
 
 
 @pytest.mark.usefixtures("held")
-@pytest.mark.parametrize("page", [*PAGES, *PARTS])
-def test_every_page_shows_hostile_words_as_text(page: str) -> None:
+@pytest.mark.parametrize("page", SHOWN)
+def test_pages_show_hostile_words_as_text(page: str) -> None:
     markdown = _markdown(_drawn(page))
     assert not [text for text in markdown if RAW.search(OWN_LINK.sub("]", text.replace(GUIDELINES_SHOWN, "")))]
     coloured = re.sub(r":yellow-background\[(.*?)(?<!\\)\]", r"\1", " ".join(markdown))
     shown = " ".join(coloured.replace("\\", "").replace(JOINER, "").split())
-    for words in SHOWN.get(page, ()):
+    for words in SHOWN[page]:
         assert words in shown, f"{words} is not on the page"
 
 

@@ -24,8 +24,7 @@ _NAMES = (
 _NEW_NAMES = (("judgments import", "dataset"), ("label-studio import", "dataset"))
 """Parameters that name something there is; and those of the same name that name something new."""
 _BRIEF = (
-    "missing", "folder", "below a file", "loop", "pipe", "noise .csv", "noise .jsonl", "noise .parquet", "noise .zip",
-    "empty .json", "values .jsonl", "deep .json", "cut off .zip", "nosuch", NUL, LONG, EMPTY, SURROGATE, "-1", HUGE, "nan",
+    "missing", "folder", "pipe", "noise .jsonl", "empty .json", "nosuch", NUL, EMPTY, "-1", "nan",
 )  # fmt: skip
 _NO_TARGET = ("folder", "below a file", "loop", "pipe", "socket", "proc", "device")
 DAMAGED = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".zip", ".gz", ".run", ".md")

@@ -22,7 +22,7 @@ from berdseye.retrieval.protocol import Query
 from tests.retrieval.corpus_files import CITY, corpus_of
 
 Damage = Callable[[bytes, bytes], bytes | None]
-FLIPS = 4
+FLIPS = 2
 PIPELINES = {"lexical": "bm25", "flat": "dense(static)", "quantised": "dense(static,index=sq8)"}
 QUESTIONS = [Question(f"q{n}", "d", f"Question {n} on elephants?", (Perspective("Yes."),)) for n in range(4)]
 RUN = run_name("d", "c", "bm25")
