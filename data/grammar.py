@@ -1,12 +1,10 @@
-"""One grammar for the names of pipelines, detectors and measures.
+"""The grammar of the names of pipelines, detectors and measures, and the checking of their arguments.
 
-    dense(static)%100 >> mmr(0.95)      a call, how many of its results go on, and what follows it
-    human>embedded                      people's word where there is one, else the detector's
+    dense(static)%100 >> mmr(0.95)      a call, how many of its results are passed on, and the next stage
+    human>embedded                      the label of people if there is one, otherwise that of the detector
     MRecall@5                           a call with a cutoff
 
 An argument is a number, a bare word such as a model name (slashes, dots, hyphens, colons), a quoted text, or a call.
-
-Reading the arguments of a name, and saying what is wrong with them.
 """
 
 import re
@@ -42,7 +40,7 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.+:/-]*|\.{0,2}/[A-Za-z0-9_.+:/-]+")
 
 @dataclass(frozen=True)
 class Call:
-    """One named thing with its arguments; `keep` is N in `%N`, `cutoff` is k in `@k`."""
+    """A name with its arguments; `keep` is N in `%N`, `cutoff` is k in `@k`."""
 
     name: str
     args: tuple[Any, ...] = ()
@@ -58,7 +56,7 @@ class Call:
 
 
 def show(value: Any) -> str:
-    """An argument as the grammar writes it: numbers in their shortest form, texts quoted where they must be."""
+    """An argument in the notation of the grammar: numbers in their shortest form, texts quoted if necessary."""
     if isinstance(value, float):
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
@@ -66,7 +64,7 @@ def show(value: Any) -> str:
 
 
 def show_name(name: str) -> str:
-    """A name as an argument: a model's bare name or a call such as api(NAME) as it is, and quoted where it must be."""
+    """A name as an argument: a bare model name or a call such as api(NAME) stays as it is, any other text is quoted."""
     try:
         calls = parse(name)
     except BadInputError:
@@ -105,7 +103,7 @@ class _Build(Transformer[Any, Any]):
                 kwargs = dict(named)
                 twice = [key for at, (key, _) in enumerate(named) if key in dict(named[:at])]
                 if twice:
-                    raise BadInputError(f"'{twice[0]}' of {items[0]} is given twice.", hint="Leave one of them out.")
+                    raise BadInputError(f"'{twice[0]}' of {items[0]} is given twice.", hint="Remove one of them.")
             elif isinstance(item, tuple):
                 numbers[item[0]] = item[1]
         return Call(str(items[0]), tuple(args), kwargs, numbers.get("%"), numbers.get("@"))
@@ -120,7 +118,7 @@ def _parser() -> Lark:
 
 
 def parse(text: str) -> list[Call]:
-    """The calls of a name, in order; raises `BadInputError` that points at the place where it stops making sense."""
+    """The calls in a name, in order; raises `BadInputError` that shows the text before the first syntax error."""
     try:
         return list(_Build().transform(_parser().parse(text)))
     except VisitError as error:
@@ -128,9 +126,7 @@ def parse(text: str) -> list[Call]:
             raise error.orig_exc from None
         raise
     except RecursionError as error:
-        raise BadInputError(
-            "The name has too many parentheses inside one another.", hint="Write it shorter."
-        ) from error
+        raise BadInputError("The name has too many nested parentheses.", hint="Write a shorter name.") from error
     except UnexpectedInput as error:
         at = max(0, (error.column if isinstance(error.column, int) and error.column > 0 else len(text) + 1) - 1)
         raise BadInputError(
@@ -140,16 +136,20 @@ def parse(text: str) -> list[Call]:
 
 
 LARGEST = 1e9
-"""Of numbers that have no bound of their own, so that what is computed from them stays within float32."""
+"""The upper limit of numbers without a limit of their own, so that values computed from them stay within float32."""
 
 
 class Arguments:
-    """The arguments of a call; those nobody asks for are an error in the end, and `%N` or `@k` after it are one at once."""
+    """Reads the arguments of a call by name or position; `finish` reports arguments that were not read.
+
+    Raises `BadInputError` if the call ends with `%N` or `@k`.
+    """
 
     def __init__(self, call: Call) -> None:
         if call.keep is not None or call.cutoff is not None:
             raise BadInputError(
-                f"'{call}' cannot end so.", hint="Only %N after a retriever is known, as in bm25%100 >> mmr(0.95)."
+                f"'{call}' must not end with %N or @k.",
+                hint="Only %N after a retriever is allowed, as in bm25%100 >> mmr(0.95).",
             )
         self.call = call
         self._places = list(call.args)
@@ -159,59 +159,67 @@ class Arguments:
     def number(
         self, key: str, default: float, *, low: float = 0.0, high: float = LARGEST, place: bool = False
     ) -> float:
-        """A number from `low` to `high`; with `place` it may also stand without its name."""
+        """A number from `low` to `high`, or the default; with `place`, it may be given without its name."""
         value = self.number_if_given(key, low=low, high=high, place=place)
         return default if value is None else value
 
     def number_if_given(
         self, key: str, *, low: float = 0.0, high: float = LARGEST, place: bool = False
     ) -> float | None:
-        """The same; nothing where it is not given."""
+        """A number from `low` to `high`, or None if it is not given; with `place`, it may be given without its name."""
         value = self._take(key, place, None)
         if value is None:
             return None
         if not isinstance(value, float | int):
-            raise BadInputError(f"'{key}' of {self.call.name} must be a number, not '{value}'.", hint=self._like(key))
+            raise BadInputError(
+                f"'{key}' of {self.call.name} must be a number, got '{value}'.", hint=self._example(key)
+            )
         if not low <= value <= high:
-            raise BadInputError(f"'{self.call}' is out of range.", hint=f"{key} must be from {low:g} to {high:g}.")
+            raise BadInputError(
+                f"'{self.call}' is out of range.", hint=f"{key} must be from {low:g} to {high:g}, got {value:g}."
+            )
         return float(value)
 
     def count(self, key: str, *, high: int) -> int | None:
-        """A whole number from 1 to `high`; nothing where it is not given."""
+        """An integer from 1 to `high`, or None if it is not given."""
         value = self.number_if_given(key, low=1, high=high)
         if value is not None and value != int(value):
-            raise BadInputError(f"'{key}' of {self.call.name} must be a whole number.", hint=f"Write it like {key}=32.")
+            raise BadInputError(
+                f"'{key}' of {self.call.name} must be an integer, got {value:g}.", hint=f"Write it like {key}=32."
+            )
         return None if value is None else int(value)
 
     def name(self, key: str, default: str | None, *, among: Collection[str] = (), place: bool = False) -> str:
-        """A name, or one of those in `among`; without a default it must be given."""
+        """A name, one of `among` if that is not empty; without a default, the argument is required."""
         value = self._take(key, place, default)
         if value is None:
-            raise BadInputError(f"'{self.call}' names no {key}.", hint=f"Write it like {self.call.name}(NAME).")
+            raise BadInputError(
+                f"'{self.call}' requires the argument {key}.", hint=f"Write it like {self.call.name}(NAME)."
+            )
         if among and str(value) not in among:
             raise UnknownNameError(f"{key} of {self.call.name}", str(value), [name for name in among if name])
         return str(value)
 
     def name_if_given(self, key: str, *, place: bool = False) -> str | None:
-        """A name; nothing where it is not given."""
+        """A name, or None if it is not given."""
         value = self._take(key, place, None)
         return None if value is None else str(value)
 
     def given(self, key: str) -> Any:
-        """What was given under a name, as the grammar read it; nothing if it was not."""
+        """The value of a named argument as the grammar parsed it, or None if it is not given."""
         return self._take(key, False, None)
 
     def places(self) -> list[Any]:
-        """All arguments without names."""
+        """All remaining arguments without names."""
         taken, self._places = self._places, []
         return taken
 
     def finish(self) -> None:
-        """Raises `UnknownNameError` or `BadInputError` for what was given and is not known."""
+        """Raise `UnknownNameError` or `BadInputError` for arguments that were given but not read."""
         for key in self._named:
             raise UnknownNameError(f"parameter of {self.call.name}", key, self._known)
         if self._places:
-            raise BadInputError(f"'{self.call}' has too many arguments.", hint=f"'{self._places[0]}' is not known.")
+            raise BadInputError(f"'{self.call}' has too many arguments.", hint=f"Remove '{self._places[0]}'.")
 
     def _take(self, key: str, place: bool, default: Any) -> Any:
         self._known.append(key)
@@ -219,5 +227,5 @@ class Arguments:
             return self._named.pop(key)
         return self._places.pop(0) if place and self._places else default
 
-    def _like(self, key: str) -> str:
+    def _example(self, key: str) -> str:
         return f"Write it like {key}=0.9."

@@ -1,1 +1,1 @@
-"""Language models, local or behind an OpenAI-compatible address, and the durable cache of what they wrote."""
+"""Language models, local or behind an OpenAI-compatible address, and the persistent cache of their completions."""

@@ -1,10 +1,7 @@
 """Language models behind an OpenAI-compatible address: `api(NAME)`.
 
-The control tokens of chat templates, made harmless in texts: nothing that a passage says may end its turn.
-
-Requests a minute: every request of this process to one server waits for its turn.
-
-What a server takes of the OpenAI protocol, learnt from what it refuses, and what it tells of the first token.
+The requests of a process to one server are spaced to a number per minute. Control tokens of chat templates in texts are
+broken up, so that no passage can end its turn. A client adapts to the part of the OpenAI protocol that the server supports.
 """
 
 import math
@@ -32,16 +29,16 @@ _KNOWN = re.compile(
     r"<[|｜](?=[\w ▁-]{1,40}[|｜]>)|<(?=/?s>|/?(?:start|end)_of_turn>|<SYS>>|</SYS>>|[be]os>)|\[(?=/?INST\])",
     re.IGNORECASE,
 )
-"""Of ChatML and Llama 3 (<|name|>), DeepSeek, Llama 2 and Mistral, and Gemma."""
+"""The control tokens of ChatML and Llama 3 (<|name|>), DeepSeek, Llama 2 and Mistral, and Gemma."""
 
 
 def taken_apart(text: str) -> str:
-    """The text with a space inside each control token, for servers that would read it as one."""
-    return _KNOWN.sub(lambda found: f"{found.group()[0]} {found.group()[1:]}", text)
+    """The text with a space inserted into each control token, for servers that interpret control tokens in texts."""
+    return _KNOWN.sub(lambda match: f"{match.group()[0]} {match.group()[1:]}", text)
 
 
 class Pace:
-    """Turns at even distances; 0 requests a minute mean no limit. Shared by threads."""
+    """Spaces requests evenly; 0 requests per minute mean no limit. Threads can share it."""
 
     def __init__(self, per_minute: float) -> None:
         self._apart = 60.0 / per_minute if per_minute else 0.0
@@ -49,7 +46,7 @@ class Pace:
         self._lock = Lock()
 
     def wait(self, stopping: Event) -> None:
-        """Return when it is one's turn, or when the work is stopping."""
+        """Wait for the next turn, or until the work is stopping."""
         with self._lock:
             turn = max(self._next, time.monotonic())
             self._next = turn + self._apart
@@ -58,19 +55,22 @@ class Pace:
 
 @lru_cache(maxsize=64)
 def pace_of(place: str, per_minute: float) -> Pace:
-    """The one pace of a server in this process."""
-    del place  # it is the key
+    """The pace shared by all requests of this process to a server."""
+    del place  # part of the cache key
     return Pace(per_minute)
 
 
 _FEWER = {20: 5, 5: 0}
-"""How many alternatives servers agree to: OpenAI and vLLM 20, others 5, many none."""
+"""The next lower number of alternatives to request: OpenAI and vLLM allow 20, other servers 5, many none."""
 _NO_SYSTEM = re.compile(r"system (?:role|message|prompt)s? (?:is |are )?not", re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
-    """How a request is written: the name of its length limit, whether it may set a temperature and hold a system turn,
-    and how many alternatives it may ask for."""
+    """The form of a request that a server accepts.
+
+    It gives the name of the length limit, whether a temperature and a system turn are allowed, and the highest number of
+    alternatives.
+    """
 
     limit: str = "max_tokens"
     temperature: bool = True
@@ -80,37 +80,37 @@ class Dialect(NamedTuple):
     def request(
         self, prompt: Prompt, max_tokens: int, temperature: float, seed: int, alternatives: int
     ) -> dict[str, Any]:
-        """The request but for its model."""
+        """The fields of the request, except the model."""
         turns = prompt if self.system else without_system(prompt)
-        asked: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "messages": [{"role": m.role, "content": m.content} for m in turns],
             self.limit: max_tokens,
         }
         if self.temperature:
-            asked["temperature"] = temperature
+            fields["temperature"] = temperature
         if temperature > 0:
-            asked["seed"] = seed
+            fields["seed"] = seed
         if count := min(alternatives, self.most_alternatives):
-            asked |= {"logprobs": True, "top_logprobs": count}
-        return asked
+            fields |= {"logprobs": True, "top_logprobs": count}
+        return fields
 
     def after(self, error: "openai.APIStatusError", alternatives: int) -> "Dialect | None":
-        """What to try once a server has refused a request; None where nothing is left to try."""
-        said = f"{error.param} {error.message}"
-        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+        """The dialect to try after a server has rejected a request; None if none is left."""
+        message = f"{error.param} {error.message}"
+        if self.limit == "max_tokens" and "max_completion_tokens" in message:
             return self._replace(limit="max_completion_tokens")
         if self.temperature and error.param == "temperature":
             return self._replace(temperature=False)
-        if self.system and _NO_SYSTEM.search(said):
+        if self.system and _NO_SYSTEM.search(message):
             return self._replace(system=False)
-        # Servers refuse log-probabilities in many words, so whatever they say the request is tried without.
+        # Servers reject log-probabilities with many different messages, so the request is always tried without them.
         if alternatives and self.most_alternatives:
             return self._replace(most_alternatives=_FEWER[self.most_alternatives])
         return None
 
 
 def first_token(choice: Mapping[str, Any]) -> tuple[Alternative, ...] | None:
-    """The alternatives to the first token that is more than white space, the likeliest first; None where none are told."""
+    """The alternatives to the first token that is not white space, likeliest first; None if the server reports none."""
     match choice:
         case {"logprobs": {"content": list() as tokens}}:
             for token in tokens:
@@ -122,31 +122,31 @@ def first_token(choice: Mapping[str, Any]) -> tuple[Alternative, ...] | None:
 
 def _alternatives(token: Mapping[str, Any]) -> tuple[Alternative, ...] | None:
     top = token.get("top_logprobs")
-    found: dict[str, float] = {}
+    log_probabilities: dict[str, float] = {}
     for entry in [token, *(top if isinstance(top, list) else [])]:
         match entry:
             case {"token": str() as text, "logprob": int() | float() as value} if math.isfinite(value):
-                found.setdefault(text, min(float(value), 0.0))
-    ordered = sorted(found.items(), key=lambda item: -item[1])
+                log_probabilities.setdefault(text, min(float(value), 0.0))
+    ordered = sorted(log_probabilities.items(), key=lambda item: -item[1])
     return tuple(Alternative(text, value) for text, value in ordered) or None
 
 
-_KEPT = "What was finished is kept; the same command goes on from there."
+_KEPT = "Finished completions are kept; re-running the command resumes."
 _TOKENS_OF_A_TEMPLATE = 64
-"""What a server's chat template may add to a prompt, at most."""
+"""The highest number of tokens that a server's chat template may add to a prompt."""
 
 
 class Price(NamedTuple):
-    """Dollars a million tokens, of the prompt and of the completion."""
+    """Dollars per million tokens of the prompt and of the completion."""
 
     prompt: float
     completion: float
 
 
 class ApiModel:
-    """Chat completions by HTTP, several at a time. `version` is the model's name and the host that serves it.
+    """Chat completions by HTTP, several at a time; `version` is the name of the model and the host that serves it.
 
-    `per_minute` bounds the requests to the server, 0 does not; a `budget` bounds what they cost, and needs the price.
+    `per_minute` limits the requests to the server (0: no limit); `budget` limits their costs, which requires the price.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class ApiModel:
         progress: Progress = silent,
         ready: Ready = unused,
     ) -> list[Completion]:
-        """As `LanguageModel.complete`; raises `UnavailableError` or `BadInputError` where the server does not answer."""
+        """Complete the prompts, see `LanguageModel.complete`; raises `UnavailableError` or `BadInputError` if that fails."""
         if not prompts:
             return []
         self._check_price(self.price is None)
@@ -218,7 +218,7 @@ class ApiModel:
                     progress(len(done), "completions")
                     self._check_price(completion.cost is None)
             except BaseException:
-                # Requests on their way are paid for: they are waited for and kept, those not yet sent are not sent.
+                # Requests already sent are paid for: wait for them and keep their completions; cancel the others.
                 stopping.set()
                 threads.shutdown(cancel_futures=True)
                 for future, place in places.items():
@@ -228,7 +228,7 @@ class ApiModel:
         return [done[place] for place in range(len(prompts))]
 
     def _in_turn(self, client: "openai.OpenAI", stopping: Event, prompt: Prompt, *asked: Any) -> Completion:
-        """One completion, once its turn has come and its cost is set aside; nothing is sent when the work is stopping."""
+        """One completion, after waiting for its turn and reserving its cost; nothing is sent if the work is stopping."""
         pace_of(server_place(), self.per_minute).wait(stopping)
         if self.budget:
             self.budget.reserve(self._most(prompt, asked[0]), stopping)
@@ -257,7 +257,7 @@ class ApiModel:
         while dialect is not None:
             request = dialect.request(shown, max_tokens, temperature, seed, alternatives)
             try:
-                # Read by hand: the library takes any JSON for a completion, and when strict refuses what servers leave out.
+                # Parse the response here: the library accepts any JSON as a completion, or, if strict, requires too much.
                 answer = client.chat.completions.with_raw_response.create(model=self.model, **request)
                 value = answer.http_response.json()
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
@@ -265,32 +265,32 @@ class ApiModel:
                     return Completion("", 0, 0, self._cost(0, 0))
                 dialect = dialect.after(error, alternatives)
                 if dialect is None:
-                    raise self._told(error) from error
+                    raise self._translate(error) from error
             except (openai.OpenAIError, ValueError, RecursionError) as error:
-                raise self._told(error) from error
+                raise self._translate(error) from error
             else:
                 self._dialect = dialect
                 return self._read(value)
-        raise self._garbage()
+        raise self._invalid_response()
 
     def _read(self, value: Any) -> Completion:
         match value:
             case {"choices": [{"message": {"content": str() | None as text}} as choice, *_]}:
                 asked, written = _tokens(value)
                 return Completion(text or "", asked, written, self._cost(asked, written), first_token(choice))
-        raise self._garbage()
+        raise self._invalid_response()
 
     def _most(self, prompt: Prompt, max_tokens: int) -> float:
-        """Dollars that a request can cost at most: no token is shorter than a byte."""
+        """The maximum cost of a request in dollars, given that every token is at least one byte long."""
         longest = sum(len(m.content.encode()) for m in prompt) + _TOKENS_OF_A_TEMPLATE
         return self._cost(longest, max_tokens) or 0.0
 
     def _check_price(self, unknown: bool) -> None:
         if self.budget and unknown:
             raise UnavailableError(
-                f"What {self.name} costs is not known, so that the cap on costs cannot be kept.",
+                f"The cost of {self.name} is not known, so the cap on costs cannot be enforced.",
                 where=server_place(),
-                hint="Write its price under [language_models.prices], like [0.15, 0.6] or [0, 0]; the server must tell tokens.",
+                hint="Set its price under [language_models.prices], like [0.15, 0.6] or [0, 0]; the server must report tokens.",
             )
 
     def _cost(self, asked: int | None, written: int | None) -> float | None:
@@ -298,14 +298,14 @@ class ApiModel:
             return None
         return (asked * self.price.prompt + written * self.price.completion) / 1e6
 
-    def _told(self, error: Exception) -> BerdseyeError:
-        return translate_error(error, self.model, self._garbage(), hint=_KEPT)
+    def _translate(self, error: Exception) -> BerdseyeError:
+        return translate_error(error, self.model, self._invalid_response(), hint=_KEPT)
 
-    def _garbage(self) -> BerdseyeError:
+    def _invalid_response(self) -> BerdseyeError:
         return UnavailableError(
-            "The answer is no chat completion.",
+            "The response is not a chat completion.",
             where=server_place(),
-            hint="OPENAI_BASE_URL must end where /chat/completions begins.",
+            hint="OPENAI_BASE_URL must be the part of the address before /chat/completions.",
         )
 
 

@@ -1,7 +1,8 @@
-"""What language models wrote, kept in the workspace so that nothing is paid for twice.
+"""The cache of completions in a workspace, so that no completion is paid for twice.
 
-SQLite in WAL mode: any number of processes read and append at once, and a completion that was told of is on disk. Rows are
-only ever added. Where two processes ask for the same at once, both rows stay (both were paid for) and the first one counts.
+It is an SQLite database in WAL mode: any number of processes can read and append concurrently, and a reported completion is
+on disk. Rows are only added. If two processes request one completion at the same time, both rows stay, since both were
+paid for, and the first one counts.
 """
 
 import hashlib
@@ -55,7 +56,7 @@ _SINCE = "SELECT coalesce(max(id), ?), coalesce(sum(cost), 0.0) FROM completions
 
 
 class Spent(NamedTuple):
-    """Calls so far, their tokens, and dollars; the price of `unpriced` calls is not known, and not in `cost`."""
+    """The number of calls so far, their tokens, and their cost in dollars, without `unpriced` calls of unknown price."""
 
     calls: int
     prompt_tokens: int
@@ -65,7 +66,7 @@ class Spent(NamedTuple):
 
 
 class CompletionCache:
-    """Completions by model version, prompt, its filled-in text, length limit, temperature, seed and number of alternatives."""
+    """Completions by model version, prompt, filled-in text, length limit, temperature, seed and number of alternatives."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.path = workspace.folder / "generated" / "completions.db"
@@ -82,10 +83,10 @@ class CompletionCache:
         alternatives: int = 0,
         progress: Progress = silent,
     ) -> list[Completion]:
-        """A completion of the template for each mapping of its slots, from the cache where it is there.
+        """A completion of the template for each mapping of its slots, from the cache if it is stored.
 
-        The model is asked for the others, and each is stored as soon as it is written, so that a batch that is interrupted
-        goes on where it stopped.
+        The model completes the others, and each completion is stored as soon as it is finished, so that an interrupted batch
+        resumes where it stopped.
         """
         prompts = [template.fill(slots) for slots in values]
         settings = (max_tokens, float(temperature), seed if temperature > 0 else 0)
@@ -103,8 +104,8 @@ class CompletionCache:
                         "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?)",
                         (template.version, template.name, _text(template.messages)),
                     )
-                    *written, told = completion._replace(text=clean(completion.text))
-                    row = (new[place], *made_by, _text(slots), *settings, *written, told and _text(told))
+                    *fields, first_tokens = completion._replace(text=clean(completion.text))
+                    row = (new[place], *made_by, _text(slots), *settings, *fields, first_tokens and _text(first_tokens))
                     database.execute(_NEW, (*row, datetime.now(UTC).isoformat()))
 
             model.complete(
@@ -121,14 +122,14 @@ class CompletionCache:
         return [kept[key] for key in keys]
 
     def spent(self, model: str | None = None) -> Spent:
-        """The sum of all calls so far, or of those of one model by its canonical name."""
+        """The totals of all calls so far, or of the calls of one model, given by its canonical name."""
         if not self.path.exists():
             return Spent(0, 0, 0, 0.0, 0)
         with self._open() as database:
             return Spent(*database.execute(_SUMS, (model,)).fetchone())
 
     def cost_after(self, call: int) -> tuple[int, float]:
-        """The number of the last call, and what the calls after `call` cost, in dollars."""
+        """The number of the last call, and the cost of all calls after `call` in dollars."""
         if not self.path.exists():
             return 0, 0.0
         with self._open() as database:
@@ -141,19 +142,19 @@ class CompletionCache:
         with self._open() as database:
             rows = database.execute(_FIRST, (json.dumps(keys),)).fetchall()
         return {
-            key: Completion(text, asked, written, cost, _alternatives(told))
-            for key, text, asked, written, cost, told in rows
+            key: Completion(text, prompt_tokens, completion_tokens, cost, _alternatives(first_tokens))
+            for key, text, prompt_tokens, completion_tokens, cost, first_tokens in rows
         }
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; what it wrote is on disk when it ends."""
+        """Open the database for one transaction, which is on disk when it ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as database:
                 database.execute("PRAGMA synchronous = FULL")
                 if _format(database) < 2:
-                    # SQLite does not wait for another process that is switching to WAL, so one at a time does it.
+                    # SQLite does not wait while another process switches to WAL, so a lock lets one do it at a time.
                     with FileLock(f"{self.path}.making"):
                         database.execute("PRAGMA journal_mode = WAL")
                         database.executescript(_FROM_VERSION_1 if _format(database) == 1 else _SCHEMA)
@@ -161,9 +162,10 @@ class CompletionCache:
                     yield database
         except (sqlite3.Error, OSError) as error:
             raise UnavailableError(
-                f"The generated texts cannot be read or written: {error}.",
+                f"The stored completions cannot be read or written: {error}.",
                 where=self.path,
-                hint="Check the space and the rights of the folder. A damaged file can be moved away; texts are then made anew.",
+                hint="Check the free space and the permissions of the folder. If the file is damaged, move it away; "
+                "texts are then generated again.",
             ) from error
 
 
@@ -174,13 +176,13 @@ def _format(database: sqlite3.Connection) -> int:
 def _key(
     version: str, template: PromptTemplate, prompt: Prompt, settings: tuple[int, float, int], alternatives: int
 ) -> str:
-    # Without alternatives the key is what it was before there were any, so that older completions are found.
-    asked = [version, template.name, template.version, prompt, settings, *([alternatives] if alternatives else [])]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    # Without alternatives, the key is that of versions that had none, so that older completions are found.
+    parts = [version, template.name, template.version, prompt, settings, *([alternatives] if alternatives else [])]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _alternatives(told: str | None) -> tuple[Alternative, ...] | None:
-    return None if told is None else tuple(Alternative(*entry) for entry in json.loads(told))
+def _alternatives(stored: str | None) -> tuple[Alternative, ...] | None:
+    return None if stored is None else tuple(Alternative(*entry) for entry in json.loads(stored))
 
 
 def _text(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""Having a language model, local or behind an address, choose between two words.
+"""Making a language model choose between two words.
 
-Reading which of two words a model chose: by the log-probabilities of its first token, or from what it wrote.
+The choice is read from the log-probabilities of the first token, or from the text that the model wrote.
 """
 
 import math
@@ -17,14 +17,14 @@ from berdseye.data.language_models.protocol import Alternative, Completion, Lang
 from berdseye.data.progress import Progress, silent
 
 _LEAST_MASS = 0.1
-"""Of the two words among first tokens; below it the model begins some other way, such as with JSON or prose."""
+"""Least probability of the two words as first tokens; below it, the model begins differently, e.g. with JSON or prose."""
 _AROUND = " \t\n▁Ġ\"'`*_.,:;!()[]{}"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _KEYS = r"answer|verdict|label|result|response|judge?ment|decision|choice|conclusion|output|option|perspective|support(?:s|ed)?"
 
 
 class Choice(NamedTuple):
-    """The two words that a model chooses from, and other words for each."""
+    """The two words that a model chooses from, and synonyms of each."""
 
     first: str
     second: str
@@ -44,26 +44,26 @@ YES_OR_NO = Choice("Yes", "No", ("true",), ("false",))
 
 
 def probability(completion: Completion, choice: Choice) -> float | None:
-    """P(first) / (P(first) + P(second)) over their spellings, else 1 or 0 by what is written; None where neither is there.
+    """P(first) / (P(first) + P(second)) over their spellings, or 1 or 0 by the written text; None if it has neither word.
 
-    Where one of the two is not among the alternatives, it counts as much as it can: as the least likely one that is, or as
-    what is left of the whole.
+    A word that is not among the alternatives gets the highest probability it can have: that of the least likely alternative,
+    or the remaining probability if that is smaller.
     """
-    found = _by_tokens(completion.alternatives or (), choice)
-    if found is not None:
-        return found
+    by_tokens = _by_tokens(completion.alternatives or (), choice)
+    if by_tokens is not None:
+        return by_tokens
     written = said_first(completion.text, choice)
     return None if written is None else float(written)
 
 
 def said_first(text: str, choice: Choice) -> bool | None:
-    """Whether a text says the first word rather than the second; None where it says neither, both, or something else."""
+    """Whether a text answers with the first word (true) or the second (false); None if the answer is not clear."""
     answer = _THOUGHTS.sub(" ", text).strip().casefold()
     opening, named, alone = _patterns(choice)
     if not answer.startswith("{") and (start := opening.match(answer)):
         return start["word"] in choice.firsts
-    said = [found["word"] for found in named.finditer(answer)] or [found["word"] for found in alone.finditer(answer)]
-    sides = {word in choice.firsts for word in said}
+    words = [match["word"] for match in named.finditer(answer)] or [match["word"] for match in alone.finditer(answer)]
+    sides = {word in choice.firsts for word in words}
     return sides.pop() if len(sides) == 1 else None
 
 
@@ -81,9 +81,9 @@ def _by_tokens(alternatives: Sequence[Alternative], choice: Choice) -> float | N
 
 @lru_cache(maxsize=16)
 def _patterns(choice: Choice) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """The word at the beginning, the word after a name such as `answer`, and the word alone on a line."""
+    """Patterns for a word at the beginning, a word after a key such as `answer`, and a word alone on a line."""
     words = "|".join(map(re.escape, (*choice.firsts, *choice.seconds)))
-    # "No doubt" and "yes or no" begin with a word that is no answer.
+    # "No doubt" and "yes or no" begin with a word that is not an answer.
     opening = rf"\W*(?:{_KEYS})?\W*(?P<word>{words})\b(?!\W*(?:and|or|nor|/)\W*(?:{words})\b)"
     opening += r"(?=\W*$|\W*[\n.,;:!)\]}*\"'–—-]|\s+(?:the|this|that|it|because|since|as|passage|perspective)\b)"
     named = rf"\b(?:{_KEYS})\b\W*(?:is|are|:|=)?\W*(?P<word>{words})\b(?!\W*(?:and|or|/)\W*(?:{words})\b)"
@@ -93,13 +93,13 @@ def _patterns(choice: Choice) -> tuple[re.Pattern[str], re.Pattern[str], re.Patt
 
 MAX_TOKENS = 16
 MAX_TOKENS_AGAIN = 256
-"""A model that thinks before it answers, or explains itself, gets room for that in the second try."""
+"""Tokens of the second try, which leave room for a model that reasons first or explains its answer."""
 _ALTERNATIVES = 20
 _SHOWN = 60
 
 
 class Chosen(NamedTuple):
-    """P(the first word), None where what was written last, `text`, holds neither."""
+    """P(the first word), or None if `text`, the last text that the model wrote, contains neither word."""
 
     probability: float | None
     text: str
@@ -117,20 +117,20 @@ def choose(
 ) -> list[float]:
     """P(the first word) for each mapping of the template's slots, within [0, 1].
 
-    An answer that holds neither word is asked for once more with a stricter instruction. Raises `BadInputError` that tells
-    how many of `what` had no answer then; all answers stay in the cache.
+    If an answer contains neither word, the model is asked once more with a stricter instruction. Raises `BadInputError` with
+    the number of `what` that still have no answer; all answers stay in the cache.
     """
-    found = choose_where_possible(model, cache, template, values, choice=choice, progress=progress)
-    unread = [chosen.text for chosen in found if chosen.probability is None]
+    choices = choose_where_possible(model, cache, template, values, choice=choice, progress=progress)
+    unread = [chosen.text for chosen in choices if chosen.probability is None]
     if unread:
         begins = " ".join(unread[0].split())[:_SHOWN]
         wrote = f"one answer begins '{begins}'" if begins else "one answer is empty"
         raise BadInputError(
             f"{model.name} answered neither {choice.first} nor {choice.second} for {len(unread)} of {len(values)} {what}, in "
             f"two tries; {wrote}.",
-            hint="Name another model or prompt. The other answers are kept.",
+            hint="Use another model or prompt. The other answers are kept.",
         )
-    return [chosen.probability for chosen in found if chosen.probability is not None]
+    return [chosen.probability for chosen in choices if chosen.probability is not None]
 
 
 def choose_where_possible(
@@ -142,7 +142,10 @@ def choose_where_possible(
     choice: Choice = YES_OR_NO,
     progress: Progress = silent,
 ) -> list[Chosen]:
-    """As `choose`, but an answer without either word has the probability None."""
+    """The choice and the text for each mapping of the template's slots; P is None for an answer without either word.
+
+    If an answer contains neither word, the model is asked once more with a stricter instruction.
+    """
 
     def ask(prompt: PromptTemplate, places: Sequence[int], max_tokens: int) -> list[Completion]:
         return cache.complete(
@@ -155,16 +158,16 @@ def choose_where_possible(
         )
 
     first = ask(template, range(len(values)), MAX_TOKENS)
-    found = [Chosen(probability(completion, choice), completion.text) for completion in first]
-    again = [place for place, chosen in enumerate(found) if chosen.probability is None]
+    choices = [Chosen(probability(completion, choice), completion.text) for completion in first]
+    again = [place for place, chosen in enumerate(choices) if chosen.probability is None]
     second = ask(stricter(template, choice), again, MAX_TOKENS_AGAIN)
     for place, completion in zip(again, second, strict=True):
-        found[place] = Chosen(probability(completion, choice), completion.text)
-    return found
+        choices[place] = Chosen(probability(completion, choice), completion.text)
+    return choices
 
 
 def stricter(template: PromptTemplate, choice: Choice) -> PromptTemplate:
-    """The same prompt, which ends by insisting on one of the two words."""
+    """The prompt with an additional final instruction to answer with one of the two words."""
     *before, last = template.messages
     insisted = (
         f"{last.content}\n\nYour whole answer is one word, {choice.first} or {choice.second}: no reasons, no marks."

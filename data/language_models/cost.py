@@ -1,6 +1,6 @@
-"""A cap in dollars on what language models cost a workspace, kept before the money is spent.
+"""The costs of language models: counting the texts and tokens that a piece of work uses, and enforcing a cap in dollars.
 
-What a piece of work took of language models, counted while it is done.
+The cap is checked before a request is sent.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from berdseye.data.language_models.protocol import Completion
 
 @dataclass
 class Usage:
-    """Texts that were taken, and their tokens. `unknown` counts those whose tokens nobody told."""
+    """The number of texts used, and of their tokens; `unknown` counts texts whose tokens were not reported."""
 
     texts: int = 0
     prompt_tokens: int = 0
@@ -25,7 +25,7 @@ class Usage:
     unknown: int = 0
 
     def add(self, completions: Iterable[Completion]) -> None:
-        """Count some more."""
+        """Count these completions."""
         for text in completions:
             self.texts += 1
             self.prompt_tokens += text.prompt_tokens or 0
@@ -38,7 +38,7 @@ _COUNTED: ContextVar[tuple[Usage, ...]] = ContextVar("counted", default=())
 
 @contextmanager
 def counted() -> Iterator[Usage]:
-    """What is taken within, whether it was written now or kept from an earlier time: the same work has the same figures."""
+    """Count all completions used within the context, new or cached, so that repeated work gives equal numbers."""
     usage = Usage()
     token = _COUNTED.set((*_COUNTED.get(), usage))
     try:
@@ -48,25 +48,25 @@ def counted() -> Iterator[Usage]:
 
 
 def count(completions: Iterable[Completion]) -> None:
-    """Tell whoever counts of texts that were taken."""
-    taken = list(completions)
+    """Add used completions to every active count."""
+    used = list(completions)
     for usage in _COUNTED.get():
-        usage.add(taken)
+        usage.add(used)
 
 
 _LOOK_EVERY = 0.05
 
 
 class Ledger(Protocol):
-    """Tells what the calls after a given one cost, in dollars, and the last of them."""
+    """A record of calls: returns the last call and the cost, in dollars, of all calls after a given one."""
 
     def cost_after(self, call: int) -> tuple[int, float]: ...
 
 
 class Budget:
-    """Lets a request out only when the cap holds even if it costs the most it can. Shared by the threads of a process.
+    """Allows a request only if the cap holds even at the request's maximum cost; shared by the threads of a process.
 
-    Another process that spends from the same workspace is counted as soon as its answers are stored.
+    The costs of other processes in the workspace count as soon as their completions are stored.
     """
 
     def __init__(self, cap: float, ledger: Ledger, settings: Path) -> None:
@@ -79,25 +79,25 @@ class Budget:
         self._changed = Condition()
 
     def reserve(self, most: float, stopping: Event) -> None:
-        """Set `most` dollars aside; waits while what is under way may turn out cheaper.
+        """Reserve `most` dollars, waiting while pending requests may turn out cheaper than their maximum.
 
-        Raises `UnavailableError` where the cap would be exceeded. Returns at once when the work is stopping.
+        Raises `UnavailableError` if the cap could be exceeded. Returns at once if the work is stopping.
         """
         with self._changed:
             while self._now() + self._reserved + most > self.cap and not stopping.is_set():
                 if not self._under_way:
                     raise UnavailableError(
-                        f"The next request could cost ${most:.4f}, and ${self._spent:.4f} of the cap of ${self.cap:.2f} "
-                        "are spent.",
+                        f"The next request could cost ${most:.4f}, but ${self._spent:.4f} of the cap of ${self.cap:.2f} "
+                        "are already spent.",
                         where=self._settings,
-                        hint="Raise cap under [language_models] to go on; what was finished is kept.",
+                        hint="To continue, raise cap under [language_models]; finished completions are kept.",
                     )
                 self._changed.wait(_LOOK_EVERY)
             self._reserved += most
             self._under_way += 1
 
     def release(self, most: float) -> None:
-        """Give back what was set aside, once the answer and its cost are stored, or when there is none."""
+        """Release a reservation, once the completion and its cost are stored, or if there is none."""
         with self._changed:
             self._under_way -= 1
             self._reserved = self._reserved - most if self._under_way else 0.0

@@ -1,7 +1,4 @@
-"""Language models on this machine, through transformers: `local(NAME)`.
-
-How many tokens a model of transformers reads, and writes, at once.
-"""
+"""Language models on this machine, through transformers: `local(NAME)`."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,33 +15,31 @@ from berdseye.data.models.weights import chosen_device, find_model, hub_commit, 
 from berdseye.data.progress import Progress, silent
 
 _PLAUSIBLE = 1_000_000
-"""Tokenizers that were told no limit name a number far beyond this one."""
-
-
-def told_window(config: Any, tokenizer: Any) -> int | None:
-    """The smaller of what the configuration and the tokenizer say, in tokens; None where neither says anything.
-
-    A model that reads images too keeps its limit in the configuration of its text part.
-    """
-    told = (getattr(config.get_text_config(), "max_position_embeddings", None), tokenizer.model_max_length)
-    return min((int(n) for n in told if n and n < _PLAUSIBLE), default=None)
-
-
+"""Tokenizers without a limit report a number far beyond this one."""
 _ONE_AT_A_TIME = RLock()
 
 
+def told_window(config: Any, tokenizer: Any) -> int | None:
+    """The context window in tokens: the smaller limit of configuration and tokenizer, or None if neither has one.
+
+    A model that also reads images has its limit in the configuration of its text part.
+    """
+    limits = (getattr(config.get_text_config(), "max_position_embeddings", None), tokenizer.model_max_length)
+    return min((int(n) for n in limits if n and n < _PLAUSIBLE), default=None)
+
+
 class Loaded(NamedTuple):
-    """A tokenizer and a model in evaluation mode, on the device they run on."""
+    """A tokenizer, and a model in evaluation mode on its device."""
 
     tokenizer: Any
     model: Any
 
 
 class LocalModel:
-    """Any causal language model in the formats transformers reads, GGUF files among them.
+    """Any causal language model in a format that transformers reads, including GGUF files.
 
-    It runs on an accelerator where there is one, else in float32 on the processor. Chats are written by the model's own chat
-    template; for a base model, which has none, the messages are joined by blank lines.
+    It runs on an accelerator if there is one, otherwise in float32 on the CPU. The model's own chat template formats chats;
+    for a base model, which has none, the messages are joined by blank lines.
     """
 
     def __init__(self, model: str, *, batch: int = 8) -> None:
@@ -64,12 +59,12 @@ class LocalModel:
         return model_version(self.found)
 
     def load(self) -> Loaded:
-        """The model in memory; the one used last stays there."""
+        """Load the model; the last one used stays in memory."""
         with _ONE_AT_A_TIME:
             return _load(self.model, self.found, self.version)
 
     def written(self, prompt: Prompt) -> str:
-        """The chat as the model reads it. Its control tokens are taken apart in the messages, so that no text ends its turn."""
+        """The chat as the model's input text; control tokens in messages are broken up, so that no text can end its turn."""
         from jinja2 import TemplateError
 
         tokenizer = self.load().tokenizer
@@ -89,8 +84,8 @@ class LocalModel:
                 return _templated(tokenizer, without_system(tuple(turns)))
         except TemplateError as error:
             raise BadInputError(
-                f"The model's chat template refuses the prompt: {error}.",
-                hint="Name another model, or a prompt of one turn.",
+                f"The model's chat template rejects the prompt: {error}.",
+                hint="Use another model, or a prompt with one turn.",
             ) from error
 
     def complete(
@@ -104,7 +99,7 @@ class LocalModel:
         progress: Progress = silent,
         ready: Ready = unused,
     ) -> list[Completion]:
-        """As `LanguageModel.complete`; raises `BadInputError` for a prompt that is longer than the model reads."""
+        """Complete the prompts, see `LanguageModel.complete`; raises `BadInputError` if a prompt exceeds the model's window."""
         if not prompts:
             return []
         loaded = self.load()
@@ -113,10 +108,10 @@ class LocalModel:
         longest = told_window(loaded.model.config, loaded.tokenizer)
         if longest is not None and max(lengths) + max_tokens > longest:
             raise BadInputError(
-                f"A prompt of {max(lengths)} tokens and {max_tokens} to write are more than the {longest} of {self.name}.",
-                hint="Shorten the prompt or name another model.",
+                f"A prompt of {max(lengths)} tokens with {max_tokens} new ones exceeds the {longest} tokens of {self.name}.",
+                hint="Shorten the prompt or use another model.",
             )
-        order = sorted(range(len(prompts)), key=lengths.__getitem__)  # so that a batch pads little
+        order = sorted(range(len(prompts)), key=lengths.__getitem__)  # similar lengths in a batch need little padding
         done: dict[int, Completion] = {}
         for start in range(0, len(order), self.batch):
             places = order[start : start + self.batch]
@@ -131,7 +126,7 @@ class LocalModel:
 
 @lru_cache(maxsize=1)
 def _load(name: str, found: str | Path, version: str) -> Loaded:
-    del version  # it is part of the key, so that weights that change are loaded again
+    del version  # part of the cache key, so that changed weights are loaded again
     with loading(name), _without_bars():
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -152,7 +147,7 @@ def _load(name: str, found: str | Path, version: str) -> Loaded:
 
 
 def _gguf(path: Path) -> Path | None:
-    """The GGUF file to load, where the model is one rather than a folder of transformers."""
+    """The GGUF file of a model; None for a folder of transformers."""
     if path.is_file() or (path / "config.json").exists():
         return path if path.is_file() else None
     return min(path.glob("*.gguf"))
@@ -161,7 +156,7 @@ def _gguf(path: Path) -> Path | None:
 def _generate(
     loaded: Loaded, texts: list[str], max_tokens: int, temperature: float, seed: int, alternatives: int
 ) -> list[tuple[str, int, tuple[Alternative, ...] | None]]:
-    """What the model writes after each text, how many tokens that took, and the likeliest first ones."""
+    """The completion of each text, its number of tokens, and the likeliest first tokens."""
     import torch
 
     tokenizer, model = loaded
@@ -181,7 +176,7 @@ def _generate(
             )
     except torch.OutOfMemoryError as error:
         raise UnavailableError(
-            "The accelerator has too little memory for this model.", hint="Name a smaller one, or shorten the prompt."
+            "The accelerator has too little memory for this model.", hint="Use a smaller model, or shorten the prompt."
         ) from error
     stops = model.generation_config.eos_token_id
     ends = {tokenizer.eos_token_id, *(stops if isinstance(stops, list) else [stops])}
@@ -195,7 +190,7 @@ def _generate(
 
 
 def _first_tokens(tokenizer: Any, logits: Any, count: int) -> list[tuple[Alternative, ...]]:
-    """The likeliest tokens of each row of logits[n_texts, n_tokens], the likeliest first."""
+    """The `count` likeliest tokens of each row of logits[n_texts, n_tokens], likeliest first."""
     values, ids = logits.float().log_softmax(-1).topk(min(count, logits.shape[-1]))
     return [
         tuple(Alternative(tokenizer.decode([token]), value) for token, value in zip(*row, strict=True))
@@ -209,13 +204,13 @@ def _templated(tokenizer: Any, turns: Sequence[Message]) -> str:
 
 
 def _tokens(tokenizer: Any, texts: list[str], **options: Any) -> Any:
-    """Token ids; a chat template writes the special tokens of a chat itself."""
+    """Tokenize texts; special tokens are added only without a chat template, which adds them itself."""
     return tokenizer(texts, add_special_tokens=tokenizer.chat_template is None, **options)
 
 
 @contextmanager
 def _without_bars() -> Iterator[None]:
-    """Without the library's progress bars, which would write over our own."""
+    """Disable the progress bars of transformers, which would overwrite Berdseye's."""
     from transformers.utils import logging
 
     bars: Any = logging

@@ -1,4 +1,4 @@
-"""Names of language models: `api(NAME)`, `local(NAME)`, and `llm`, the one that the workspace sets."""
+"""The names of language models: `api(NAME)`, `local(NAME)`, and `llm`, the default model of the workspace."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -17,9 +17,9 @@ DEFAULT_MODEL = "llm"
 
 
 def open_language_model(spec: str | Call, workspace: Workspace) -> LanguageModel:
-    """The model of a name; nothing is loaded or asked yet.
+    """The language model of this name, without loading it or sending a request.
 
-    Raises `UnknownNameError` with the nearest right names, `UnavailableError` for `llm` where the workspace sets none.
+    Raises `UnknownNameError` with the closest names, `UnavailableError` for `llm` if the workspace has no default model.
     """
     call = spec if isinstance(spec, Call) else _only(parse(spec), spec)
     if call.name == DEFAULT_MODEL:
@@ -34,12 +34,12 @@ def open_language_model(spec: str | Call, workspace: Workspace) -> LanguageModel
 def _default(call: Call, workspace: Workspace) -> Call:
     if call != Call(DEFAULT_MODEL):
         raise BadInputError(
-            f"'{call}' takes no arguments.", hint=f"Write {DEFAULT_MODEL}, or api(NAME) or local(NAME)."
+            f"'{call}' must not have arguments.", hint=f"Write {DEFAULT_MODEL}, api(NAME) or local(NAME)."
         )
     name = workspace.settings["language_models"]["default"]
     if not name:
         raise UnavailableError(
-            "No language model is set.",
+            "The workspace has no default language model.",
             where=workspace.folder / "berdseye.toml",
             hint='Write default = "api(NAME)" or default = "local(NAME)" under [language_models].',
         )
@@ -48,7 +48,7 @@ def _default(call: Call, workspace: Workspace) -> Call:
 
 def _only(calls: list[Call], text: str) -> Call:
     if len(calls) != 1:
-        raise BadInputError(f"'{text}' is more than one language model.", hint="Name one.")
+        raise BadInputError(f"'{text}' names more than one language model.", hint="Give one name.")
     return calls[0]
 
 
@@ -65,7 +65,7 @@ def _api(model: str, workspace: Workspace) -> LanguageModel:
 
 @lru_cache(maxsize=16)
 def _budget(workspace: Workspace, cap: float) -> Budget:
-    """One for all the models of a workspace in this process."""
+    """The budget shared by all models of a workspace in this process."""
     return Budget(cap, CompletionCache(workspace), workspace.folder / "berdseye.toml")
 
 
@@ -74,9 +74,9 @@ def _price(value: Any, model: str, workspace: Workspace) -> Price:
         case [int() | float() as prompt, int() | float() as completion] if prompt >= 0 and completion >= 0:
             return Price(float(prompt), float(completion))
     raise BadInputError(
-        f"The price of '{model}' is not two numbers.",
+        f"The price of '{model}' must be two numbers of at least 0, got {value!r}.",
         where=workspace.folder / "berdseye.toml",
-        hint="Write dollars a million tokens, in and out, like [0.15, 0.6].",
+        hint="Write dollars per million input and output tokens, like [0.15, 0.6].",
     )
 
 

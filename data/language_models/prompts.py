@@ -1,4 +1,4 @@
-"""Prompts with slots: our own, which fence what is put in them, and a paper's, which are read at run time as released."""
+"""Prompt templates with slots: Berdseye's own, which fence the inserted texts, and a paper's, read as released."""
 
 import hashlib
 import json
@@ -20,8 +20,8 @@ _CHATML_TURN = re.compile(r"<\|im_start\|>(system|user|assistant)[ \t]*\n(.*?)(?
 class PromptTemplate:
     """Messages with slots such as `[Question]`.
 
-    A fenced template puts each value between tags of the slot's name, so that text from a passage or a person cannot pass
-    for an instruction; a released one puts it in as it is.
+    A fenced template puts each value between tags with the slot's name, so that a text from a passage or a person cannot act
+    as an instruction; a released template inserts values unchanged.
     """
 
     name: str
@@ -30,16 +30,16 @@ class PromptTemplate:
 
     @property
     def version(self) -> str:
-        """Hash of the wording (12 hex digits): another wording is another version."""
+        """A hash of the wording, 12 hex digits, which changes with the wording."""
         return hashlib.sha256(json.dumps([self.fenced, self.messages]).encode()).hexdigest()[:12]
 
     def fill(self, values: Mapping[str, str]) -> Prompt:
-        """The messages with each `[Slot]` replaced by its value; a value that looks like a slot stays as it is."""
+        """The messages with each `[Slot]` replaced by its value; a slot inside a value is not replaced."""
         slots = re.compile("|".join(re.escape(f"[{slot}]") for slot in values))
         tags = _tags(values)
 
-        def value(found: re.Match[str]) -> str:
-            slot = found.group()[1:-1]
+        def value(match: re.Match[str]) -> str:
+            slot = match.group()[1:-1]
             text = clean(values[slot])
             if not self.fenced:
                 return text
@@ -50,13 +50,13 @@ class PromptTemplate:
 
 
 def _tags(slots: Iterable[str]) -> re.Pattern[str]:
-    """The opening bracket of whatever a model may take for a tag of a slot, even with unseen characters inside the name."""
+    """A pattern for the opening bracket of anything that a model may read as a slot's tag, even with invisible characters."""
     names = "|".join(f"{_UNSEEN}*".join(map(re.escape, slot)) for slot in slots)
     return re.compile(rf"[<＜﹤](?=[\W_]*(?:{names})\b)", re.IGNORECASE)
 
 
 def without_system(prompt: Prompt) -> Prompt:
-    """The same with the system turn at the head of the first user turn, for models that take none."""
+    """The prompt with its system turn moved to the start of the first user turn, for models without system turns."""
     match prompt:
         case (Message("system", instruction), Message("user", content), *rest):
             return (Message("user", f"{instruction}\n\n{content}"), *rest)
@@ -64,16 +64,20 @@ def without_system(prompt: Prompt) -> Prompt:
 
 
 def read_prompt(path: Path, slots: Sequence[str]) -> PromptTemplate:
-    """A prompt file as a paper released it: one user message, or the turns of ChatML where it is written so.
+    """Read a prompt file as a paper released it: one user message, or the turns of a text in ChatML.
 
-    Raises `BadInputError` where it cannot be read or lacks one of the `slots`.
+    Raises `BadInputError` if it cannot be read or lacks one of the `slots`.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInputError(f"The prompt cannot be read: {error}.", where=path, hint="Give a UTF-8 text.") from error
+        raise BadInputError(
+            f"The prompt cannot be read: {error}.", where=path, hint="Give a UTF-8 text file."
+        ) from error
     for slot in slots:
         if f"[{slot}]" not in text:
-            raise BadInputError(f"The prompt has no [{slot}].", where=path, hint="Write it where the text is to stand.")
+            raise BadInputError(
+                f"The prompt has no [{slot}].", where=path, hint="Add it where the text is to be inserted."
+            )
     turns = tuple(Message(cast(Role, role), content) for role, content in _CHATML_TURN.findall(text))
     return PromptTemplate(path.name, turns or (Message("user", text),), fenced=False)

@@ -1,4 +1,4 @@
-"""What every language model offers."""
+"""The interface of language models."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol
@@ -16,20 +16,21 @@ class Message(NamedTuple):
 
 
 Prompt = tuple[Message, ...]
-"""The turns that a model is shown; it writes the next one."""
+"""The turns of a chat that a model continues with the next turn."""
 
 
 class Alternative(NamedTuple):
-    """A token that could have come first, and its natural log-probability."""
+    """A possible first token and its natural log-probability."""
 
     token: str
     log_probability: float
 
 
 class Completion(NamedTuple):
-    """What a model wrote. `cost` is in dollars, None where the price is not known; tokens None where it was not told.
+    """The output of a model.
 
-    `alternatives` are the likeliest first tokens, None where they were not asked for or are not offered.
+    `cost` is in dollars, None if the price is not known; the numbers of tokens are None if the model does not report them.
+    `alternatives` are the likeliest first tokens, None if they were not requested or are not available.
     """
 
     text: str
@@ -40,16 +41,16 @@ class Completion(NamedTuple):
 
 
 Ready = Callable[[int, Completion], None]
-"""Given the place of a prompt in its batch and its completion, as soon as that is there."""
+"""Callback that receives the index of a prompt in its batch and its completion, as soon as it is finished."""
 
 
 def unused(place: int, completion: Completion) -> None:
-    """Wait for the whole batch."""
+    """Ignore single completions and wait for the batch."""
     del place, completion
 
 
 class LanguageModel(Protocol):
-    """Completes chats. `name` is canonical; `version` changes when the weights or the server do."""
+    """A model that completes chats; `name` is canonical, `version` changes when the weights or the server change."""
 
     @property
     def name(self) -> str: ...
@@ -68,10 +69,10 @@ class LanguageModel(Protocol):
         progress: Progress = silent,
         ready: Ready = unused,
     ) -> list[Completion]:
-        """A completion of at most `max_tokens` tokens for each prompt, in their order.
+        """A completion of at most `max_tokens` tokens for each prompt, in order.
 
-        Temperature 0 is greedy and ignores `seed`. At most `alternatives` first tokens come with it, where the model tells
-        them; they are those of temperature 1. A model that fails midway raises a `BerdseyeError` after it has told
-        `ready` of all that was finished.
+        Temperature 0 is greedy and ignores `seed`. A completion has at most `alternatives` first tokens, at temperature 1, if
+        the model reports them. A model that fails midway raises a `BerdseyeError` after calling `ready` for every finished
+        completion.
         """
         ...

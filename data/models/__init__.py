@@ -1,1 +1,1 @@
-"""Files of models on disk, the devices they run on, and the static embeddings that ship with Berdseye."""
+"""Model files, the devices that models run on, and the static embeddings that come with Berdseye."""

@@ -1,7 +1,7 @@
-"""Static token embeddings that ship inside the `wordllama` package: an encoder without downloads.
+"""Static token embeddings from the `wordllama` package, which give an encoder without a download.
 
-The weights are WordLlama's l2_supercat table (32,000 tokens x 256, fp16, MIT licence). A text's vector is the mean of its
-token vectors, L2-normalised. The package's own loader may reach for the network, so only its files are used.
+The weights are WordLlama's l2_supercat table (32,000 tokens x 256, fp16, MIT licence). The vector of a text is the mean of
+its token vectors, L2-normalised. Only the files of the package are used, since its own loader may access the network.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _BATCH = 2048
 
 
 class StaticEmbedding:
-    """Encodes texts by the mean of static token vectors."""
+    """An encoder that represents a text by the mean of static token vectors."""
 
     def __init__(self, table: npt.NDArray[np.float32], tokenizer: Tokenizer) -> None:
         self.table = table
@@ -44,7 +44,7 @@ class StaticEmbedding:
             ids = self.token_ids(texts[start : start + _BATCH])
             ends = np.cumsum([0, *map(len, ids)])
             flat = np.fromiter(chain.from_iterable(ids), dtype=np.int32, count=int(ends[-1]))
-            # A product with the matrix of counts adds up rows without a copy of each.
+            # Multiplying by the matrix of token counts sums the rows without copying them.
             counts = csr_array((np.ones(len(flat), np.float32), flat, ends), shape=(len(ids), len(self.table)))
             sums = counts @ self.table
             norms = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -54,8 +54,8 @@ class StaticEmbedding:
 
 @lru_cache(maxsize=1)
 def static_embedding() -> StaticEmbedding:
-    """The embedding, loaded once per process; raises `UnavailableError` when its files are missing or altered."""
-    # Found, not imported: the package sets up logging for the whole process when it is.
+    """The embedding, loaded once per process; raises `UnavailableError` if its files are missing or modified."""
+    # Only the package's folder is located: importing it would configure logging for the whole process.
     spec = find_spec("wordllama")
     folder = Path(spec.submodule_search_locations[0] if spec and spec.submodule_search_locations else "wordllama")
     weights = folder / "weights" / "l2_supercat_256.safetensors"
@@ -67,7 +67,7 @@ def static_embedding() -> StaticEmbedding:
             )
     if hashlib.sha256(weights.read_bytes()).hexdigest() != WEIGHTS_SHA256:
         raise UnavailableError(
-            "The static embedding weights are not those this version was built with.",
+            "The static embedding weights differ from those that this version requires.",
             where=weights,
             hint="Reinstall wordllama at the pinned version (`make install`).",
         )

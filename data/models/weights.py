@@ -1,7 +1,4 @@
-"""Where the files of a model lie, and which version of it they are.
-
-Where models run.
-"""
+"""Finding the files of a model, determining its version, and choosing the device it runs on."""
 
 import hashlib
 import os
@@ -24,7 +21,7 @@ DEVICE_VARIABLE = "BERDSEYE_DEVICE"
 
 
 def chosen_device() -> "torch.device":
-    """BERDSEYE_DEVICE, or the best that there is; raises `BadInputError` for one that there is not."""
+    """The device in BERDSEYE_DEVICE, or the best available one; raises `BadInputError` if it does not exist."""
     import torch
 
     name = os.environ.get(DEVICE_VARIABLE) or str(torch.accelerator.current_accelerator() or "cpu")
@@ -33,14 +30,14 @@ def chosen_device() -> "torch.device":
         return torch.device(name)
     except (RuntimeError, AssertionError) as error:
         raise BadInputError(
-            f"There is no device '{name}' here.",
+            f"This machine has no device '{name}'.",
             hint=f"Set {DEVICE_VARIABLE} to cpu, cuda, cuda:1 or mps, or unset it.",
         ) from error
 
 
 def gpu_allocations() -> int:
-    """How often this process has taken memory of a CUDA device so far: where it grows, a model has worked on one."""
-    if "torch" not in sys.modules:  # whoever has not loaded it has not used it, and need not wait for it
+    """The number of CUDA memory allocations of this process so far; if it grows, a model has used a GPU."""
+    if "torch" not in sys.modules:  # a process that has not imported torch has not used a GPU
         return 0
     import torch
 
@@ -58,13 +55,13 @@ _HINT = f"Give the path of its folder, put the folder below ${MODELS_VARIABLE}, 
 
 
 def find_model(name: str) -> str | Path:
-    """The folder or GGUF file of a model, or else its name on the hub.
+    """The folder or GGUF file of a model, or its name on the Hub.
 
-    Looked for in this order: `name` as a path, `name` below the folder in BERDSEYE_MODELS, the hub. Raises
-    `UnavailableError` for a path without a model; whether the hub has the name shows when it is loaded.
+    The order is: `name` as a path, `name` in the folder BERDSEYE_MODELS, the Hub. Raises `UnavailableError` for a path without
+    a model; whether a name exists on the Hub is checked when the model is loaded.
     """
     root = os.environ.get(MODELS_VARIABLE)
-    # A text that no path can be (too long, no such home) is a model that is not there.
+    # A text that is not a valid path (too long, unknown home) counts as a path without a model.
     with suppress(OSError, ValueError, RuntimeError):
         for path in (Path(name).expanduser(), *([Path(root).expanduser() / name] if root else [])):
             if path.is_file() or any(any(path.glob(mark)) for mark in _MARKS):
@@ -76,7 +73,7 @@ def find_model(name: str) -> str | Path:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Whatever a library raises while it loads the model becomes an `UnavailableError` that names the model."""
+    """Convert every error that a library raises while loading the model to an `UnavailableError` with its name."""
     try:
         yield
     except BerdseyeError:
@@ -85,15 +82,15 @@ def loading(name: str) -> Iterator[None]:
         if isinstance(error, ModuleNotFoundError) and (found := missing(error, f"Model '{name}'")):
             raise found from error
         raise UnavailableError(
-            f"Model '{name}' needs a package that is missing: {_first_line(error)}.",
+            f"Model '{name}' requires a package that is not installed: {_first_line(error)}.",
             hint="For GGUF files: pip install 'berdseye[gguf]'.",
         ) from error
-    except Exception as error:  # damaged weights make each format's own reader raise an error of its own
+    except Exception as error:  # the reader of each format raises its own errors for damaged weights
         raise UnavailableError(f"Model '{name}' cannot be loaded: {_first_line(error)}.", hint=_HINT) from error
 
 
 def model_version(found: str | Path) -> str:
-    """12 hex digits: a hash of the files' content, or of a hub model the commit that is loaded."""
+    """12 hex digits that identify a model's version: a hash of its files, or the commit of a model on the Hub."""
     if isinstance(found, str):
         return hub_commit(found)[:12]
     if found.is_file():
@@ -106,7 +103,7 @@ def model_version(found: str | Path) -> str:
 
 @lru_cache(maxsize=64)
 def hub_commit(name: str) -> str:
-    """The newest commit of a model on the hub, or without a network the one that was downloaded before."""
+    """The newest commit of a model on the Hub; without a network, the commit that was downloaded before."""
     from huggingface_hub import hf_hub_download
 
     with loading(name):
@@ -120,7 +117,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _file_hash(path: Path, size: int, modified: int) -> str:
-    del size, modified  # they are part of the key, so that a file that changes is hashed again
+    del size, modified  # part of the cache key, so that a changed file is hashed again
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,1 +1,1 @@
-"""Cutting documents into passages, and finding passages that nearly repeat one another."""
+"""Cutting documents into passages, and finding near-duplicate passages."""

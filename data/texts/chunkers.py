@@ -1,6 +1,6 @@
-"""Cutting documents into passages, each way by its name: `words(100)`, `characters(2000)`, `sentences(100)`, `whole`.
+"""Chunkers, which cut documents into passages: `words(100)`, `characters(2000)`, `sentences(100)` and `whole`.
 
-Where sentences end, by rule: no model, no download, and the same for every run.
+Sentences are split by deterministic rules, without a model or a download.
 """
 
 import re
@@ -28,23 +28,23 @@ _INITIALS = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]|[A-HJ-Z]")
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a paragraph in order, trimmed; joined by spaces they are its words again.
+    """The trimmed sentences of a paragraph in order; joined by spaces, they contain all of its words.
 
-    A full stop ends none after a title (Dr.), an initial (J.), inside a number (3.5) or an address, and after another
-    abbreviation only where a capital follows that could begin a sentence.
+    A full stop does not end a sentence after a title (Dr.) or an initial (J.), or inside a number (3.5) or an address; after
+    another abbreviation it does so only if a capital follows that could begin a sentence.
     """
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where those sentences stand in the text: [start, end) in characters."""
-    found = []
+    """The positions of the sentences in a text, as [start, end) in characters."""
+    spans = []
     for start, end in _cuts(text):
         sentence = text[start:end]
         start += len(sentence) - len(sentence.lstrip())
-        if held := sentence.strip():
-            found.append((start, start + len(held)))
-    return found
+        if trimmed := sentence.strip():
+            spans.append((start, start + len(trimmed)))
+    return spans
 
 
 def _cuts(text: str) -> Iterator[tuple[int, int]]:
@@ -67,7 +67,7 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     word = before[-1].lstrip(_OPENING) if before else ""
     if _OFTEN_LAST.fullmatch(word):
         return not following.isdigit()
-    # After initials (J.R.R., U.S.) a sentence ends about as often as not; a passage loses less by going on.
+    # After initials (J.R.R., U.S.) a sentence ends about half of the time; continuing it does less harm to a passage.
     return not any(pattern.fullmatch(word) for pattern in (_TITLES, _ABBREVIATIONS, _INITIALS))
 
 
@@ -75,10 +75,10 @@ _CHARACTERS = 2_000
 
 
 class Chunker(Protocol):
-    """Cuts a text; `str()` of it is its canonical name."""
+    """A function that cuts a text into passages; its `str()` is its canonical name."""
 
     def __call__(self, text: str) -> list[str]:
-        """Passages in order, none of them empty; no word is lost or repeated."""
+        """The passages in order; none is empty, and no word is lost or repeated."""
         ...
 
 
@@ -125,24 +125,24 @@ class Sentences:
         return f"sentences({self.words})"
 
     def _cut(self, text: str) -> Iterator[str]:
-        held: list[str] = []
+        buffer: list[str] = []
         for paragraph in _paragraphs(text):
             for sentence in split_sentences(paragraph):
                 tokens = sentence.split()
-                if held and len(held) + len(tokens) > self.words:
-                    yield " ".join(held)
-                    held = []
-                held += tokens
-                while len(held) > self.words:
-                    yield " ".join(held[: self.words])
-                    held = held[self.words :]
-        if held:
-            yield " ".join(held)
+                if buffer and len(buffer) + len(tokens) > self.words:
+                    yield " ".join(buffer)
+                    buffer = []
+                buffer += tokens
+                while len(buffer) > self.words:
+                    yield " ".join(buffer[: self.words])
+                    buffer = buffer[self.words :]
+        if buffer:
+            yield " ".join(buffer)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Every text one passage, for what was cut already."""
+    """Every text as one passage, for texts that are already cut."""
 
     def __call__(self, text: str) -> list[str]:
         whole = clean(text)
@@ -162,7 +162,7 @@ DEFAULT_CHUNKER = str(Words())
 
 
 def parse_chunker(name: str = DEFAULT_CHUNKER) -> Chunker:
-    """The chunker of this name; raises `UnknownNameError` or `BadInputError` with what may be written instead."""
+    """The chunker of this name; raises `UnknownNameError` or `BadInputError` with the valid names."""
     first, *more = parse(name)
     if first.name not in _CHUNKERS:
         raise UnknownNameError("chunker", first.name, _CHUNKERS)
@@ -171,18 +171,18 @@ def parse_chunker(name: str = DEFAULT_CHUNKER) -> Chunker:
     plain = not more and not first.kwargs and first.keep is None and first.cutoff is None
     if not plain or len(sizes) != len(first.args) or len(sizes) > most:
         raise BadInputError(
-            f"'{name}' is no chunker.", hint="Write words(100), characters(2000), sentences(100) or whole."
+            f"'{name}' is not a chunker.", hint="Write words(100), characters(2000), sentences(100) or whole."
         )
     return _CHUNKERS[first.name](*sizes)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Lines that hold words, their words a space apart."""
+    """Yield the lines that contain words, with single spaces between the words."""
     return (line for line in (" ".join(line.split()) for line in clean(text).splitlines()) if line)
 
 
 def _finer(piece: str) -> tuple[Iterable[str], str]:
-    """The next smaller pieces of a piece that is too long, and what stands between them."""
+    """The next smaller pieces of a piece that is too long, and the text between them."""
     sentences = split_sentences(piece)
     if len(sentences) > 1:
         return sentences, " "
@@ -193,20 +193,20 @@ def _finer(piece: str) -> tuple[Iterable[str], str]:
 def _packed(
     pieces: Iterable[str], between: str, limit: int, finer: Callable[[str], tuple[Iterable[str], str]]
 ) -> Iterator[str]:
-    """Pieces joined while they fit; one that does not fit by itself is packed from its own pieces."""
-    held = ""
+    """Yield pieces joined while they fit into `limit`; a piece that is too long is split into smaller ones first."""
+    buffer = ""
     for piece in pieces:
-        if held and len(held) + len(between) + len(piece) <= limit:
-            held = f"{held}{between}{piece}"
+        if buffer and len(buffer) + len(between) + len(piece) <= limit:
+            buffer = f"{buffer}{between}{piece}"
             continue
-        if held:
-            yield held
-        held = ""
+        if buffer:
+            yield buffer
+        buffer = ""
         if len(piece) <= limit:
-            held = piece
+            buffer = piece
         else:
             smaller, gap = finer(piece)
-            *full, held = _packed(smaller, gap, limit, finer)
+            *full, buffer = _packed(smaller, gap, limit, finer)
             yield from full
-    if held:
-        yield held
+    if buffer:
+        yield buffer

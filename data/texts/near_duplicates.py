@@ -1,7 +1,7 @@
-"""Texts that nearly repeat one another: sets of word 5-grams compared by Jaccard similarity (Broder 1997).
+"""Near-duplicate texts: sets of word 5-grams compared by Jaccard similarity (Broder 1997).
 
-MinHash signatures (datasketch) propose candidates, each of which is then confirmed by its true similarity, so that no
-group is false. A few are missed: of pairs that lie just at the threshold at most one in twenty, of more similar ones fewer.
+MinHash signatures (datasketch) propose candidates, each of which is confirmed by its exact similarity, so that no group is
+false. A few pairs are missed: at most one in twenty just at the threshold, and fewer of more similar ones.
 """
 
 import re
@@ -29,40 +29,45 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
 def near_duplicates(texts: Sequence[str], threshold: float = DEFAULT_THRESHOLD) -> list[list[int]]:
-    """Groups of texts by their places: each group's first is its earliest, and every other resembles that one by at
-    least `threshold`. Texts that resemble no other are in no group."""
+    """Groups of near-duplicates among `texts`, as indices.
+
+    The first text of a group is its earliest, and every other has at least the similarity `threshold` to it. A text without
+    a near-duplicate is in no group.
+    """
     return NearDuplicates(threshold).groups(lambda: [(range(len(texts)), texts)])
 
 
 def resemblance(first: str, second: str) -> float:
-    """The Jaccard similarity of two texts' word 5-grams, 0 to 1."""
-    measured = NearDuplicates()
-    return jaccard(measured._shingles(first), measured._shingles(second))
+    """The Jaccard similarity of the word 5-grams of two texts, 0 to 1."""
+    hasher = NearDuplicates()
+    return jaccard(hasher._shingles(first), hasher._shingles(second))
 
 
 def links_across(
     texts: Sequence[str], sides: Sequence[str], threshold: float = DEFAULT_THRESHOLD
 ) -> Iterator[tuple[int, int]]:
-    """Every two texts, by their places, that stand on different sides and resemble one another by at least `threshold`."""
+    """Yield all pairs of texts, as indices, on different sides whose similarity is at least `threshold`."""
     return NearDuplicates(threshold).links_across(texts, sides)
 
 
 class NearDuplicates:
-    """Finds groups in texts that come in batches, in order of id, and that can be asked for again.
+    """Finds groups of near-duplicates in batches of texts, which come in order of id and are read twice.
 
-    About 350 bytes a text are held (0.5 GB in all for a million), and some 2 kilobytes for each that resembles another.
+    It takes about 350 bytes of memory per text (0.5 GB in total for a million), and about 2 kilobytes for each candidate.
     """
 
     def __init__(self, threshold: float = DEFAULT_THRESHOLD) -> None:
         if not 0 < threshold <= 1:
-            raise BadInputError(f"The threshold is {threshold:g}.", hint="Choose one above 0 and up to 1.")
+            raise BadInputError(
+                f"The threshold must be above 0 and at most 1, got {threshold:g}.", hint="The default is 0.8."
+            )
         self.threshold = threshold
         self._words: dict[str, int] = {}
 
     def groups(self, batches: Callable[[], Iterable[Batch]]) -> list[list[int]]:
-        """Groups of ids, in order of their first; raises `BadInputError` for more than three million texts."""
+        """The groups as ids, in order of their first id; raises `BadInputError` for more than three million texts."""
         buckets = self._shared_buckets(batches())
-        shingles = {i: self._shingles(t) for held in batches() for i, t in zip(*held, strict=True) if i in buckets}
+        shingles = {i: self._shingles(t) for batch in batches() for i, t in zip(*batch, strict=True) if i in buckets}
         firsts: dict[int, list[int]] = {}
         groups: dict[int, list[int]] = {}
         for i in sorted(buckets):
@@ -76,7 +81,10 @@ class NearDuplicates:
         return [groups[first] for first in sorted(groups)]
 
     def links_across(self, texts: Sequence[str], sides: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """As the function of this name; unlike groups, these are all such pairs that the signatures propose."""
+        """Yield all pairs of indices on different sides with at least the threshold's similarity.
+
+        Unlike `groups`, this yields every such pair that the signatures propose.
+        """
         buckets = self._shared_buckets([(range(len(texts)), texts)])
         met: dict[int, list[int]] = {}
         shingles: dict[int, Hashes] = {}
@@ -88,42 +96,42 @@ class NearDuplicates:
                 met.setdefault(bucket, []).append(i)
 
     def _shared_buckets(self, batches: Iterable[Batch]) -> dict[int, list[int]]:
-        """For each text that may resemble another, the buckets it shares with others."""
+        """For each text that may be a near-duplicate, the buckets it shares with other texts."""
         ids: list[npt.NDArray[np.int64]] = []
         keys: list[Hashes] = []
         count = 0
-        for held, texts in batches:
+        for batch_ids, texts in batches:
             count += len(texts)
             if count > MOST_TEXTS:
                 raise BadInputError(
-                    f"Near-duplicates can be found among {MOST_TEXTS:,} texts at most.",
-                    hint="Keep them, or make the corpus in parts.",
+                    f"Near-duplicates can be found among at most {MOST_TEXTS:,} texts.",
+                    hint="Keep near-duplicates, or add the corpus in parts.",
                 )
-            ids.append(np.asarray(held, np.int64))
+            ids.append(np.asarray(batch_ids, np.int64))
             keys.append(self._band_keys(texts))
         if not count:
             return {}
-        every = np.concatenate(ids)
-        found: dict[int, list[int]] = {}
-        begun = 0
+        all_ids = np.concatenate(ids)
+        buckets: dict[int, list[int]] = {}
+        bucket = 0
         for band in range(keys[0].shape[1]):
             column = np.concatenate([k[:, band] for k in keys])
             order = np.argsort(column, kind="stable")
             starts = np.flatnonzero(np.append(True, column[order][1:] != column[order][:-1]))
             sizes = np.diff(np.append(starts, count))
             for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-                for i in every[order[start : start + size]].tolist():
-                    found.setdefault(i, []).append(begun)
-                begun += 1
-        return found
+                for i in all_ids[order[start : start + size]].tolist():
+                    buckets.setdefault(i, []).append(bucket)
+                bucket += 1
+        return buckets
 
     def _band_keys(self, texts: Iterable[str]) -> Hashes:
-        """One key a band of each text's signature, uint64[n_texts, n_bands]; texts that share one may be alike."""
+        """One key per band of each text's signature, uint64[n_texts, n_bands]; texts that share a key are candidates."""
         from datasketch import MinHash
 
         bands, rows = self._bands
         shingles = ((self._shingles(t) >> np.uint64(32)).tolist() for t in texts)
-        hashed = MinHash.generator(shingles, num_perm=_PERMUTATIONS, hashfunc=_as_it_is, scheme="affine32")
+        hashed = MinHash.generator(shingles, num_perm=_PERMUTATIONS, hashfunc=_identity, scheme="affine32")
         signatures = [m.hashvalues[: bands * rows] for m in hashed]
         if not signatures:
             return np.empty((0, bands), np.uint64)
@@ -135,9 +143,11 @@ class NearDuplicates:
 
     @cached_property
     def _bands(self) -> tuple[int, int]:
-        """How many bands a signature has, and how many values a band: the most values, and so the fewest false candidates,
-        with which a pair just at the threshold shares a band as often as `_FOUND` (Leskovec et al., Mining of Massive
-        Datasets, section 3.4)."""
+        """The number of bands of a signature, and the number of values per band.
+
+        It has the most values per band, and so the fewest false candidates, with which a pair just at the threshold shares a
+        band with a probability of at least `_FOUND` (Leskovec et al., Mining of Massive Datasets, section 3.4).
+        """
         return next(
             (_PERMUTATIONS // rows, rows)
             for rows in range(_PERMUTATIONS, 0, -1)
@@ -145,7 +155,7 @@ class NearDuplicates:
         )
 
     def _shingles(self, text: str) -> Hashes:
-        """The text's word 5-grams, lower-cased and without punctuation, as sorted hashes; a shorter text is one."""
+        """Sorted hashes of the text's word 5-grams, in lower case and without punctuation; a shorter text is one n-gram."""
         words = _WORD.findall(text.lower()) or [text]
         if len(self._words) > _REMEMBERED:
             self._words.clear()
@@ -165,15 +175,15 @@ class NearDuplicates:
 
 
 def jaccard(a: Hashes, b: Hashes) -> float:
-    """Share of two sorted sets that is in both."""
+    """The Jaccard similarity of two sorted sets of hashes."""
     common = len(np.intersect1d(a, b, assume_unique=True))
     return common / (len(a) + len(b) - common)
 
 
 def without_first(groups: Iterable[list[int]]) -> Iterator[int]:
-    """All ids of the groups but the first of each, which is the one to keep."""
+    """All ids of the groups except the first of each group, which is the one to keep."""
     return chain.from_iterable(group[1:] for group in groups)
 
 
-def _as_it_is(value: int) -> int:
+def _identity(value: int) -> int:
     return value

@@ -10,35 +10,34 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def clean(text: str) -> str:
-    """`text` without control characters (NUL among them) and lone surrogates, which no store or browser takes."""
-    if text.isprintable():  # a tenth of the time, and true of most lines
+    """Remove control characters (including NUL) and lone surrogates, which no store or browser accepts."""
+    if text.isprintable():  # takes a tenth of the time, and is true for most lines
         return text.strip()
     return _UNSAFE.sub(" ", text).encode("utf-8", "replace").decode("utf-8").strip()
 
 
 def cut(text: str, words: int = PASSAGE_WORDS) -> Iterator[str]:
-    """Passages of at most `words` + 10 words, in order.
+    """Yield passages of at most `words` + 10 words, in order.
 
-    Whole paragraphs are kept together while they fit, a heading with what it heads; a longer paragraph is cut every
-    `words` words, as the 100-word passages of DPR and BERDS are. Words are what whitespace separates; nothing is lost
-    or repeated.
+    Paragraphs stay whole while they fit, and a heading stays with the paragraph after it; a longer paragraph is cut every
+    `words` words, like the 100-word passages of DPR and BERDS. Words are separated by whitespace; none is lost or repeated.
     """
     limit = words + _SLACK
-    held: list[str] = []
+    buffer: list[str] = []
     for tokens in _blocks(text):
-        if held and len(held) + len(tokens) > limit:
-            yield " ".join(held)
-            held = []
-        held += tokens
-        while len(held) > limit:
-            yield " ".join(held[:words])
-            held = held[words:]
-    if held:
-        yield " ".join(held)
+        if buffer and len(buffer) + len(tokens) > limit:
+            yield " ".join(buffer)
+            buffer = []
+        buffer += tokens
+        while len(buffer) > limit:
+            yield " ".join(buffer[:words])
+            buffer = buffer[words:]
+    if buffer:
+        yield " ".join(buffer)
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """The words of each paragraph, headings joined to the paragraph that follows."""
+    """Yield the words of each paragraph, with headings joined to the paragraph that follows."""
     heading: list[str] = []
     for line in clean(text).splitlines():
         tokens = line.split()

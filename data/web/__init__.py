@@ -1,1 +1,1 @@
-"""The web as a corpus: searched, fetched and kept, so that what was asked once can be asked again."""
+"""The web as a corpus: pages are searched, fetched and stored, so that a query can be repeated with stored pages."""

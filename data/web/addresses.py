@@ -1,6 +1,6 @@
-"""Which addresses may be fetched: public ones over http and https, and the address checked is the one connected to.
+"""Which web addresses may be fetched: public ones over http and https, checked at the moment of connecting.
 
-Domains that addresses belong to, by the public suffix list that tldextract ships: nothing is downloaded.
+The domain of an address is determined with the public suffix list that tldextract ships; nothing is downloaded.
 """
 
 import re
@@ -24,19 +24,21 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=1)
 def suffixes() -> "TLDExtract":
     """The public suffix list."""
-    from tldextract import TLDExtract  # brings requests along, which only those who ask should wait for
+    from tldextract import TLDExtract  # imported here since it imports requests, which takes time
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 @lru_cache(maxsize=4096)
 def registered_domain(url: str) -> str:
-    """`example.co.uk` of `https://www.example.co.uk/page`: the part somebody registered, or the host where there is none;
-    empty for what is no web address."""
+    """The registered domain of an address, `example.co.uk` of `https://www.example.co.uk/page`.
+
+    Without a registered domain it is the host; for a text that is not a web address it is empty.
+    """
     if not url.startswith(("http://", "https://")):
         return ""
-    found = suffixes()(url)
-    return found.top_domain_under_public_suffix or urlsplit(url).hostname or ""
+    parts = suffixes()(url)
+    return parts.top_domain_under_public_suffix or urlsplit(url).hostname or ""
 
 
 _HOST = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]+")
@@ -44,7 +46,7 @@ _LONGEST = 4000
 _TRIED = 4
 _NAT64 = IPv6Network("64:ff9b::/96")
 _PUBLIC_IPV6 = IPv6Network("2000::/3")
-# Set aside by IANA, which the tables of some Python versions do not know yet.
+# Reserved by IANA, but missing from the tables of some Python versions.
 _SET_ASIDE = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"), IPv6Network("3fff::/20"))
 
 
@@ -57,29 +59,32 @@ class PrivateAddressError(ForbiddenAddressError):
 
 
 def web_address(url: str, base: httpx.URL | None = None) -> httpx.URL:
-    """`url` (relative to `base`) without its fragment; raises `ForbiddenAddressError` unless it is http or https."""
+    """Parse `url` (relative to `base`) without its fragment; raises `ForbiddenAddressError` unless it is http or https.
+
+    The message of the error begins with a verb, to be read after the address.
+    """
     try:
         parsed = httpx.URL(url) if base is None else base.join(url)
     except httpx.InvalidURL as error:
-        raise ForbiddenAddressError(f"is no web address: {error}") from error
+        raise ForbiddenAddressError(f"is not a web address: {error}") from error
     if parsed.scheme not in ("http", "https"):
-        raise ForbiddenAddressError(f"'{parsed.scheme[:20]}' is neither http nor https")
+        raise ForbiddenAddressError(f"has the scheme '{parsed.scheme[:20]}', which is neither http nor https")
     if not _HOST.fullmatch(parsed.raw_host.decode("ascii")):
-        raise ForbiddenAddressError("names no host")
+        raise ForbiddenAddressError("has no valid host")
     if parsed.userinfo:
-        raise ForbiddenAddressError("holds a user name or password")
+        raise ForbiddenAddressError("contains a user name or password")
     if parsed.port is not None and not 0 < parsed.port < 1 << 16:
-        raise ForbiddenAddressError(f"names port {parsed.port}, which there is not")
+        raise ForbiddenAddressError(f"has the invalid port {parsed.port}")
     if len(url) > _LONGEST:
         raise ForbiddenAddressError(f"is longer than {_LONGEST} characters")
     return parsed.copy_with(fragment=None)
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is that of one host on the public internet.
+    """Whether an IP address is that of a single host on the public internet.
 
-    An IPv4 address wrapped in an IPv6 one (mapped, NAT64 of RFC 6052, 6to4) is judged by what it wraps. Of IPv6 only
-    2000::/3 is public, the one block handed out so far.
+    An IPv4 address embedded in an IPv6 one (mapped, NAT64 of RFC 6052, 6to4) decides for both. Among IPv6 addresses, only
+    2000::/3 is public, the only block allocated so far.
     """
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
@@ -96,18 +101,17 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The IP addresses of a host, in the order the system would try them; raises `OSError`."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(place[4][0]) for place in found))
+    """The IP addresses of a host, in the order in which the system tries them; raises `OSError`."""
+    records = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(record[4][0]) for record in records))
 
 
 class PublicNetwork(httpcore.AsyncNetworkBackend):
-    """Connects to public addresses only.
+    """A network backend that connects to public addresses only.
 
-    A host is resolved once a connection, refused if any of its addresses is not public, and the connection is made to
-    the very address that was checked: a name server that answers otherwise a moment later changes nothing. HTTP and
-    TLS go on with the host's name, so certificates are checked against that. With `allow_private` all addresses are
-    connected to.
+    A host is resolved once per connection, and refused if any of its addresses is not public. The connection goes to the
+    address that was checked, so that a name server that changes its answer a moment later has no effect. HTTP and TLS use the
+    host's name, so certificates are checked against it. With `allow_private`, every address is allowed.
     """
 
     def __init__(self, *, allow_private: bool = False) -> None:
@@ -122,7 +126,7 @@ class PublicNetwork(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to `host`; raises `PrivateAddressError` or httpcore's `ConnectError` and `ConnectTimeout`."""
+        """Connect to `host`; raises `PrivateAddressError`, or httpcore's `ConnectError` or `ConnectTimeout`."""
         failure: Exception = httpcore.ConnectError(f"the name {host} has no address")
         for address in (await self._checked(host, port, timeout))[:_TRIED]:
             try:
@@ -137,7 +141,7 @@ class PublicNetwork(httpcore.AsyncNetworkBackend):
     async def _checked(self, host: str, port: int, timeout: float | None) -> list[str]:
         try:
             with anyio.fail_after(timeout):
-                # A name server that does not answer holds its thread for longer than anybody should wait for it.
+                # A name server that does not respond blocks its thread for longer than the timeout.
                 addresses = await anyio.to_thread.run_sync(partial(resolve, host, port), abandon_on_cancel=True)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(f"the name {host} was not resolved in time") from error

@@ -1,4 +1,4 @@
-"""A polite HTTP client: few requests at once, fewer to one host, and a bound on the time and size of every answer."""
+"""A polite HTTP client: few concurrent requests, fewer per host, and limits on the time and size of every response."""
 
 import zlib
 from collections import defaultdict
@@ -24,11 +24,11 @@ _ACCEPT = "text/html, application/xhtml+xml, text/plain;q=0.8, */*;q=0.1"
 
 
 class TooManyRedirectsError(PageError):
-    """A chain of more redirects than are followed."""
+    """A page redirects more often than the client follows."""
 
 
 class Answer(NamedTuple):
-    """What stands at an address: `body` uncompressed, and whether that is all of it."""
+    """A response: `body` is decompressed; `whole` is false if it was cut off at the size limit."""
 
     url: httpx.URL
     status: int
@@ -49,8 +49,7 @@ class _Host:
 
 
 class PoliteClient:
-    """The connections of one question. Proxies of the environment are not used: they would fetch for us what must
-    not be fetched."""
+    """The connections of one search; proxies from the environment are ignored, since they could fetch private addresses."""
 
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
@@ -78,23 +77,22 @@ class PoliteClient:
         await self._pool.__aexit__(kind, error, trace)
 
     def slow_down(self, host: str, pause: float) -> None:
-        """Leave at least `pause` seconds between two requests to a host."""
+        """Wait at least `pause` seconds between two requests to a host."""
         self._hosts[host].pause = max(self._hosts[host].pause, pause)
 
     async def get(self, url: httpx.URL, limit: int, *, before: Check, readable: Callable[[str], None]) -> Answer:
-        """What stands at `url`, after up to five redirects, of which at most `limit` bytes are read.
+        """Fetch `url` after up to five redirects, reading at most `limit` bytes.
 
-        `before` is asked of every address on the way, `readable` of the content type; both raise to refuse. Raises
-        `PageError` for whatever goes wrong, also when all took longer than `seconds_a_page`, waiting for a turn left
-        out.
+        `before` checks every address on the way, `readable` the content type; both raise an error to refuse. Raises
+        `PageError` for every failure, including a total time over `seconds_a_page`, which excludes waiting for a turn.
         """
-        left = self._settings.seconds_a_page
+        seconds_left = self._settings.seconds_a_page
         for _ in range(_MOST_REDIRECTS + 1):
             await before(url)
             async with self._turn(url.host):
                 start = anyio.current_time()
-                answer = await self._exchange(url, limit, left, readable)
-                left -= anyio.current_time() - start
+                answer = await self._exchange(url, limit, seconds_left, readable)
+                seconds_left -= anyio.current_time() - start
             if isinstance(answer, Answer):
                 return answer
             url = answer
@@ -102,7 +100,7 @@ class PoliteClient:
 
     @asynccontextmanager
     async def _turn(self, name: str) -> AsyncIterator[None]:
-        """A host's turn comes before everybody's, so that pages queueing for one host keep nobody else waiting."""
+        """Wait for a slot of the host, then for one of the client, so that a queue for one host does not block others."""
         host = self._hosts[name]
         async with host.slots:
             start = max(anyio.current_time(), host.next_start)
@@ -115,7 +113,9 @@ class PoliteClient:
         self, url: httpx.URL, limit: int, seconds: float, readable: Callable[[str], None]
     ) -> Answer | httpx.URL:
         address = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        timeouts = {"connect": self._settings.seconds_a_page / 3}  # so that a dead address leaves time for the next
+        timeouts = {
+            "connect": self._settings.seconds_a_page / 3
+        }  # leaves time for the next address if one does not respond
         try:
             with anyio.fail_after(seconds):
                 async with self._pool.stream(
@@ -137,7 +137,7 @@ class PoliteClient:
 async def _read(
     url: httpx.URL, response: httpcore.Response, limit: int, readable: Callable[[str], None]
 ) -> Answer | httpx.URL:
-    """The answer, or the address it redirects to."""
+    """The response, or the address to which it redirects."""
     headers = httpx.Headers(response.headers)
     if response.status in (301, 302, 303, 307, 308) and "location" in headers:
         return web_address(headers["location"], url)
@@ -152,10 +152,12 @@ async def _read(
 
 
 async def _body(response: httpcore.Response, packing: str, limit: int) -> tuple[bytes, bool]:
-    """At most `limit` bytes and whether they are all; unpacked a bounded piece at a time, so that a small answer that
-    unpacks to gigabytes takes no more memory than any other."""
+    """At most `limit` decompressed bytes, and whether they are all.
+
+    Decompression works in bounded pieces, so that a small response that expands to gigabytes takes no extra memory.
+    """
     if packing not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        raise PageError("failed", f"is packed as {packing[:20]}, which was not asked for")
+        raise PageError("failed", f"is compressed as {packing[:20]}, which was not requested")
     unpack = None if packing in ("", "identity") else zlib.decompressobj(zlib.MAX_WBITS | 32)
     body, received = bytearray(), 0
     async for piece in response.aiter_stream():
@@ -164,5 +166,5 @@ async def _body(response: httpcore.Response, packing: str, limit: int) -> tuple[
         if max(len(body), received) > limit:
             return bytes(body[:limit]), False
     if unpack is not None and received and not unpack.eof:
-        raise PageError("failed", "its packed content breaks off")
+        raise PageError("failed", "its compressed content is truncated")
     return bytes(body), True

@@ -1,4 +1,4 @@
-"""Web pages as they were read, kept for ever under ids that never change."""
+"""The store of web pages: pages are never deleted, and their ids never change."""
 
 import hashlib
 from bisect import bisect_right
@@ -28,7 +28,7 @@ _DIGITS = 12
 
 
 class Page(NamedTuple):
-    """A web page that was read: where, its title, its main text."""
+    """A web page: its address, title and main text."""
 
     url: str
     title: str
@@ -36,13 +36,15 @@ class Page(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """Hash of address and text: the same text at the same address is the same page on any day."""
+        """A 16-byte hash of address and text, by which the store recognises a page on any day."""
         return hashlib.blake2b(f"{self.url}\0{self.text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class PageStore:
-    """Pages in immutable Parquet segments named by the first and last id they hold. Any number of processes may read
-    and add at once; one killed while adding leaves the store as it was."""
+    """Pages in immutable Parquet segments, each named by its first and last id.
+
+    Any number of processes may read and add concurrently; a process killed while adding leaves the store as it was.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -50,14 +52,14 @@ class PageStore:
         self._known: set[Path] = set()
 
     def add(self, pages: Sequence[Page]) -> list[int]:
-        """The ids of these pages, in their order; those not yet held are added under the next free ids."""
+        """Add the pages that are not stored yet under the next free ids; returns the ids of all pages, in order."""
         with locked(self._folder / ".lock"):
-            for left_over in self._folder.glob(".*.tmp"):  # by a process that was killed; the lock is ours
+            for left_over in self._folder.glob(".*.tmp"):  # left by a killed process; this one holds the lock
                 left_over.unlink(missing_ok=True)
             segments = self._segments()
             for segment in set(segments) - self._known:
-                held = _read(segment, columns=["key", "id"])
-                self._ids.update(zip(held["key"].to_pylist(), held["id"].to_pylist(), strict=True))
+                table = _read(segment, columns=["key", "id"])
+                self._ids.update(zip(table["key"].to_pylist(), table["id"].to_pylist(), strict=True))
                 self._known.add(segment)
             first = _last(segments[-1]) + 1 if segments else 0
             new = list({page.key: page for page in pages if page.key not in self._ids}.values())
@@ -72,7 +74,7 @@ class PageStore:
         return [self._ids[page.key] for page in pages]
 
     def pages(self, ids: Sequence[int]) -> list[Passage]:
-        """The pages of these ids, in their order, whole; raises `StaleError` for an id that is not held."""
+        """The complete pages with these ids, in the order given; raises `StaleError` for an unknown id."""
         segments = self._segments()
         firsts = [_first(segment) for segment in segments]
         wanted: dict[Path, set[int]] = {}
@@ -80,14 +82,16 @@ class PageStore:
             place = bisect_right(firsts, i) - 1
             if place < 0 or i > _last(segments[place]):
                 raise StaleError(
-                    f"There is no web page {i}.", where=self._folder, hint="Was the folder of web pages replaced?"
+                    f"There is no web page {i}.",
+                    where=self._folder,
+                    hint="Check whether the folder of web pages was replaced.",
                 )
             wanted.setdefault(segments[place], set()).add(i)
-        found: dict[int, Passage] = {}
-        for segment, held in wanted.items():
-            for row in _read(segment, filters=[("id", "in", held)]).to_pylist():
-                found[row["id"]] = Passage(row["id"], row["url"], row["title"], row["text"], row["url"])
-        return [found[i] for i in ids]
+        passages: dict[int, Passage] = {}
+        for segment, segment_ids in wanted.items():
+            for row in _read(segment, filters=[("id", "in", segment_ids)]).to_pylist():
+                passages[row["id"]] = Passage(row["id"], row["url"], row["title"], row["text"], row["url"])
+        return [passages[i] for i in ids]
 
     def _segments(self) -> list[Path]:
         for record in self._folder.glob(f"[0-9]*{RECORD}"):
@@ -96,12 +100,12 @@ class PageStore:
 
 
 def segment_files(segment: Path) -> FileSet:
-    """A segment of the pages of a corpus of the web, `corpora/<name>/web/pages/<segment>`."""
+    """The files of a segment of pages of a web corpus, `corpora/<name>/web/pages/<segment>`."""
     return FileSet(
         segment.with_suffix(RECORD),
         (segment.name,),
         lambda: (
-            "Restore the corpus from a backup made with --corpora, or begin it again: "
+            "Restore the corpus from a backup made with --corpora, or start it again: "
             f"`berdseye corpus web {segment.parents[2].name} --replace`."
         ),
     )

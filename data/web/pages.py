@@ -1,4 +1,4 @@
-"""The web as a corpus: what a question finds there on one day, kept so that it can be asked again without a network."""
+"""The web as a corpus: the pages that a query finds on a day, stored so that the query can be repeated without a network."""
 
 import hashlib
 import json
@@ -19,18 +19,18 @@ from berdseye.data.web.report import Outcome, PageError, WebReport
 from berdseye.data.web.settings import WebSettings, is_trusted
 
 _SECONDS_A_READING = 5.0
-_MOST_WORDS = 500_000  # cut into passages, these still get ids below the next page's
+_MOST_WORDS = 500_000  # the passages of a page with this many words still have ids below those of the next page
 
 
 class NothingFoundError(UnavailableError):
-    """The search works, and has no page for this query that can be used."""
+    """The search succeeded, but found no usable page for the query."""
 
 
 class WebPages:
-    """The web pages of a folder, searched with these settings.
+    """The web pages stored in a folder, and searches for more with these settings.
 
-    An answer is kept by day, provider, query, count, trusted endings and language. Pages keep their ids for ever, and
-    the same text at the same address has the same id whenever and for whatever query it was found.
+    A search result is stored by day, provider, query, count, trusted endings and language. The ids of pages never change: a
+    text at an address has one id, whenever and with whatever query it is found.
     """
 
     def __init__(self, folder: Path, settings: WebSettings) -> None:
@@ -38,40 +38,40 @@ class WebPages:
         self._store = PageStore(folder / "pages")
 
     def pages(self, ids: list[int]) -> list[Passage]:
-        """The pages of these ids, whole, in their order; raises `StaleError` for an id that is not held."""
+        """The complete pages with these ids, in the order given; raises `StaleError` for an unknown id."""
         return self._store.pages(ids)
 
     def pages_for(self, query: str, day: str | None = None, progress: Progress = silent) -> list[Passage]:
-        """The pages a query finds, whole, best hit first.
+        """The complete pages that a query finds, best hit first.
 
-        What was asked on `day` (as 2025-06-01; today in UTC if None) before is answered from the folder. Raises
-        `UnavailableError` where the search fails or none of the pages can be used, which is not kept, and
-        `BadInputError` for another day on which it was not asked.
+        A query that was already searched on `day` (like 2025-06-01; None means today in UTC) is answered from the folder.
+        Raises `UnavailableError` if the search fails or no page is usable, which is not stored, and `BadInputError` for an
+        earlier day on which the query was not searched.
         """
-        asked, today = _query(query), _today()
+        normal_query, today = _query(query), _today()
         wanted = today if day is None else _day(day)
-        path = self._report_file(asked, wanted)
+        path = self._report_file(normal_query, wanted)
         report = WebReport.read(path)
         if report is None:
             if wanted != today:
                 days = self.days(query)
                 raise BadInputError(
-                    f"'{asked}' was not asked of the web on {wanted} with these settings.",
-                    hint=f"It was asked on {', '.join(days[-5:])}." if days else "It was never asked with them.",
+                    f"The query '{normal_query}' was not searched on {wanted} with these settings.",
+                    hint=f"Stored days are {', '.join(days[-5:])}." if days else "No day is stored for it.",
                 )
-            with locked(path.with_name(f".{path.stem}.lock")):  # who asks the same meanwhile gets the same answer
+            with locked(path.with_name(f".{path.stem}.lock")):  # concurrent searches for this query share one result
                 report = WebReport.read(path)
                 if report is None:
-                    report = self._ask(asked, progress)
+                    report = self._search(normal_query, progress)
                     report.write(path)
         return self._store.pages(report.ids)
 
     def report(self, query: str, day: str | None = None) -> WebReport | None:
-        """What became of every page found on `day` (today if None), None where it was not asked then."""
+        """The outcome of every page that the query found on `day` (None means today); None if it was not searched then."""
         return WebReport.read(self._report_file(_query(query), _today() if day is None else _day(day)))
 
     def days(self, query: str) -> list[str]:
-        """The days on which a query was asked with these settings, sorted."""
+        """The sorted days on which the query was searched with these settings."""
         name = self._report_file(_query(query), _today()).name
         return sorted(path.parent.name for path in (self.folder / "answers").glob(f"*/{name}"))
 
@@ -81,11 +81,11 @@ class WebPages:
         key = hashlib.blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()
         return self.folder / "answers" / day.isoformat() / f"{key}.json"
 
-    def _ask(self, query: str, progress: Progress) -> WebReport:
+    def _search(self, query: str, progress: Progress) -> WebReport:
         used = self.settings
         asked = datetime.now(UTC).isoformat(timespec="seconds")
-        found = open_provider(used).search(query, used.count)
-        hits = {hit.url: hit for hit in found.hits}
+        search = open_provider(used).search(query, used.count)
+        hits = {hit.url: hit for hit in search.hits}
         results: dict[str, Page | Outcome] = {
             url: Outcome(url, "untrusted") for url in hits if not is_trusted(url, used.trusted)
         }
@@ -98,13 +98,13 @@ class WebPages:
         in_order = [results[url] for url in hits]
         read = [result for result in in_order if isinstance(result, Page)]
         if not read:
-            raise _nothing(query, used.provider, [result for result in in_order if isinstance(result, Outcome)])
+            raise _nothing_found(query, used.provider, [result for result in in_order if isinstance(result, Outcome)])
         ids = dict(zip(read, self._store.add(read), strict=True))
         outcomes = tuple(
             Outcome(url, "read", page=ids[result]) if isinstance(result, Page) else result
             for url, result in zip(hits, in_order, strict=True)
         )
-        return WebReport(query, used.provider, asked, found.unusable, outcomes)
+        return WebReport(query, used.provider, asked, search.unusable, outcomes)
 
     def _read(self, source: Fetched, hit: Hit, reader: PageReader, end: float) -> Page | Outcome:
         if source.html is None:
@@ -113,7 +113,7 @@ class WebPages:
             return Outcome(source.url, "untrusted", f"redirects to {source.final_url}")
         left = end - time.monotonic()
         if left <= 0:
-            return Outcome(source.url, "out of time", "there was no time left to read it")
+            return Outcome(source.url, "out of time", "no time was left to read it")
         if source.plain:
             title, text = hit.title, clean(source.html)
         else:
@@ -129,21 +129,23 @@ class WebPages:
         return Page(source.final_url, clean(title), text)
 
 
-def _nothing(query: str, provider: str, outcomes: list[Outcome]) -> NothingFoundError:
+def _nothing_found(query: str, provider: str, outcomes: list[Outcome]) -> NothingFoundError:
     if not outcomes:
-        return NothingFoundError(f"The search provider {provider} finds nothing for '{query}'.")
+        return NothingFoundError(
+            f"The search provider {provider} found no page for '{query}'.", hint="Try another query."
+        )
     counts = WebReport(query, provider, "", 0, tuple(outcomes))
     first = outcomes[0]
     return NothingFoundError(
-        f"None of the {len(outcomes)} web pages found for '{query}' can be used: {counts}.",
-        hint=f"The first, {first.url}: {first.detail or first.reason}.",
+        f"None of the {len(outcomes)} web pages found for '{query}' is usable: {counts}.",
+        hint=f"The first one, {first.url}: {first.detail or first.reason}.",
     )
 
 
 def _query(query: str) -> str:
     words = clean(query).split()
     if not words:
-        raise BadInputError("The question is empty.", hint="Ask something.")
+        raise BadInputError("The question is empty.", hint="Enter a question.")
     return " ".join(words)
 
 
@@ -151,7 +153,7 @@ def _day(day: str) -> date:
     try:
         return date.fromisoformat(day)
     except ValueError as error:
-        raise BadInputError(f"'{day}' is no day.", hint="Write it as 2025-06-01.") from error
+        raise BadInputError(f"'{day}' is not a valid date.", hint="Write it like 2025-06-01.") from error
 
 
 def _today() -> date:

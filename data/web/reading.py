@@ -1,6 +1,6 @@
-"""Reading web pages in a process of its own, which can be ended when a page is made to take for ever.
+"""Reading web pages in a separate process, which can be killed if a page takes too long.
 
-Run as a program, this module is that process: it takes pages on its standard input and answers on its output.
+Run as a program, this module is that process: it reads pages from its standard input and writes results to its output.
 """
 
 import json
@@ -22,15 +22,17 @@ _COMMAND = [
     "-P",
     "-m",
     "berdseye.data.web.reading",
-]  # -P: never from a folder that happens to be called data
+]  # -P: do not import from the current folder
 _LENGTH = 8
 _READY = b"ready"
 _MEMORY = 2 << 30
 
 
 class PageReader:
-    """A process that reads pages one after the other; started with the first one, and anew after a page that it did
-    not manage in time."""
+    """A process that reads one page after another.
+
+    It starts with the first page, and restarts after a page that it could not read in time.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -44,14 +46,14 @@ class PageReader:
         self._end()
 
     def read(self, html: str, seconds: float) -> PageText:
-        """Title and main text of a page.
+        """Read the title and the main text of a page.
 
-        Raises `PageError` where that takes longer than `seconds` or more than 2 GB of memory, `UnavailableError` where
-        the process does not start.
+        Raises `PageError` if that takes longer than `seconds` or more than 2 GiB of memory, `UnavailableError` if the process
+        does not start.
         """
         if self._process is None or self._process.poll() is not None:
             self._end()
-            self._process = _started()
+            self._process = _start()
         pages, answers = _pipes(self._process)
         watch = Timer(seconds, self._process.kill)
         watch.start()
@@ -64,7 +66,7 @@ class PageReader:
             watch.cancel()
         if answer is None:
             self._end()
-            raise PageError("timed out", f"its HTML takes over {seconds:.1f} seconds to read")
+            raise PageError("timed out", f"reading its HTML takes over {seconds:.1f} seconds")
         read = json.loads(answer)
         if isinstance(read, str):
             raise PageError("failed", f"its HTML cannot be read: {read}")
@@ -77,9 +79,9 @@ class PageReader:
             self._process = None
 
 
-def _started() -> "subprocess.Popen[bytes]":
-    """A process that is ready to read."""
-    # A session of its own keeps Ctrl-C from it: that is for the process that waits, which then ends this one.
+def _start() -> "subprocess.Popen[bytes]":
+    """Start a process and wait until it is ready."""
+    # A new session, so that Ctrl-C reaches only the waiting process, which then ends this one.
     process = subprocess.Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         ready = _receive(_pipes(process)[1])
@@ -89,7 +91,9 @@ def _started() -> "subprocess.Popen[bytes]":
         raise
     if ready is None:
         process.communicate()
-        raise UnavailableError("The process that reads web pages does not start.", hint=f"Try: {' '.join(_COMMAND)}")
+        raise UnavailableError(
+            "The process that reads web pages does not start.", hint=f"To see why, run: {' '.join(_COMMAND)}"
+        )
     return process
 
 
@@ -105,7 +109,7 @@ def _send(pipe: IO[bytes], content: bytes) -> None:
 
 
 def _receive(pipe: IO[bytes]) -> bytes | None:
-    """The next message, None at the end."""
+    """The next message; None at the end of the stream."""
     head = pipe.read(_LENGTH)
     length = int.from_bytes(head, "little")
     content = pipe.read(length) if len(head) == _LENGTH else b""

@@ -1,7 +1,4 @@
-"""What became of the pages that a search found on one day: kept, so that an answer can be repeated and explained.
-
-Why a web page is not used.
-"""
+"""Stored reports on web searches: the outcome of every page found, so that a search can be repeated and explained."""
 
 import json
 from collections import Counter
@@ -24,11 +21,11 @@ Reason = Literal[
     "failed",
     "out of time",
 ]
-"""What became of a page; everything but 'read' says why it is not used."""
+"""The outcome of a page; every value but 'read' is the reason why the page is not used."""
 
 
 class PageError(Exception):
-    """Why one page cannot be had; it never ends the fetching of the others."""
+    """The reason why a page cannot be used; it does not affect other pages."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}")
@@ -36,7 +33,7 @@ class PageError(Exception):
 
 
 class Outcome(NamedTuple):
-    """What became of one page that was found; `page` is its id where it was read."""
+    """The outcome of a page that a search found; `page` is its id if it was read."""
 
     url: str
     reason: Reason
@@ -46,7 +43,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class WebReport:
-    """A search and its outcomes, best hit first; `unusable` counts hits without an address, `asked` is a time in UTC."""
+    """A search and its outcomes, best hit first; `unusable` counts hits without an address, `asked` is the time in UTC."""
 
     query: str
     provider: str
@@ -56,21 +53,21 @@ class WebReport:
 
     @property
     def ids(self) -> list[int]:
-        """The pages read, each once, best hit first."""
+        """The ids of all pages read, without repetition, best hit first."""
         return list(dict.fromkeys(outcome.page for outcome in self.outcomes if outcome.page is not None))
 
     @property
     def counts(self) -> dict[Reason, int]:
-        """How many pages came to which end, the most frequent first."""
+        """The number of pages per outcome, most frequent first."""
         return dict(Counter(outcome.reason for outcome in self.outcomes).most_common())
 
     def __str__(self) -> str:
-        told = [f"{count} {reason}" for reason, count in self.counts.items()]
-        return ", ".join([*told, *([f"{self.unusable} without an address"] if self.unusable else [])])
+        parts = [f"{count} {reason}" for reason, count in self.counts.items()]
+        return ", ".join([*parts, *([f"{self.unusable} without an address"] if self.unusable else [])])
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """The report in a file, None where there is no such file; raises `StaleError` for one that cannot be read."""
+        """Read a report; None if the file does not exist; raises `StaleError` if it cannot be read."""
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             return cls(**{**values, "outcomes": tuple(Outcome(**outcome) for outcome in values["outcomes"])})
@@ -78,9 +75,11 @@ class WebReport:
             return None
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise StaleError(
-                "What was found on the web cannot be read.", where=path, hint="Delete the file and ask again."
+                "The stored report on a web search cannot be read.",
+                where=path,
+                hint="Delete the file and search again.",
             ) from error
 
     def write(self, path: Path) -> None:
-        """Keep the report."""
+        """Write the report to a file."""
         write_json(path, {**asdict(self), "outcomes": [outcome._asdict() for outcome in self.outcomes]})

@@ -1,6 +1,6 @@
-"""What a web corpus is made with: who searches, how much is fetched, and what is trusted.
+"""The settings of a web corpus: the search provider, limits on fetching, and the trusted sites.
 
-Which sites are trusted: those under domain endings such as .gov, .edu, .org or .ac.uk.
+Trusted sites are given as domain endings such as .gov, .edu, .org or .ac.uk.
 """
 
 import re
@@ -16,16 +16,16 @@ TRUSTED = (
     *("gov", "edu", "org", "int", "mil"),
     *("gov.*", "govt.*", "go.*", "gob.*", "gouv.*", "gc.ca", "edu.*", "ac.*", "org.*", "mil.*", "europa.eu"),
 )
-"""The endings DebateQA trusts (.gov, .edu, .org and the like), with the forms they take under country domains."""
+"""The domain endings that DebateQA trusts (.gov, .edu, .org etc.), with their forms under country domains."""
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _PATTERN = re.compile(rf"({_LABEL}\.)*({_LABEL}\.\*|{_LABEL})")
 
 
 def is_trusted(url: str, trusted: Sequence[str]) -> bool:
-    """Whether the host of `url` stands under one of the endings; with no endings every site is trusted.
+    """Whether the host of `url` has one of the trusted endings; without endings, every site is trusted.
 
-    In 'ac.*' the star is a country of two letters, and the ending must be one under which domains are registered (by
-    the Public Suffix List): ac.uk is, while ac.de is anybody's domain.
+    The star in 'ac.*' stands for a two-letter country code, and the ending must be one under which domains are registered, by
+    the Public Suffix List: ac.uk is such an ending, while ac.de is an ordinary domain.
     """
     if not trusted:
         return True
@@ -37,10 +37,11 @@ def is_trusted(url: str, trusted: Sequence[str]) -> bool:
 
 
 def checked_pattern(pattern: str) -> str:
-    """`pattern` if it is a domain ending, else `BadInputError`."""
+    """Return `pattern` if it is a domain ending; raises `BadInputError` otherwise."""
     if not _PATTERN.fullmatch(pattern):
         raise BadInputError(
-            f"'{pattern}' is no domain ending.", hint="Write it in small letters as gov, who.int or ac.* (any country)."
+            f"'{pattern}' is not a domain ending.",
+            hint="Write it in lower case, like gov, who.int or ac.* (any country).",
         )
     return pattern
 
@@ -77,12 +78,12 @@ _LARGEST: dict[str, float] = {
 
 @dataclass(frozen=True)
 class WebSettings:
-    """Settings of a web corpus; raises `BadInputError` for values that cannot be used.
+    """The settings of a web corpus; raises `BadInputError` for invalid values.
 
-    `address` is the SearXNG server (or another address of serper.dev's interface). `trusted` holds domain endings such
-    as 'gov' or 'ac.*'; empty trusts every site. `allow_private` lets pages be fetched from private and loopback
-    addresses: for an intranet or a test server only. `seconds_between` is the pause between two requests to one host,
-    `seconds_a_search` bounds a search over all its pages, `seconds_a_question` what follows it.
+    `address` is that of the SearXNG server (or another address with serper.dev's interface). `trusted` lists domain endings
+    such as 'gov' or 'ac.*'; an empty list trusts every site. `allow_private` permits fetching from private and loopback
+    addresses, for an intranet or a test server only. `seconds_between` is the pause between two requests to one host,
+    `seconds_a_search` the time limit for all result pages of a search, `seconds_a_question` the one for fetching and reading.
     """
 
     provider: Provider = "searxng"
@@ -104,17 +105,20 @@ class WebSettings:
         self._check_types()
         for name, largest in _LARGEST.items():
             value, least = getattr(self, name), 0 if name == "seconds_between" else 1e-3
-            if not least <= value <= largest:  # NaN compares false and is refused too
-                raise BadInputError(f"'{name}' is {value}.", hint=f"Give a number above 0 and up to {largest:g}.")
+            if not least <= value <= largest:  # NaN compares false and is rejected as well
+                above = "from 0" if least == 0 else "above 0 and"
+                raise BadInputError(
+                    f"'{name}' must be {above} up to {largest:g}, got {value}.", hint="Give a number in this range."
+                )
         if self.language and not _LANGUAGE.fullmatch(self.language):
-            raise BadInputError(f"'{self.language}' is no language code.", hint="Write it as en, de or pt-BR.")
+            raise BadInputError(f"'{self.language}' is not a language code.", hint="Write it like en, de or pt-BR.")
         for pattern in self.trusted:
             checked_pattern(pattern)
         self._check_address()
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> "WebSettings":
-        """Settings from a JSON object; raises `UnknownNameError` for a name there is not."""
+        """Read settings from a JSON object; raises `UnknownNameError` for an unknown name."""
         known = [field.name for field in fields(cls)]
         for name in values:
             if name not in known:
@@ -125,12 +129,12 @@ class WebSettings:
         return cls(**{**values, "trusted": tuple(trusted)})
 
     def write(self) -> dict[str, Any]:
-        """The settings as a JSON object, which `read` takes back."""
+        """The settings as a JSON object, for `read`."""
         return {**asdict(self), "trusted": list(self.trusted)}
 
     @property
     def search_address(self) -> str:
-        """Where searches are sent, without a slash at the end."""
+        """The address to which searches are sent, without a slash at the end."""
         return (self.address or SERPER).rstrip("/")
 
     def _check_types(self) -> None:
@@ -140,21 +144,25 @@ class WebSettings:
             if not isinstance(value, wanted) or (isinstance(value, bool) and not isinstance(default, bool)):
                 raise BadInputError(f"'{field.name}' cannot be {value!r}.", hint=f"Give a value such as {default!r}.")
         if not all(isinstance(pattern, str) for pattern in self.trusted):
-            raise BadInputError("'trusted' must hold texts.", hint='Write it as ["gov", "ac.*"].')
+            raise BadInputError("'trusted' must be a list of texts.", hint='Write it as ["gov", "ac.*"].')
 
     def _check_address(self) -> None:
         if not self.address:
             if self.provider == "serper":
                 return
-            raise BadInputError("A SearXNG server has no address yet.", hint="Write it as http://localhost:8080.")
+            raise BadInputError(
+                "The address of the SearXNG server is missing.", hint="Write it like http://localhost:8080."
+            )
         try:
             url = web_address(self.address)
         except ForbiddenAddressError as error:
             raise BadInputError(
                 f"The address of the {self.provider} server, '{self.address}', {error}.",
-                hint="Write it as http://localhost:8080.",
+                hint="Write it like http://localhost:8080.",
             ) from error
         if url.query:
-            raise BadInputError(f"The address '{self.address}' holds a question mark.", hint="Leave out what follows.")
+            raise BadInputError(
+                f"The address '{self.address}' contains a question mark.", hint="Remove it and everything after it."
+            )
         if self.provider == "serper" and url.scheme == "http" and url.host not in _LOOPBACK:
-            raise BadInputError("The key of serper.dev is not sent unencrypted.", hint="Give an https address.")
+            raise BadInputError("Berdseye does not send a serper.dev key unencrypted.", hint="Give an https address.")

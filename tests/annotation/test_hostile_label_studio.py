@@ -99,7 +99,7 @@ def test_an_answer_without_end_is_cut(
 ) -> None:
     monkeypatch.setattr(connection, "_LONGEST_ANSWER", 1000)
     impostor.body = b'"' + b"x" * 5000 + b'"'
-    assert "longer than 1,000 bytes" in told()
+    assert "larger than 1,000 bytes" in told()
     monkeypatch.setattr(connection, "_ANSWER_SECONDS", 0.2)
     impostor.body, impostor.drip = b"[" + b" " * 500, 0.02
     assert "too long to answer" in told()

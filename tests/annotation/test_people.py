@@ -59,7 +59,7 @@ def test_an_admin_links_a_local_name_to_someone_who_has_signed_in(judgments: Jud
     judgments.sign_in("Noor", demo=True)
     with pytest.raises(BadInputError, match="simulated annotator"):
         link(judgments, "Noor", "noor@example.org")
-    with pytest.raises(BadInputError, match="no e-mail address"):
+    with pytest.raises(BadInputError, match="not a valid e-mail address"):
         link(judgments, "Ana", "no address")
 
 

@@ -75,7 +75,7 @@ def test_what_it_took_is_told(
         ([], "No data set is given."),
         (["mode", "--model", MODEL], "Did you mean made?"),
         (["made", "--model", MODEL, "--strategy", "vanilla"], "needs a corpus"),
-        (["made"], "No language model is set."),
+        (["made"], "The workspace has no default language model."),
         (["made", "--model", "apo(x)"], "Unknown language model 'apo'"),
         (["made", "--model", MODEL, "--prompt-file", "nowhere.txt"], "nowhere.txt"),
         (["made", "--model", MODEL, "--name", "Not So"], "cannot be the name"),

@@ -61,5 +61,5 @@ def test_an_unfinished_load_is_told_and_can_be_restarted(
 
 
 def test_a_chunker_that_is_none_is_told_before_anything_is_read(workspace: Workspace, source: Path) -> None:
-    with pytest.raises(BadInputError, match="is no chunker"):
+    with pytest.raises(BadInputError, match="is not a chunker"):
         output("corpus", "add", "mine", source, "--chunker", "words(0)", "-w", workspace.folder)

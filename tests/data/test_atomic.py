@@ -35,9 +35,9 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_leaves_the_old_file(tiny_disk: Path) -> None:
     path = tiny_disk / "file"
     write_bytes(path, b"old")
-    with pytest.raises(BerdseyeError, match=r"file: Could not be written: No space left .* Nothing was changed"):
+    with pytest.raises(BerdseyeError, match=r"file: could not be written: No space left .* Nothing was changed"):
         write_bytes(path, b"x" * 1_000_000)
-    with pytest.raises(BerdseyeError, match="Could not be written"):
+    with pytest.raises(BerdseyeError, match="could not be written"):
         write_parquet(path, pa.table({"a": pa.array([os.urandom(1000) for _ in range(1000)])}))
     assert path.read_bytes() == b"old"
     assert [p.name for p in tiny_disk.iterdir()] == ["file"]
@@ -56,9 +56,9 @@ def small_files() -> Iterator[None]:
 def test_a_limit_on_files_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_bytes(path, b"old")
-    with pytest.raises(BerdseyeError, match="Could not be written: File too large"):
+    with pytest.raises(BerdseyeError, match="could not be written: File too large"):
         write_bytes(path, b"x" * 1_000_000)
-    with pytest.raises(BerdseyeError, match="Could not be written"):
+    with pytest.raises(BerdseyeError, match="could not be written"):
         write_parquet(path, pa.table({"a": pa.array([os.urandom(1000) for _ in range(1000)])}))
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
@@ -78,7 +78,7 @@ def test_a_writer_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(BerdseyeError, match="Could not be written"):
+    with pytest.raises(BerdseyeError, match="could not be written"):
         write_json(tmp_path / "file" / "new.json", {})
 
 

@@ -87,7 +87,7 @@ def test_a_name_is_canonical(name: str) -> None:
     ["words(0)", "words(-3)", "words(1.5)", "words(a)", "words(1,2)", "whole(3)", "words(100) >> whole", "words(n=3)"],
 )
 def test_what_is_no_chunker_is_told(name: str) -> None:
-    with pytest.raises(BadInputError, match="is no chunker"):
+    with pytest.raises(BadInputError, match="is not a chunker"):
         parse_chunker(name)
 
 

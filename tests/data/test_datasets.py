@@ -26,7 +26,7 @@ def test_a_data_set_comes_back_as_it_was(workspace: Workspace) -> None:
 def test_questions_have_ids_of_their_own_and_a_text(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="Two questions have the id 'a'"):
         save_dataset(workspace, "d", [Question("a", "d", "One?"), Question("a", "d", "Two?")])
-    with pytest.raises(BadInputError, match="'b' is empty"):
+    with pytest.raises(BadInputError, match="'b' has no text"):
         save_dataset(workspace, "d", [Question("a", "d", "One?"), Question("b", "d", " ")])
     assert workspace.datasets() == []
 

@@ -84,7 +84,7 @@ def test_a_bad_row_of_dprs_is_told(tmp_path: Path, row: str, reason: str) -> Non
     (tmp_path / "psgs_w100.tsv").write_bytes(dpr(2) + f"{row}\n9\tGood.\tTitle\n".encode())
     rows = list(read_documents(tmp_path / "psgs_w100.tsv"))
     (bad,) = [r for r in rows if isinstance(r, BadRow)]
-    assert (bad.line, bad.reason.partition(";")[0]) == (4, reason)
+    assert (bad.line, bad.reason.partition(", got ")[0]) == (4, reason)
     assert len(rows) == 4
 
 

@@ -103,7 +103,7 @@ def test_quoted_cells_may_hold_newlines_commas_and_quotes(tmp_path: Path) -> Non
 
 def test_extra_and_missing_cells_are_told(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "docs.csv", "id,title,text\n1,A,one,two\n2,B\n3,C,three\n")
-    assert [(b.line, b.reason.partition(";")[0]) for b in bad(rows)] == [
+    assert [(b.line, b.reason.partition(", got ")[0]) for b in bad(rows)] == [
         (2, "4 cells, but the header has 3 columns"),
         (3, "no text: expected a column named text or contents or passage or document or body"),
     ]

@@ -95,7 +95,7 @@ def test_an_argument_given_twice_is_refused(text: str) -> None:
 
 def test_calls_inside_one_another() -> None:
     assert str(parse("f(" * 20 + ")" * 20)[0]) == "f(" * 19 + "f" + ")" * 19
-    with pytest.raises(BadInputError, match="too many parentheses inside one another"):
+    with pytest.raises(BadInputError, match="too many nested parentheses"):
         parse("f(" * 5_000 + ")" * 5_000)
 
 

@@ -52,10 +52,10 @@ def test_a_packed_bomb_is_refused_at_the_bound(
     path = written(tmp_path, f"bomb{kind}{ending}", PACKED[ending](bytes(5 << 20)))
     assert path.stat().st_size < 10_000
     if kind == ".json":
-        with pytest.raises(BadInputError, match="longer than 1 MB"):
+        with pytest.raises(BadInputError, match="larger than 1 MiB"):
             list(read_documents(path))
     else:
-        assert "longer than 1 MB" in reasons(path)[0]
+        assert "larger than 1 MiB" in reasons(path)[0]
 
 
 def test_a_packed_line_without_end_costs_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,14 +63,14 @@ def test_a_packed_line_without_end_costs_no_memory(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(json_files, "LONGEST_LINE", 10_000)
     content = gzip.compress(b'{"text": "' + b"x" * 1_000_000 + b'"}\n{"text": "Short."}\n')
     assert reasons(written(tmp_path, "a.jsonl.gz", content)) == ["longer than 0 MB", "read: Short."]
-    with pytest.raises(BadInputError, match=r"a\.jsonl\.gz:1: Longer than"):
+    with pytest.raises(BadInputError, match=r"a\.jsonl\.gz:1: The line is longer than"):
         list(read_rows(tmp_path / "a.jsonl.gz"))
 
 
 def test_damaged_packing_is_told(tmp_path: Path) -> None:
     packed = bytearray(gzip.compress(b'{"text": "x"}\n' * 1000))
     packed[30:60] = b"\xff" * 30
-    with pytest.raises(BadInputError, match=r"Cannot be read"):
+    with pytest.raises(BadInputError, match=r"cannot be read"):
         list(read_rows(written(tmp_path, "a.jsonl.gz", bytes(packed))))
 
 

@@ -78,13 +78,13 @@ def test_groups_are_disjoint_and_of_two_at_least(texts: list[str], threshold: fl
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5])
 def test_a_threshold_that_is_none_is_told(threshold: float) -> None:
-    with pytest.raises(BadInputError, match="above 0 and up to 1"):
+    with pytest.raises(BadInputError, match="above 0 and at most 1"):
         NearDuplicates(threshold)
 
 
 def test_too_many_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("berdseye.data.texts.near_duplicates.MOST_TEXTS", 3)
-    with pytest.raises(BadInputError, match="among 3 texts at most"):
+    with pytest.raises(BadInputError, match="among at most 3 texts"):
         near_duplicates(["a", "b", "c", "d"])
 
 

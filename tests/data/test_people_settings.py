@@ -46,8 +46,8 @@ def test_an_address_has_its_own_role_else_its_domains_else_the_default(workspace
         (TEAM + '[people.roles]\n"a@b" = "boss"', "Unknown role"),
         (TEAM + '[people.roles]\n"a@b" = 1', "Unknown role"),
         (TEAM + '[people.roles]\n"a@b" = "admin"\n"A@b" = "annotator"', "has two roles"),
-        (TEAM + 'client_secret = "hush-hush"', "Set BERDSEYE_OIDC_CLIENT_SECRET"),
-        (TEAM + 'cookie_secret = "hush-hush"', "Set BERDSEYE_COOKIE_SECRET"),
+        (TEAM + 'client_secret = "hush-hush"', "set BERDSEYE_OIDC_CLIENT_SECRET"),
+        (TEAM + 'cookie_secret = "hush-hush"', "set BERDSEYE_COOKIE_SECRET"),
     ],
 )
 def test_what_cannot_be_meant_is_told_and_no_secret_repeated(workspace: Workspace, settings: str, said: str) -> None:

@@ -117,7 +117,7 @@ def test_a_file_of_several_tasks(tmp_path: Path) -> None:
     path = write(tmp_path / "demo.json", {"perspectrum": tiny(), "story": {**tiny(), "corpus": ["a", "b", "c"]}})
     assert read_pir_task(path, "storyanalogy").passages[0].text == "a"
     assert read_pir_task(path, "perspectrum").name == "perspectrum"
-    with pytest.raises(BadInputError, match=r"several tasks.*Name one: perspectrum, story"):
+    with pytest.raises(BadInputError, match=r"several tasks.*Choose one: perspectrum, story"):
         read_pir_task(path)
     with pytest.raises(UnknownNameError, match="Did you mean story"):
         read_pir_task(path, "storys")
@@ -176,7 +176,7 @@ def test_a_task_of_the_hub(tmp_path: Path) -> None:
             {"qrels": [{"query-id": "q1", "corpus-id": "c3", "score": 1}]},
             r"test\.jsonl:1: The corpus has no passage 'c3'",
         ),
-        ({"qrels": [{"query-id": "q7", "corpus-id": "c9", "score": 1}]}, r"test\.jsonl: query 'q7'"),
+        ({"qrels": [{"query-id": "q7", "corpus-id": "c9", "score": 1}]}, r"test\.jsonl: The judged query 'q7'"),
         ({"qrels": [{"query-id": "q7"}]}, r"test\.jsonl:1: The row has no `corpus-id`"),
         ({"qrels": []}, r"queries\.jsonl: No query of the task"),
         ({"queries": [{"_id": "q1", "text": "t", "meta": "{"}]}, r"queries\.jsonl:1: `meta` has no"),
@@ -189,7 +189,7 @@ def test_a_task_of_the_hub_that_is_not_whole_is_told(tmp_path: Path, files: Task
 
 
 def test_a_folder_without_the_files_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"corpus\.jsonl: does not exist"):
+    with pytest.raises(BadInputError, match=r"corpus\.jsonl: The file does not exist"):
         read_pir_task(tmp_path)
 
 

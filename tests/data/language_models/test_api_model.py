@@ -78,19 +78,19 @@ def test_a_refusal_by_a_content_filter_is_an_empty_answer(serve: Serving) -> Non
 @pytest.mark.parametrize(
     ("reply", "kind", "said"),
     [
-        (refusal(401, f"Incorrect API key provided: {KEY}"), UnavailableError, "refuses the key"),
-        (refusal(403, f"{KEY} may not"), UnavailableError, "refuses the key"),
-        (refusal(404), BadInputError, "does not know 'small'"),
+        (refusal(401, f"Incorrect API key provided: {KEY}"), UnavailableError, "rejected the key"),
+        (refusal(403, f"{KEY} may not"), UnavailableError, "rejected the key"),
+        (refusal(404), BadInputError, "has no model 'small'"),
         (refusal(429), UnavailableError, "Too many requests"),
-        (refusal(500), UnavailableError, "fails with status 500"),
+        (refusal(500), UnavailableError, "failed with status 500"),
         (refusal(400, f"context too long,\nsays {KEY}"), BadInputError, "context too long, says …"),
-        (Reply(200, b"<html>Welcome to the hotel</html>"), UnavailableError, "no chat completion"),
-        (Reply(200, {"hello": "there"}), UnavailableError, "no chat completion"),
-        (Reply(200, {"choices": []}), UnavailableError, "no chat completion"),
-        (Reply(200, {"choices": [{"index": 0}]}), UnavailableError, "no chat completion"),
-        (Reply(200, {"choices": ["text"]}), UnavailableError, "no chat completion"),
-        (Reply(200, [1, 2]), UnavailableError, "no chat completion"),
-        (Reply(200, {"choices": [{"message": {"content": [1]}}]}), UnavailableError, "no chat completion"),
+        (Reply(200, b"<html>Welcome to the hotel</html>"), UnavailableError, "not a chat completion"),
+        (Reply(200, {"hello": "there"}), UnavailableError, "not a chat completion"),
+        (Reply(200, {"choices": []}), UnavailableError, "not a chat completion"),
+        (Reply(200, {"choices": [{"index": 0}]}), UnavailableError, "not a chat completion"),
+        (Reply(200, {"choices": ["text"]}), UnavailableError, "not a chat completion"),
+        (Reply(200, [1, 2]), UnavailableError, "not a chat completion"),
+        (Reply(200, {"choices": [{"message": {"content": [1]}}]}), UnavailableError, "not a chat completion"),
     ],
 )
 def test_what_goes_wrong_is_one_line_without_the_key(
@@ -118,7 +118,7 @@ def test_a_server_that_is_slow(serve: Serving) -> None:
         return completion("late")
 
     serve(slow)
-    with pytest.raises(UnavailableError, match=r"does not answer in time"):
+    with pytest.raises(UnavailableError, match=r"did not respond in time"):
         ApiModel("small", retries=0, timeout=0.1).complete(asking("a"), max_tokens=5)
 
 
@@ -136,11 +136,11 @@ def test_no_server_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_server_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(UnavailableError, match="No language model server is set"):
+    with pytest.raises(UnavailableError, match="No language model server is configured"):
         ApiModel("small").complete(asking("a"), max_tokens=5)
     assert ApiModel("small").version == "small@api.openai.com/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
-    with pytest.raises(BadInputError, match="OPENAI_BASE_URL is no address"):
+    with pytest.raises(BadInputError, match="OPENAI_BASE_URL is not a web address"):
         ApiModel("small").complete(asking("a"), max_tokens=5)
 
 
@@ -164,7 +164,7 @@ def test_what_was_finished_before_a_failure_is_handed_over_and_nothing_new_is_se
 
     server = serve(answer)
     kept: dict[int, str] = {}
-    with pytest.raises(UnavailableError, match="refuses the key"):
+    with pytest.raises(UnavailableError, match="rejected the key"):
         ApiModel("small", retries=0, concurrency=3).complete(
             asking(*map(str, range(20))), max_tokens=5, ready=lambda place, done: kept.update({place: done.text})
         )

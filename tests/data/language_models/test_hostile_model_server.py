@@ -34,7 +34,7 @@ def told(**options: Any) -> str:
 )  # fmt: skip
 def test_an_answer_of_a_wrong_form_is_told(serve: Serving, body: bytes) -> None:
     serve(lambda _: Reply(200, body))
-    assert "no chat completion" in told()
+    assert "not a chat completion" in told()
 
 
 def test_wrong_types_beside_the_text_cost_nothing_and_break_nothing(serve: Serving) -> None:
@@ -49,7 +49,7 @@ def test_wrong_types_beside_the_text_cost_nothing_and_break_nothing(serve: Servi
 def test_an_answer_without_end_is_cut(serve: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_LONGEST_ANSWER", 10_000)
     serve(lambda _: completion("x" * 20_000))
-    assert "longer than 10,000 bytes" in told()
+    assert "larger than 10,000 bytes" in told()
 
 
 def test_a_packed_answer_is_not_unpacked(serve: Serving) -> None:

@@ -36,7 +36,7 @@ def test_the_cap_is_kept_and_what_was_paid_for_is_kept(serve: Serving, workspace
     held = with_settings(workspace, "cap = 0.5\nprices.small = [1000, 1000]")
     server = serve(lambda _: completion("said", prompt_tokens=97, completion_tokens=3))
     cache = CompletionCache(held)
-    with pytest.raises(UnavailableError, match=r"the cap of \$0\.50 are spent\. Raise cap") as error:
+    with pytest.raises(UnavailableError, match=r"the cap of \$0\.50 are already spent\..* raise cap") as error:
         cache.complete(opened(held, concurrency), ECHO, TEN, max_tokens=100)
     assert "$0.4000" in str(error.value)
     assert cache.spent().cost == pytest.approx(0.4)
@@ -60,7 +60,7 @@ def test_the_cap_counts_what_others_spent_meanwhile(serve: Serving, workspace: W
 
 def test_a_cap_needs_a_price_and_a_server_that_counts(serve: Serving, workspace: Workspace) -> None:
     server = serve(lambda _: completion("said"))
-    with pytest.raises(UnavailableError, match=r"What api\(small\) costs is not known.*\[0, 0\]"):
+    with pytest.raises(UnavailableError, match=r"The cost of api\(small\) is not known.*\[0, 0\]"):
         opened(with_settings(workspace, "cap = 1")).complete([ECHO.fill({"Text": "a"})], max_tokens=5)
     assert server.requests == []
 

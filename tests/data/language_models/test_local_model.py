@@ -72,7 +72,7 @@ def test_a_template_without_system_turns_gets_them_with_the_first_question(tmp_p
 
 def test_a_template_that_refuses_whatever_comes(tmp_path: Path) -> None:
     model = LocalModel(str(save_small_model(tmp_path / "refusing", template="{{ raise_exception('not today') }}")))
-    with pytest.raises(BadInputError, match="refuses the prompt: not today"):
+    with pytest.raises(BadInputError, match="rejects the prompt: not today"):
         model.complete([(Message("system", "a"), Message("user", "b"))], max_tokens=3)
 
 
@@ -95,7 +95,7 @@ def test_the_likeliest_first_tokens_are_those_of_the_model(folder: Path) -> None
 
 
 def test_a_prompt_that_is_too_long_is_told_before_anything_is_written(folder: Path) -> None:
-    with pytest.raises(BadInputError, match="A prompt of 55 tokens and 12 to write are more than the 64"):
+    with pytest.raises(BadInputError, match="A prompt of 55 tokens with 12 new ones exceeds the 64"):
         LocalModel(str(folder)).complete(asking("a", "a " * 50), max_tokens=12)
 
 

@@ -22,11 +22,11 @@ def test_names_are_canonical(workspace: Workspace) -> None:
 
 
 def test_llm_is_the_one_that_the_workspace_sets(workspace: Workspace) -> None:
-    with pytest.raises(UnavailableError, match=r"No language model is set\. Write default = "):
+    with pytest.raises(UnavailableError, match=r"has no default language model\. Write default = "):
         open_language_model("llm", workspace)
     workspace = with_settings(workspace, '[language_models]\ndefault = "api(gpt-4o-mini)"')
     assert open_language_model("llm", workspace).name == "api(gpt-4o-mini)"
-    with pytest.raises(BadInputError, match="takes no arguments"):
+    with pytest.raises(BadInputError, match="must not have arguments"):
         open_language_model("llm(gpt)", workspace)
     with pytest.raises(UnknownNameError, match="Unknown language model 'llm'"):
         open_language_model("llm", with_settings(workspace, '[language_models]\ndefault = "llm"'))
@@ -39,7 +39,7 @@ def test_prices_belong_to_models(workspace: Workspace) -> None:
     assert isinstance(unpriced, ApiModel)
     assert (priced.price, unpriced.price) == (Price(0.15, 1.0), None)
     for name in ("odd", "new"):
-        with pytest.raises(BadInputError, match=f"The price of '{name}' is not two numbers"):
+        with pytest.raises(BadInputError, match=f"The price of '{name}' must be two numbers"):
             open_language_model(f"api({name})", workspace)
 
 

@@ -56,7 +56,7 @@ def test_pir_from_copies_of_the_demo(workspace: Workspace, shared_data: Path) ->
     """The demo is a part of the tasks, which is told."""
     (done,) = fetch(workspace, "pir-ambigqa", shared_data)
     assert isinstance(done, FetchReport)
-    assert done.counts == "100 queries (864 are published); 500 passages (864 are published)"
+    assert done.counts == "100 queries (published: 864); 500 passages (published: 864)"
     task = json.loads((shared_data / "pir" / "ambigqa.json").read_text(encoding="utf-8"))
     pair = Pair(task["corpus"][task["key_ref"]["0"][0]], task["perspectives"][0])
     assert LabelStore(workspace).get(GOLD, [pair.key]).tolist() == [1.0]
@@ -66,7 +66,7 @@ def test_a_copy_that_is_not_the_published_file_is_told(workspace: Workspace, tmp
     (tmp_path / "kialo.jsonl").write_text('{"org_id": 1, "org_q": "Why?", "perspectives": ["A.", "B."]}\n')
     done = next(fetch(workspace, "berds-kialo", tmp_path))
     assert isinstance(done, FetchReport)
-    assert done.counts == "1 questions (258 are published)"
+    assert done.counts == "1 questions (published: 258)"
     assert "not the published file" in done.notes[0]
 
 
@@ -79,7 +79,7 @@ def test_the_hub_s_test_questions_as_rows_or_parquet(workspace: Workspace, tmp_p
     pq.write_table(pa.Table.from_pylist([row, {**row, "id": 1}]), tmp_path / "kialo_test.parquet")
     (done, _) = fetch(workspace, "berds-kialo", tmp_path, replace=True)
     assert isinstance(done, FetchReport)
-    assert done.counts == "2 questions (774 are published)"
+    assert done.counts == "2 questions (published: 774)"
     assert [p.name for p in (workspace.downloads_folder / "berds-kialo").iterdir()] == ["kialo_test.parquet"]
 
 
@@ -89,13 +89,13 @@ def test_debateqa_from_copies(workspace: Workspace, tmp_path: Path) -> None:
     done, missing = fetch(workspace, "debateqa", tmp_path)
     assert isinstance(done, FetchReport)
     assert isinstance(missing, Missing)
-    assert done.counts == "1 questions (1,000 are published); 2 partial answers"
+    assert done.counts == "1 questions (published: 1,000); 2 partial answers"
     (question,) = load_dataset(workspace, "debateqa-test")
     assert [(p.text, p.explanation) for p in question.perspectives] == [("Yes", "Because."), ("No", "But.")]
 
 
 def test_dmerit_is_downloaded_by_hand(workspace: Workspace, tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match=r"D-MERIT\.github\.io.*by hand.*--from DIR"):
+    with pytest.raises(UnavailableError, match=r"D-MERIT\.github\.io.*yourself.*--from DIR"):
         next(fetch(workspace, "dmerit"))
     (tmp_path / "corpus.jsonl").write_text('{"id": "a", "text": "A text."}\n{"id": "b", "text": "Another."}\n')
     (tmp_path / "queries.jsonl").write_text('{"id": "q", "query": "names", "relevant": ["a", "b"]}\n')
@@ -107,7 +107,7 @@ def test_dmerit_is_downloaded_by_hand(workspace: Workspace, tmp_path: Path) -> N
 
 def test_what_is_there_is_replaced_only_when_asked(workspace: Workspace, shared_data: Path) -> None:
     list(fetch(workspace, "perspectrum", shared_data))
-    with pytest.raises(BadInputError, match=r"'perspectrum-train' already\. Pass --replace"):
+    with pytest.raises(BadInputError, match=r"'perspectrum-train' already exists\. Pass --replace"):
         list(fetch(workspace, "perspectrum", shared_data))
     assert len(list(fetch(workspace, "perspectrum", shared_data, replace=True))) == 3
 
@@ -115,7 +115,7 @@ def test_what_is_there_is_replaced_only_when_asked(workspace: Workspace, shared_
 def test_folders_that_do_not_serve_are_told(workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="does not exist"):
         list(fetch(workspace, "berds", tmp_path / "none"))
-    with pytest.raises(BadInputError, match=r"No file of 'debateqa' is there\. Looked for dev\.jsonl, test\.jsonl"):
+    with pytest.raises(BadInputError, match=r"no file of 'debateqa'\. Expected dev\.jsonl, test\.jsonl"):
         list(fetch(workspace, "debateqa", tmp_path))
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
@@ -151,7 +151,7 @@ def test_a_task_is_fetched_from_its_home(
         monkeypatch.setitem(SETS, "pir-ambigqa", (PublishedPart(part.dataset, files, part.read, part.local),))
         (done,) = fetch(workspace, "pir-ambigqa")
         assert isinstance(done, FetchReport)
-        assert done.counts.startswith("2 queries (864 are published); 2 passages")
+        assert done.counts.startswith("2 queries (published: 864); 2 passages")
         assert len(done.notes) == 3
         assert "recorded; later downloads" in done.notes[0]
         (again,) = fetch(workspace, "pir-ambigqa", replace=True)

@@ -48,7 +48,7 @@ def test_a_run_is_repeated_by_its_day_when_the_web_is_gone(web: Site, workspace:
     web.replies.clear()
     again = load_run(workspace, run_pipeline(workspace, "q", "web", "bm25", 3, day=TODAY).name)
     assert again.ids.tolist() == first.ids.tolist()
-    with pytest.raises(BadInputError, match="not asked of the web on 2020-01-01"):
+    with pytest.raises(BadInputError, match="not searched on 2020-01-01"):
         run_pipeline(workspace, "q", "web", "bm25", 3, day="2020-01-01")
 
 

@@ -93,7 +93,7 @@ def test_a_question_without_any_list_is_told_of_and_left_as_it_is(server: ChatSe
 
 def test_a_server_that_fails_midway_and_comes_back(server: ChatServer, script: Scripted, source: ModelSource) -> None:
     script.broken = True
-    with pytest.raises(UnavailableError, match="refuses the key"):
+    with pytest.raises(UnavailableError, match="rejected the key"):
         ModelSource(ApiModel("small", retries=0, concurrency=1), source.cache).perspectives([ZOOS, UNIFORMS])
     assert len(server.requests) == 2
     script.broken = False

@@ -56,7 +56,7 @@ def test_typed_and_models(workspace: Workspace) -> None:
     assert read("expand(api(gpt-4o-mini))", workspace).name == "api(gpt-4o-mini)"
     assert read("expand(local(org/name))", workspace).name == "local(org/name)"
     assert parse_source(parse("api(a)")[0], workspace).name == "api(a)"
-    with pytest.raises(UnavailableError, match="No language model is set"):
+    with pytest.raises(UnavailableError, match="no default language model"):
         read("expand(llm)", workspace)
     (workspace.folder / "berdseye.toml").write_text('[language_models]\ndefault = "api(a)"')
     assert read("expand(llm)", Workspace.open(workspace.folder)).name == "api(a)"
@@ -76,8 +76,8 @@ def test_typed_and_models(workspace: Workspace) -> None:
         ("api(a,prompt=none.txt)", BadInputError, "none.txt: There is no such file"),
         ("3", BadInputError, "no source of perspectives"),
         ("api(a)%3", BadInputError, "no source of perspectives"),
-        ("llm,manual", BadInputError, "wrong arguments"),
-        ("llm(prompt=a)", UnavailableError, "No language model is set"),
+        ("llm,typed", BadInputError, "wrong arguments"),
+        ("llm(prompt=a)", UnavailableError, "no default language model"),
     ],
 )
 def test_what_is_wrong_is_told(workspace: Workspace, written: str, kind: type[Exception], said: str) -> None:
