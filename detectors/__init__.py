@@ -1,1 +1,1 @@
-"""Does this passage support this perspective?"""
+"""Detectors: they estimate the probability that a passage supports a perspective."""

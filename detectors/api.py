@@ -1,4 +1,4 @@
-"""Language models behind an OpenAI-compatible address as detectors: `api(MODEL)`."""
+"""Language models behind an OpenAI-compatible API as detectors: `api(MODEL)`."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ _PREPROCESSING = "1"
 
 
 class ApiDetector:
-    """P(Yes) / (P(Yes) + P(No)) by the log-probabilities of the first token, else 1 or 0 by the answer that was written.
+    """P(Yes) / (P(Yes) + P(No)) from the log-probabilities of the first token, otherwise 1 or 0 from the written answer.
 
-    Texts are cut off after 12,000 characters. Answers are kept in the workspace, so that no pair is paid for twice.
+    Texts are cut off after 12,000 characters. Answers are stored in the workspace, so that no pair is paid for twice.
     """
 
     threshold = 0.5
@@ -42,18 +42,18 @@ class ApiDetector:
 
     @property
     def version(self) -> str:
-        """Of the model's name, the server, the prompt and the title's place; a server that changes its weights does not tell."""
+        """A hash of the model's name, the server, the prompt and the title's place; it cannot show a change of the weights."""
         made_of = f"{_PREPROCESSING} {self.model.version} {self.prompt.version} {self.title}"
         return hashlib.sha256(made_of.encode()).hexdigest()[:12]
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports), float32[n_pairs]; 0 where a text is empty, which is not asked for.
+        """Return P(supports), float32[n_pairs]; pairs with an empty text get 0 without a request.
 
-        Raises `UnavailableError` or `BadInputError` where the server fails or answers neither Yes nor No; what it did
-        answer is kept, and not asked for again.
+        Raises `UnavailableError` or `BadInputError` if the server fails or answers neither Yes nor No; its valid answers are
+        stored, and not requested again.
         """
         out = np.zeros(len(pairs), dtype=np.float32)
-        asked = readable(pairs)
-        shown = [pairs[at]._replace(passage=passage_text(pairs[at], self.title), title="") for at in asked]
-        out[asked] = choose(self.model, self.cache, self.prompt, [detection_slots(p) for p in shown], what="pairs")
+        places = readable(pairs)
+        shown = [pairs[at]._replace(passage=passage_text(pairs[at], self.title), title="") for at in places]
+        out[places] = choose(self.model, self.cache, self.prompt, [detection_slots(p) for p in shown], what="pairs")
         return out

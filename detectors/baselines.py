@@ -1,7 +1,4 @@
-"""Likeness of meaning taken for support: the baseline that knows the topic and nothing of stance.
-
-Chance at a known base rate: what every other detector has to beat.
-"""
+"""The baselines: chance at a known base rate, and similarity of meaning, which captures the topic but not the stance."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,10 +16,10 @@ from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.protocol import Encoder, Vectors
 
 BASE_RATE = 0.168
-"""Share of supporting pairs to expect among retrieved passages."""
+"""The expected share of supporting pairs among retrieved passages."""
 
 _LEVELS = 1 << 24
-"""As many probabilities as a float32 below 1 tells apart."""
+"""The number of probabilities below 1 that a float32 distinguishes."""
 
 
 class RandomDetector:
@@ -35,12 +32,12 @@ class RandomDetector:
         other = ({"rate": rate} if rate != BASE_RATE else {}) | ({"seed": seed} if seed else {})
         self.name = str(Call("random", (), other))
         self.seed = seed
-        self.threshold_source = f"says yes to {rate:.1%}"
+        self.threshold_source = f"labels {rate:.1%} of pairs as supporting"
         self.threshold = 1.0 - rate
         self.version = f"1-{rate:g}-{seed}"
 
     def predict(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
-        """P(supports), float32[n_pairs]; the same for the same pair and seed, whatever stands beside it."""
+        """Return P(supports), float32[n_pairs]; it depends only on the pair and the seed, not on the other pairs."""
         drawn = [self._draw(pair.key) for pair in pairs]
         return (np.array(drawn, dtype=np.float64) / _LEVELS).astype(np.float32)
 
@@ -54,7 +51,7 @@ _PAIRS_AT_ONCE = 65_536
 
 
 def similarity_detector(model: str = STATIC) -> Detector:
-    """`similarity(MODEL)` with any encoder that retrieval knows; that of the static embeddings is calibrated."""
+    """Open `similarity(MODEL)` with any encoder of retrieval; that of the static embeddings is calibrated."""
     return StaticSimilarity() if model == STATIC else EncoderSimilarity(open_encoder(model))
 
 
@@ -72,12 +69,12 @@ class StaticSimilarity:
         self.version = self.model.version
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports), float32[n_pairs], a logistic curve over the clipped cosine."""
+        """Return P(supports), float32[n_pairs], a logistic function of the clipped cosine."""
         return self.model.probabilities(clipped_cosines(pairs)[:, None])
 
 
 class EncoderSimilarity:
-    """The cosine itself, 0 where it is negative: no probability before a threshold is tuned for it."""
+    """The cosine itself, or 0 if it is negative; it is not a calibrated probability, so tune a threshold for it."""
 
     threshold = 0.5
     threshold_source = UNTUNED
@@ -90,13 +87,13 @@ class EncoderSimilarity:
         self.version = f"1-{encoder.version}"
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """max(0, cosine) of the perspective, read as a query, and the passage, read with its title; float32[n_pairs]."""
+        """Return max(0, cosine) of the perspective, encoded as a query, and the passage with its title, float32[n_pairs]."""
         passages = list(dict.fromkeys((p.title, p.passage) for p in pairs))
         statements = list(dict.fromkeys(p.perspective for p in pairs))
         left = self.encoder.encode_passages([Passage(i, "", t, text) for i, (t, text) in enumerate(passages)])
         right = self.encoder.encode_queries(statements)
-        of_passage = {held: i for i, held in enumerate(passages)}
-        of_statement = {held: i for i, held in enumerate(statements)}
+        of_passage = {passage: i for i, passage in enumerate(passages)}
+        of_statement = {statement: i for i, statement in enumerate(statements)}
         return _cosines(
             _unit(left),
             _unit(right),
@@ -106,14 +103,14 @@ class EncoderSimilarity:
 
 
 def clipped_cosines(pairs: Sequence[Pair]) -> Floats:
-    """max(0, cosine) of the static vectors of each pair, float32[n_pairs]; 0 where a text is empty."""
+    """Return max(0, cosine) of the static vectors of each pair, float32[n_pairs]; 0 if a text is empty."""
     texts = {text: i for i, text in enumerate(dict.fromkeys(t for p in pairs for t in (p.passage, p.perspective)))}
     vectors = static_embedding().encode([clean(t) for t in texts])
     return _cosines(vectors, vectors, [texts[p.passage] for p in pairs], [texts[p.perspective] for p in pairs])
 
 
 def _cosines(left: Vectors, right: Vectors, rows: Sequence[int], columns: Sequence[int]) -> Floats:
-    """Inner products of chosen rows of unit vectors, from 0 to 1."""
+    """Return the inner products of the chosen rows of unit vectors, float32[n], clipped to 0 to 1."""
     a, b = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
     out = np.zeros(len(a), dtype=np.float32)
     for start in range(0, len(a), _PAIRS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Names of detectors to detectors. Nothing heavy is imported or loaded before a detector of its kind is asked for."""
+"""The registry that opens detectors by name. Heavy imports and models are loaded only for the kind that is opened."""
 
 from collections.abc import Callable, Mapping
 
@@ -19,22 +19,25 @@ Opener = Callable[[Arguments, Workspace | None], Detector]
 
 
 def parse_detector(text: str, workspace: Workspace | None = None) -> Detector:
-    """The detector of a name, with the threshold that was tuned for it in the workspace, if one was.
+    """Open the detector of a name, with the threshold tuned for it in the workspace, if there is one.
 
-    Raises `UnknownNameError` with the nearest right names, and `UnavailableError` for a detector that needs a workspace
-    where none is given.
+    Raises `UnknownNameError` with the most similar names, and `UnavailableError` for a detector that requires a workspace if
+    none is given.
     """
     detector = _opened(known_detector(text), workspace)
     return detector if workspace is None else with_tuned_threshold(workspace, detector)
 
 
 def known_detector(text: str) -> Call:
-    """The call that a name is, of a detector that there is; nothing is opened. Raises `UnknownNameError` and `BadInputError`."""
+    """Parse the name of an existing detector into its call without opening it.
+
+    Raises `UnknownNameError` for an unknown detector, `BadInputError` for a text that is not one name.
+    """
     calls = parse(text)
     if len(calls) != 1:
-        raise BadInputError(f"'{text}' is more than one detector.", hint="Name one, such as embedded.")
-    if calls[0].name not in DETECTORS and calls[0].name not in plugin_names("detectors"):
-        raise UnknownNameError("detector", calls[0].name, detector_kinds())
+        raise BadInputError(f"'{text}' is not the name of one detector.", hint="Name one detector, such as embedded.")
+    if calls[0].name not in DETECTORS:
+        raise UnknownNameError("detector", calls[0].name, DETECTORS)
     return calls[0]
 
 
@@ -52,9 +55,9 @@ def _opened(call: Call, workspace: Workspace | None) -> Detector:
     return detector
 
 
-def _needed(workspace: Workspace | None, name: str) -> Workspace:
+def _required(workspace: Workspace | None, name: str) -> Workspace:
     if workspace is None:
-        raise UnavailableError(f"'{name}' needs a workspace.", hint="Name one with --workspace.")
+        raise UnavailableError(f"'{name}' requires a workspace.", hint="Name one with --workspace.")
     return workspace
 
 
@@ -80,7 +83,7 @@ def _embedded(arguments: Arguments, workspace: Workspace | None) -> Detector:
     name = arguments.name_if_given("name", place=True)
     if name is None:
         return EmbeddedDetector()
-    return EmbeddedDetector(trained_weights(_needed(workspace, f"embedded({name})"), name), name)
+    return EmbeddedDetector(trained_weights(_required(workspace, f"embedded({name})"), name), name)
 
 
 def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
@@ -90,7 +93,7 @@ def _api(arguments: Arguments, workspace: Workspace | None) -> Detector:
     model = arguments.name("model", None, place=True)
     return ApiDetector(
         model,
-        _needed(workspace, f"api({model})"),
+        _required(workspace, f"api({model})"),
         shots=arguments.number("shots", 0, high=1),
         prompt=arguments.name_if_given("prompt"),
         title=title_place(arguments.name("title", "none")),
@@ -107,7 +110,7 @@ def _stacked(arguments: Arguments, workspace: Workspace | None) -> Detector:
     from berdseye.detectors.ensemble import StackedDetector, read_stack
 
     name = arguments.name("name", None, place=True)
-    stack = read_stack(_needed(workspace, f"stacked({name})").detectors_folder / name)
+    stack = read_stack(_required(workspace, f"stacked({name})").detectors_folder / name)
     return StackedDetector(name, stack, [parse_detector(part, workspace) for part in stack.detectors])
 
 
@@ -147,4 +150,4 @@ DETECTORS: Mapping[str, Opener] = {
     "mean": _mean,
     "stacked": _stacked,
 }
-"""Every kind of detector; a new one is a file of its own and one line here."""
+"""Every kind of detector; a new one is a file of its own and one entry here."""

@@ -1,4 +1,4 @@
-"""Whether an answer says that its question is disputed, by a language model (DebateQA, Dispute Awareness)."""
+"""Whether an answer acknowledges that its question is disputed, by a language model (DebateQA, Dispute Awareness)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -65,7 +65,10 @@ class Answered(NamedTuple):
 
 
 def dispute_prompt(file: str | None = None, workspace: Workspace | None = None) -> PromptTemplate:
-    """Our own prompt with two worked examples, or a file with [Question] and [Answer]; it may ask for Yes or No, or 1 or 0."""
+    """Return Berdseye's prompt with two worked examples, or a prompt file with [Question] and [Answer].
+
+    A file may ask for Yes or No, or for 1 or 0.
+    """
     if file is None:
         return DISPUTES
     return read_prompt(find_file(file, workspace), [_QUESTION, _ANSWER])
@@ -79,9 +82,12 @@ def dispute_awareness(
     prompt: PromptTemplate = DISPUTES,
     progress: Progress = silent,
 ) -> Floats:
-    """P(the answer acknowledges the dispute), float32[n_answers]; an empty answer acknowledges nothing. Raises as `choose`."""
+    """Return P(the answer acknowledges the dispute), float32[n_answers]; it is 0 for an empty answer.
+
+    Raises `UnavailableError` or `BadInputError` if the model fails or answers none of the choices.
+    """
     out = np.zeros(len(answered), dtype=np.float32)
-    asked = [place for place, one in enumerate(answered) if one.answer.strip()]
-    values = [{_QUESTION: answered[p].question, _ANSWER: answered[p].answer} for p in asked]
-    out[asked] = choose(model, cache, prompt, values, choice=_CHOICE, what="answers", progress=progress)
+    places = [place for place, one in enumerate(answered) if one.answer.strip()]
+    values = [{_QUESTION: answered[p].question, _ANSWER: answered[p].answer} for p in places]
+    out[places] = choose(model, cache, prompt, values, choice=_CHOICE, what="answers", progress=progress)
     return out

@@ -37,28 +37,28 @@ class Logistic:
 
     @property
     def version(self) -> str:
-        """Hash (12 hex digits) of all numbers, of the features' version and of the embedding's."""
+        """A hash (12 hex digits) of all numbers and of the versions of the features and the embedding."""
         parts = [FEATURES_VERSION, list(FEATURE_NAMES), EMBEDDING_VERSION, asdict(self)]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=6).hexdigest()
 
     def probabilities(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """P of each row of `values` float32[n, n_coefficients], as float32[n]."""
+        """Return P, float32[n], of each row of `values` float32[n, n_coefficients]."""
         standard = (values.astype(np.float64) - np.array(self.mean)) / np.array(self.scale)
-        # One row at a time in effect: a matrix product may round a row differently in another batch.
+        # Effectively one row at a time: a matrix product may round a row differently in another batch.
         logits = self.intercept + np.einsum("ij,j->i", standard, np.array(self.coefficients))
         return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)), dtype=np.float32)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What training leaves behind: the model, the calibrated cosine beside it, and the figures of both."""
+    """The result of a training: the model, the calibrated cosine for comparison, and the measures of both (`card`)."""
 
     embedded: Logistic
     similarity: Logistic
     card: dict[str, Any]
 
     def to_json(self) -> str:
-        """The file's text; equal weights give equal text."""
+        """Return the text of the weights' file; equal weights give equal texts."""
         made_for = {
             "features": FEATURES_VERSION,
             "names": list(FEATURE_NAMES),
@@ -68,7 +68,7 @@ class Weights:
 
 
 class EmbeddedDetector:
-    """Scores topic and wording well and stance weakly; see `detectors/weights/README.md` for how well."""
+    """A logistic regression that recognizes topic and wording well and stance weakly; see `detectors/weights/README.md`."""
 
     pairs_at_once = 8_192
 
@@ -82,14 +82,14 @@ class EmbeddedDetector:
         self.version = self.model.version
 
     def predict(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float32]:
-        """P(supports), float32[n_pairs], calibrated for a base rate of 16.8%."""
+        """Return P(supports), float32[n_pairs], calibrated for a base rate of 16.8%."""
         return self.model.probabilities(features(pairs))
 
 
 def read_weights(text: str, where: str | Path) -> Weights:
-    """Weights from a file's text.
+    """Parse weights from a file's text.
 
-    Raises `UnavailableError` when it is broken, `StaleError` when it was made for other features.
+    Raises `UnavailableError` if it is damaged, `StaleError` if the weights are for other features.
     """
     try:
         raw = json.loads(text)
@@ -98,41 +98,51 @@ def read_weights(text: str, where: str | Path) -> Weights:
     except (ValueError, KeyError, TypeError) as error:
         raise UnavailableError(f"The weights cannot be read ({error!r}).", where=where, hint=_RETRAIN) from error
     if made_for != (FEATURES_VERSION, list(FEATURE_NAMES), EMBEDDING_VERSION):
-        raise StaleError("The weights were made for other features.", where=where, hint=_RETRAIN)
+        raise StaleError("The weights were trained on another version of the features.", where=where, hint=_RETRAIN)
     if len(weights.embedded.coefficients) != len(FEATURE_NAMES):
-        raise UnavailableError("The weights do not have one coefficient per feature.", where=where, hint=_RETRAIN)
+        raise UnavailableError(
+            f"The weights have {len(weights.embedded.coefficients)} coefficients, expected {len(FEATURE_NAMES)}.",
+            where=where,
+            hint=_RETRAIN,
+        )
     return weights
 
 
 @lru_cache(maxsize=1)
 def shipped_weights() -> Weights:
-    """The weights in the package, read once per process."""
-    path = files("berdseye.detectors") / "weights" / WEIGHTS_FILE
+    """Return the weights in the package, read once per process."""
+    path = files("detectors") / "weights" / WEIGHTS_FILE
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise UnavailableError("The weights are missing.", where=str(path), hint=_RETRAIN) from error
+        raise UnavailableError(
+            "The weights of the detector `embedded` are missing.", where=str(path), hint=_RETRAIN
+        ) from error
     return read_weights(text, str(path))
 
 
 def measured_on_debates(weights: Weights, name: str) -> str:
-    """The test figures of the shipped card in one line; empty where the card has none."""
+    """Summarize the test measures of a shipped detector in one line; empty if the card has none."""
     try:
-        found = weights.card["figures"][name]["test"]
-        right, always = (found["claim_or_denial"][key] for key in ("right", "always_claim"))
+        measures = weights.card["figures"][name]["test"]
+        right, always = (measures["claim_or_denial"][key] for key in ("right", "always_claim"))
         return (
-            f"AUROC {found['auroc'][0]:.2f}, F1 {found['f1_at_base_rate'][0]:.2f} at 16.8% positive on held-out debates; "
-            f"of a claim and its denial it takes the right one in {right:.0%} (always the claim: {always:.0%})"
+            f"AUROC {measures['auroc'][0]:.2f}, F1 {measures['f1_at_base_rate'][0]:.2f} at 16.8% positive on held-out debates; "
+            f"prefers the right one of a claim and its denial in {right:.0%} (always the claim: {always:.0%})"
         )
     except (KeyError, TypeError, IndexError):
         return ""
 
 
 def trained_weights(workspace: Workspace, name: str) -> Weights:
-    """The weights of a training in the workspace; raises `UnavailableError` where there is none."""
+    """Read the weights of a training in the workspace; raises `UnavailableError` if there is none."""
     path = workspace.detectors_folder / name / WEIGHTS_FILE
     if not path.is_file():
-        raise UnavailableError(f"There is no detector 'embedded({name})'.", where=path, hint="Train it first.")
+        raise UnavailableError(
+            f"The detector 'embedded({name})' does not exist.",
+            where=path,
+            hint=f"Train it first: `berdseye detector train --name {name}`.",
+        )
     return read_weights(path.read_text(encoding="utf-8"), path)
 
 

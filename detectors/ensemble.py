@@ -1,4 +1,4 @@
-"""Several detectors as one: the mean of their probabilities, or a logistic regression over their logits."""
+"""Ensembles of detectors: the mean of their probabilities, or a logistic regression over their logits."""
 
 import json
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _EDGE = 1e-4  # a probability of 0 or 1 has no logit
 
 @dataclass(frozen=True)
 class Stack:
-    """P = sigmoid(intercept + sum of coefficient * logit of the part's P), for these detectors in these versions."""
+    """P = sigmoid(intercept + sum of coefficient * logit of the detector's P), for these versions of these detectors."""
 
     detectors: tuple[str, ...]
     versions: tuple[str, ...]
@@ -37,23 +37,26 @@ class Stack:
     measured: str = ""
 
     def probabilities(self, parts: Sequence[Floats]) -> Floats:
-        """float32[n] from one float32[n] a part."""
+        """Return P, float32[n], from the probabilities float32[n] of each detector."""
         return np.asarray(expit(self.intercept + logits(parts) @ np.array(self.coefficients)), dtype=np.float32)
 
 
 class MeanDetector:
-    """`mean(D1,D2,…)`: the mean of P; its threshold is the mean of theirs."""
+    """`mean(D1,D2,…)`: the mean of the detectors' probabilities; its threshold is the mean of their thresholds."""
 
     measured = ""
 
     def __init__(self, parts: Sequence[Detector]) -> None:
         if len(parts) < 2:
-            raise BadInputError("A mean takes two detectors or more.", hint="Write it like mean(embedded,random).")
+            raise BadInputError(
+                f"`mean` requires at least two detectors, got {len(parts)}.",
+                hint="Name them, for example mean(embedded,random).",
+            )
         self.parts = parts
         self.name = str(Call("mean", tuple(_call(p.name) for p in parts)))
         self.version = _version("mean", [p.version for p in parts])
         self.threshold = float(np.mean([p.threshold for p in parts]))
-        self.threshold_source = "mean of its parts' thresholds"
+        self.threshold_source = "mean of the thresholds of its detectors"
         self.pairs_at_once = min(p.pairs_at_once for p in parts)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
@@ -62,13 +65,14 @@ class MeanDetector:
 
 
 class StackedDetector:
-    """`stacked(NAME)`: the detectors that a training of the workspace weighed; `StaleError` where one has changed since."""
+    """`stacked(NAME)`: detectors weighted by a training of the workspace; raises `StaleError` if one has changed since."""
 
     def __init__(self, name: str, stack: Stack, parts: Sequence[Detector]) -> None:
         changed = [p.name for p, version in zip(parts, stack.versions, strict=True) if p.version != version]
         if changed:
             raise StaleError(
-                f"'{changed[0]}' has changed since stacked({name}) was trained.", hint="Discard it and train it again."
+                f"'{changed[0]}' has changed since stacked({name}) was trained.",
+                hint=f"Discard '{name}' and train it again.",
             )
         self.name = str(Call("stacked", (name,)))
         self.stack, self.parts = stack, parts
@@ -84,12 +88,12 @@ class StackedDetector:
 
 
 def logits(parts: Sequence[Floats]) -> Doubles:
-    """float64[n, n_parts] of probabilities float32[n] a part."""
+    """Return the logits, float64[n, n_detectors], of the probabilities float32[n] of each detector."""
     return np.stack([logit(np.clip(p.astype(np.float64), _EDGE, 1 - _EDGE)) for p in parts], axis=1)
 
 
 def fitted_stack(detectors: Sequence[Detector], parts: Sequence[Floats], truth: npt.NDArray[np.bool_]) -> Stack:
-    """The stack that fits labels bool[n] best, given P float32[n] of each detector; its threshold is yet to be chosen."""
+    """Fit a stack to the labels bool[n], given P float32[n] of each detector; its threshold remains to be chosen."""
     model = LogisticRegression(C=1.0, max_iter=1000).fit(logits(parts), truth)
     return Stack(
         tuple(d.name for d in detectors),
@@ -101,17 +105,19 @@ def fitted_stack(detectors: Sequence[Detector], parts: Sequence[Floats], truth: 
 
 
 def write_stack(folder: Path, stack: Stack) -> None:
-    """Keep a stack in the folder of its training."""
+    """Write a stack into the folder of its training."""
     write_json(folder / STACK_FILE, asdict(stack))
 
 
 def read_stack(folder: Path) -> Stack:
-    """The stack of a training; raises `UnavailableError` where it is missing or broken."""
+    """Read the stack of a training; raises `UnavailableError` if it is missing or damaged."""
     path = folder / STACK_FILE
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-        held: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
-        stack = Stack(**held)
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()
+        }
+        stack = Stack(**fields)
         if len({len(stack.detectors), len(stack.versions), len(stack.coefficients)}) != 1:
             raise ValueError("detectors, versions and coefficients differ in number")
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -120,7 +126,7 @@ def read_stack(folder: Path) -> Stack:
 
 
 def _call(name: str) -> Call:
-    """A detector's name as an argument of another's."""
+    """Parse a detector's name, as an argument of another detector's name."""
     [call] = parse(name)
     return call
 

@@ -1,8 +1,8 @@
-"""What can be counted about a passage and a perspective: closeness, shared tokens, and cues of stance.
+"""Features of a passage and a perspective: similarity, shared tokens, and cues of stance.
 
-Closeness comes from static token embeddings (whole texts, sentences, and the best match of each token).
-Stance is seen only through cues: negation, valence (good or bad) and change (keep or end), each also as a
-product of passage and perspective, so that agreement can be told from disagreement.
+Similarity comes from static token embeddings (of whole texts, of sentences, and the best match of each token). Stance is
+captured only by cues: negation, valence (good or bad) and change (keep or end), each also as a product of passage and
+perspective, which distinguishes agreement from disagreement.
 """
 
 import re
@@ -20,7 +20,7 @@ from berdseye.data.records import Pair
 from berdseye.data.texts.passages import clean
 
 FEATURES_VERSION = "2"
-"""To be raised with every change below that changes a value."""
+"""Increment with every change below that changes a value."""
 
 FEATURE_NAMES = (
     "cosine",
@@ -64,7 +64,7 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 _READ_CHARACTERS = 8_000
-"""Far beyond a passage of 100 words; what follows is not read."""
+"""Far beyond a passage of 100 words; the rest is not read."""
 _SENTENCES = 64
 _PASSAGE_TOKENS = 256
 _PERSPECTIVE_TOKENS = 64
@@ -75,7 +75,7 @@ _SAME_TOKEN = 0.999
 _MOST_CUES = 2.0
 _SENTENCE_END = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+")
 
-# "don't" ends in the piece "t", which stands alone nowhere else.
+# "don't" ends in the piece "t", which is a token by itself nowhere else.
 _NEGATION = (
     "▁not ▁no ▁never ▁cannot ▁without ▁nor ▁neither ▁none ▁nothing ▁hardly ▁lack ▁unless ▁against ▁fail ▁failed t"
 )
@@ -94,7 +94,7 @@ _END = "ban prohibit abolish stop end illegal restrict remove forbid reject scra
 
 
 class _Cues(NamedTuple):
-    """Token indicators (`float32[n_tokens]`) and directions of the embedding (`float32[dimension]`)."""
+    """Token indicators, float32[n_tokens], and directions in the embedding, float32[dimension]."""
 
     negation: Floats
     contrast: Floats
@@ -104,14 +104,14 @@ class _Cues(NamedTuple):
 
 
 class _TokenSets(NamedTuple):
-    """The distinct tokens of each text, padded: `ids` int64[n_texts, width], `filled` bool likewise."""
+    """The distinct tokens of each text, padded: `ids` int64[n_texts, width], `filled` bool[n_texts, width]."""
 
     ids: Ints
     filled: npt.NDArray[np.bool_]
 
 
 class _Texts(NamedTuple):
-    """Texts as sentences; a text has at least one. Sums and counts, not means, so that they add up."""
+    """Texts as sentences, at least one per text. Values are sums and counts, not means, so that they can be added."""
 
     first: Ints
     sentences: Ints
@@ -126,9 +126,9 @@ class _Texts(NamedTuple):
 
 
 def features(pairs: Sequence[Pair]) -> Floats:
-    """Features of each pair, float32[n_pairs, len(FEATURE_NAMES)], finite for any text, empty ones included.
+    """Return the features of each pair, float32[n_pairs, len(FEATURE_NAMES)], finite for any text, also an empty one.
 
-    A distinct text is encoded once per call. Memory beyond the result is bounded by blocks of passages.
+    Each distinct text is encoded once per call. Memory beyond the result is bounded by blocks of passages.
     """
     embedding = static_embedding()
     cues = _cues()
@@ -152,22 +152,22 @@ def features(pairs: Sequence[Pair]) -> Floats:
 
 
 def sentences(text: str) -> list[str]:
-    """The first 64 sentences of a text, cut after punctuation; an empty text is one empty sentence."""
+    """Return the first 64 sentences of a text, cut after punctuation; an empty text is one empty sentence."""
     return _SENTENCE_END.split(text)[:_SENTENCES]
 
 
 def _columns(passages: _Texts, p: Ints, perspectives: _Texts, q: Ints, cues: _Cues) -> dict[str, Floats]:
-    """The single features of pairs (p[i], q[i]), each float32[n_pairs]."""
+    """Return the single features of the pairs (p[i], q[i]), each float32[n_pairs]."""
     near = _sentence_cosines(passages, p, perspectives.vectors[q])
     top = -np.sort(-near, axis=1)[:, :3]
-    there = np.isfinite(top)
+    is_sentence = np.isfinite(top)
     closeness = np.exp(_SHARPNESS * (near - near.max(axis=1, keepdims=True)))
     closeness /= closeness.sum(axis=1, keepdims=True)
     sentence = np.minimum(passages.first[p][:, None] + np.arange(near.shape[1]), len(passages.sentence_vectors) - 1)
     return {
         "cosine": np.einsum("ij,ij->i", passages.vectors[p], perspectives.vectors[q]),
         "sentence_max": top[:, 0],
-        "sentence_top3": np.where(there, top, 0).sum(axis=1) / there.sum(axis=1),
+        "sentence_top3": np.where(is_sentence, top, 0).sum(axis=1) / is_sentence.sum(axis=1),
         **_token_matches(passages.tokens, p, perspectives.tokens, q),
         "negation_passage": np.log1p(passages.negation[p]),
         "negation_near": (closeness * passages.sentence_negation[sentence]).sum(axis=1),
@@ -184,37 +184,37 @@ def _columns(passages: _Texts, p: Ints, perspectives: _Texts, q: Ints, cues: _Cu
 
 
 def _sentence_cosines(passages: _Texts, p: Ints, vectors: Floats) -> Floats:
-    """Cosine of each sentence of passage p[i] with `vectors[i]`, float32[n_pairs, sentences], -inf pads."""
+    """Return the cosine of each sentence of passage p[i] with `vectors[i]`, float32[n_pairs, sentences], padded with -inf."""
     counts = passages.sentences[p]
     rows = np.repeat(np.arange(len(p)), counts)
     places = _positions(counts)
     out = np.full((len(p), int(counts.max())), -np.inf, dtype=np.float32)
-    found = passages.sentence_vectors[np.repeat(passages.first[p], counts) + places]
-    out[rows, places] = np.einsum("ij,ij->i", found, vectors[rows])
+    sentence_vectors = passages.sentence_vectors[np.repeat(passages.first[p], counts) + places]
+    out[rows, places] = np.einsum("ij,ij->i", sentence_vectors, vectors[rows])
     return out
 
 
 def _token_matches(passages: _TokenSets, p: Ints, perspectives: _TokenSets, q: Ints) -> dict[str, Floats]:
-    """How well each token of a perspective is met by its most similar passage token, and the other way round.
+    """Return how well each token of a perspective matches its most similar passage token, and the reverse.
 
-    A token weighs as much as its vector is long: the table was trained to give telling tokens long vectors.
+    The weight of a token is the length of its vector: the table was trained to give informative tokens long vectors.
     """
     unit, weight = _unit_table()
-    there, asked = passages.filled[p], perspectives.filled[q]
-    there = there[:, : max(1, int(there.sum(axis=1).max()))]
-    asked = asked[:, : max(1, int(asked.sum(axis=1).max()))]
-    given = passages.ids[p][:, : there.shape[1]]
-    wanted = perspectives.ids[q][:, : asked.shape[1]]
-    # Not matmul: its threads wait for each other at every small product, on a busy machine for most of the time.
-    similarity = np.einsum("ijk,ilk->ijl", unit[wanted], unit[given])
-    similarity *= there[:, None, :] & asked[:, :, None]
+    passage_mask, perspective_mask = passages.filled[p], perspectives.filled[q]
+    passage_mask = passage_mask[:, : max(1, int(passage_mask.sum(axis=1).max()))]
+    perspective_mask = perspective_mask[:, : max(1, int(perspective_mask.sum(axis=1).max()))]
+    passage_ids = passages.ids[p][:, : passage_mask.shape[1]]
+    perspective_ids = perspectives.ids[q][:, : perspective_mask.shape[1]]
+    # Not matmul: its threads wait for each other at every small product, which takes most of the time on a busy machine.
+    similarity = np.einsum("ijk,ilk->ijl", unit[perspective_ids], unit[passage_ids])
+    similarity *= passage_mask[:, None, :] & perspective_mask[:, :, None]
     best = np.maximum(similarity.max(axis=2), 0)
     back = np.maximum(similarity.max(axis=1), 0)
     same = best > _SAME_TOKEN
-    weights, back_weights = weight[wanted] * asked, weight[given] * there
+    weights, back_weights = weight[perspective_ids] * perspective_mask, weight[passage_ids] * passage_mask
     total = np.maximum(weights.sum(axis=1), 1e-9)
-    number = np.maximum(asked.sum(axis=1), 1).astype(np.float32)
-    least = np.where(asked, best, np.inf).min(axis=1)
+    number = np.maximum(perspective_mask.sum(axis=1), 1).astype(np.float32)
+    least = np.where(perspective_mask, best, np.inf).min(axis=1)
     return {
         "token_match": (best * weights).sum(axis=1) / total,
         "token_match_plain": best.sum(axis=1) / number,
@@ -250,35 +250,35 @@ def _encode(texts: Sequence[str], embedding: StaticEmbedding, cues: _Cues, width
 
 
 def _token_sets(flat: Ints, owner: Ints, texts: int, width: int) -> _TokenSets:
-    """Distinct tokens of each text; of too many, those with the highest ids stay, which are the rarest."""
+    """Return the distinct tokens of each text; of too many, those with the highest ids are kept, which are the rarest."""
     keys = np.unique(owner << 32 | flat)
     owners, tokens = keys >> 32, keys & 0xFFFFFFFF
     counts = np.bincount(owners, minlength=texts)
     place = _positions(counts) - np.maximum(counts - width, 0)[owners]
-    kept = place >= 0
+    is_kept = place >= 0
     most = max(1, int(np.minimum(counts, width).max(initial=0)))
     ids = np.zeros((texts, most), dtype=np.int64)
     filled = np.zeros((texts, most), dtype=np.bool_)
-    ids[owners[kept], place[kept]] = tokens[kept]
-    filled[owners[kept], place[kept]] = True
+    ids[owners[is_kept], place[is_kept]] = tokens[is_kept]
+    filled[owners[is_kept], place[is_kept]] = True
     return _TokenSets(ids, filled)
 
 
 def _segment_sums(values: Floats, lengths: Ints) -> Floats:
-    """Sums of consecutive runs of `values`; an empty run gives zero."""
+    """Sum consecutive runs of `values`; an empty run gives zero."""
     return np.bincount(np.repeat(np.arange(len(lengths)), lengths), values, len(lengths)).astype(np.float32)
 
 
 def _row_sums(table: Floats, rows: Ints, lengths: Ints) -> Floats:
-    """Sums of the table's rows over consecutive runs of `rows`, float32[n_runs, dimension]; an empty run gives zero."""
-    # A product with a matrix of ones adds up rows without a copy of each.
+    """Sum the table's rows over consecutive runs of `rows`, float32[n_runs, dimension]; an empty run gives zero."""
+    # A product with a matrix of ones adds rows without copying them.
     ones = np.ones(len(rows), dtype=np.float32)
     ends = np.append(0, np.cumsum(lengths))
     return np.asarray(csr_array((ones, rows, ends), shape=(len(lengths), len(table))) @ table, dtype=np.float32)
 
 
 def _positions(counts: Ints) -> Ints:
-    """0 .. counts[0]-1, 0 .. counts[1]-1, and so on, in one row."""
+    """Return 0 .. counts[0]-1, 0 .. counts[1]-1, and so on, in one row."""
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
@@ -318,8 +318,8 @@ def _cues() -> _Cues:
 def _indicator(pieces: str) -> Floats:
     embedding = static_embedding()
     out = np.zeros(len(embedding.table), dtype=np.float32)
-    known = [embedding.tokenizer.token_to_id(piece) for piece in pieces.split()]
-    out[[i for i in known if i is not None]] = 1
+    token_ids = [embedding.tokenizer.token_to_id(piece) for piece in pieces.split()]
+    out[[i for i in token_ids if i is not None]] = 1
     return out
 
 

@@ -1,4 +1,4 @@
-"""Labels of pairs through the label cache: what is known is read, the rest is predicted and kept."""
+"""Labels of pairs through the label cache: cached labels are read, all others are predicted and stored."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -17,12 +17,12 @@ _SECONDS = 20.0
 
 
 def label_function(workspace: Workspace) -> Callable[[str, Sequence[Pair]], Floats]:
-    """P(supports) of pairs by the detector of a name, through the label cache: what `>> cover(DETECTOR)` asks."""
+    """Return a function from a detector's name and pairs to P(supports), through the label cache, for `>> cover(DETECTOR)`."""
 
-    def judged(detector: str, pairs: Sequence[Pair]) -> Floats:
+    def label_pairs(detector: str, pairs: Sequence[Pair]) -> Floats:
         return label(LabelStore(workspace), parse_detector(detector, workspace), pairs)
 
-    return judged
+    return label_pairs
 
 
 def adopted_predictions(workspace: Workspace) -> Callable[[Sequence[Pair]], tuple[list[float], float, str]]:
@@ -44,12 +44,12 @@ def label(
     *,
     progress: Progress = silent,
 ) -> Floats:
-    """P(supports) of each pair, float32[n_pairs].
+    """Return P(supports) of each pair, float32[n_pairs], through the label cache.
 
-    What is predicted is stored every few seconds, and when the work is broken off, which then goes on from there.
+    Predictions are stored every 20 seconds and on an interruption, so that another call resumes the work.
     """
     return label_keys(
-        store, detector, [pair.key for pair in pairs], lambda asked: [pairs[i] for i in asked], progress=progress
+        store, detector, [pair.key for pair in pairs], lambda places: [pairs[i] for i in places], progress=progress
     )
 
 
@@ -61,43 +61,47 @@ def label_keys(
     *,
     progress: Progress = silent,
 ) -> Floats:
-    """The same for pairs known by their keys: `texts` gives the pairs at some places, and is asked for unknown ones alone."""
+    """Return P(supports) of pairs given by their keys, float32[n_keys], through the label cache.
+
+    `texts` returns the pairs at some places of `keys`; it is called only for pairs without a cached label. Predictions are
+    stored every 20 seconds and on an interruption, so that another call resumes the work.
+    """
     version = detector.version
-    found = store.get(detector.name, keys, version)
-    unknown = np.flatnonzero(np.isnan(found)).tolist()
+    probabilities_by_place = store.get(detector.name, keys, version)
+    unknown = np.flatnonzero(np.isnan(probabilities_by_place)).tolist()
     first: dict[str, int] = {}
     for place in unknown:
         first.setdefault(keys[place], place)
     missing = list(first)
-    known: dict[str, float] = {}
+    predicted: dict[str, float] = {}
     waiting: dict[str, float] = {}
-    stored = monotonic()
+    last_stored = monotonic()
     try:
         for start in range(0, len(missing), detector.pairs_at_once):
             batch = missing[start : start + detector.pairs_at_once]
             probabilities = detector.predict(texts([first[key] for key in batch]))
             waiting.update(zip(batch, probabilities.tolist(), strict=True))
             progress(start + len(batch), "pairs", len(missing))
-            if monotonic() - stored > _SECONDS:
-                _store(store, detector.name, version, waiting, known)
-                stored = monotonic()
+            if monotonic() - last_stored > _SECONDS:
+                _store(store, detector.name, version, waiting, predicted)
+                last_stored = monotonic()
     finally:
-        _store(store, detector.name, version, waiting, known)
-    found[unknown] = [known[keys[place]] for place in unknown]
-    return found
+        _store(store, detector.name, version, waiting, predicted)
+    probabilities_by_place[unknown] = [predicted[keys[place]] for place in unknown]
+    return probabilities_by_place
 
 
 def predict_all(detector: Detector, pairs: Sequence[Pair], *, progress: Progress = silent) -> Floats:
-    """P(supports), float32[n_pairs], of every pair and without the cache."""
-    found: list[Floats] = [np.zeros(0, dtype=np.float32)]
+    """Return P(supports) of each pair, float32[n_pairs], without the label cache."""
+    parts: list[Floats] = [np.zeros(0, dtype=np.float32)]
     for start in range(0, len(pairs), detector.pairs_at_once):
-        found.append(detector.predict(pairs[start : start + detector.pairs_at_once]))
+        parts.append(detector.predict(pairs[start : start + detector.pairs_at_once]))
         progress(min(start + detector.pairs_at_once, len(pairs)), "pairs", len(pairs))
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def _store(store: LabelStore, name: str, version: str, waiting: dict[str, float], known: dict[str, float]) -> None:
-    """Move what waits to the disk."""
+    """Store the waiting predictions, and move them to `known`."""
     store.put(name, version, list(waiting), list(waiting.values()))
     known.update(waiting)
     waiting.clear()

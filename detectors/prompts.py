@@ -1,7 +1,6 @@
-"""The one wording in which language models are asked whether a passage supports a perspective, near or behind an address.
+"""The prompt that asks a language model, local or behind an API, whether a passage supports a perspective.
 
-Labelled pairs as chats, the form in which language models are fine-tuned elsewhere: what a detector would be asked, and
-the answer it ought to give.
+Also labelled pairs as chats for fine-tuning language models with other tools: the prompt of the detector and the right answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +14,13 @@ from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace, find_file
 
 YES, NO = "Yes", "No"
-"""What a model is asked to answer."""
+"""The answers that the prompt asks for."""
 
 PASSAGE = "Passage"
 PERSPECTIVE = "Perspective"
 _RELEASED = {"Doc 1": PASSAGE, "Doc 2": PERSPECTIVE}
 MOST_CHARACTERS = 12_000
-"""Of each text that is shown, about 2,000 English words; what follows is cut off."""
+"""Of each text in a prompt, about 2,000 English words; the rest is cut off."""
 
 _SYSTEM = Message(
     "system",
@@ -59,29 +58,33 @@ ONE_SHOT = PromptTemplate(
 
 
 def detection_prompt(shots: float = 0, file: str | None = None, workspace: Workspace | None = None) -> PromptTemplate:
-    """Our own prompt with 0 or 1 worked examples, or a paper's prompt file as it was released (BERDS: [Doc 1], [Doc 2]).
+    """Return Berdseye's prompt with 0 or 1 worked examples, or a paper's released prompt file (BERDS: [Doc 1], [Doc 2]).
 
-    The file is looked for below the workspace, then below the present folder. Either prompt has the slots that
-    `detection_slots` fills. Raises `BadInputError` for a file that cannot be read or lacks a
-    slot, and for a number of examples with a file, whose own examples count.
+    The file is searched for in the workspace, then in the current folder. Both prompts have the slots that `detection_slots`
+    fills. Raises `BadInputError` for a file that cannot be read or lacks a slot, for `shots` together with a file, which has
+    its own examples, and for other numbers of examples.
     """
     if file is not None:
         if shots:
-            raise BadInputError("A prompt file has its own examples.", hint="Leave shots out, or the prompt.")
-        read = read_prompt(find_file(file, workspace), list(_RELEASED))
-        return PromptTemplate(read.name, tuple(_ours(m) for m in read.messages), fenced=False)
+            raise BadInputError(
+                f"shots={shots:g} cannot be combined with a prompt file, which has its own examples.",
+                hint="Omit shots or prompt.",
+            )
+        released = read_prompt(find_file(file, workspace), list(_RELEASED))
+        return PromptTemplate(released.name, tuple(_with_slots(m) for m in released.messages), fenced=False)
     if shots not in (0, 1):
-        raise BadInputError(f"There is no prompt with {shots:g} examples.", hint="Write shots=0 or shots=1.")
+        raise BadInputError(f"shots must be 0 or 1, got {shots:g}.")
     return ONE_SHOT if shots else ZERO_SHOT
 
 
 def detection_slots(pair: Pair, most_characters: int = MOST_CHARACTERS) -> dict[str, str]:
-    """What fills the slots of a detection prompt: the passage after its title, if it has one, and the perspective."""
+    """Return the texts for the slots of a detection prompt: the passage after its title, if any, and the perspective."""
     passage = f"{pair.title}\n{pair.passage}" if pair.title else pair.passage
     return {PASSAGE: passage[:most_characters], PERSPECTIVE: pair.perspective[:most_characters]}
 
 
-def _ours(message: Message) -> Message:
+def _with_slots(message: Message) -> Message:
+    """Return a released message with the slots' names replaced by Berdseye's."""
     content = message.content
     for released, slot in _RELEASED.items():
         content = content.replace(f"[{released}]", f"[{slot}]")
@@ -89,10 +92,10 @@ def _ours(message: Message) -> Message:
 
 
 def chats(pairs: Sequence[LabelledPair]) -> Iterator[dict[str, Any]]:
-    """A chat a pair, in the layout of TRL and of most servers: `messages` of system, user and assistant.
+    """Yield a chat for each pair, in the format of TRL and most servers: `messages` of system, user and assistant.
 
-    The passage is fenced as it is when the detector asks, so instructions inside it stay part of what is judged.
+    The passage is fenced as in the detector's prompts, so that instructions inside it stay part of the text to judge.
     """
     for pair in pairs:
-        asked = [message._asdict() for message in ZERO_SHOT.fill(detection_slots(pair.pair))]
-        yield {"messages": [*asked, {"role": "assistant", "content": YES if pair.supports else NO}]}
+        prompt_messages = [message._asdict() for message in ZERO_SHOT.fill(detection_slots(pair.pair))]
+        yield {"messages": [*prompt_messages, {"role": "assistant", "content": YES if pair.supports else NO}]}

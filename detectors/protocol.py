@@ -1,4 +1,4 @@
-"""What every detector offers."""
+"""The interface of every detector."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,18 +11,16 @@ from berdseye.data.records import Pair
 Floats = npt.NDArray[np.float32]
 
 UNTUNED = "not tuned"
-"""The source of a threshold that nobody chose on data."""
-DEFAULT_DETECTOR = "embedded"
-"""The detector that ships with Berdseye."""
+"""The source of a threshold that was not chosen on data."""
 
 
 class Detector(Protocol):
-    """Answers whether passages support perspectives.
+    """Estimates whether passages support perspectives.
 
     `name` is canonical and keys stored labels together with `version`, which changes whenever weights, prompts, features or
-    preprocessing change. A pair is supporting when its probability is at least `threshold`, and `threshold_source` says in a
-    few words what that was chosen on; `measured` says how good it proved on what, and is empty where nobody measured.
-    `pairs_at_once` is how many pairs are best asked together.
+    preprocessing change. A pair is supporting if its probability is at least `threshold`; `threshold_source` names the data
+    that the threshold was chosen on. `measured` summarizes measured quality and its data, and is empty if nothing was
+    measured. `pairs_at_once` is the best number of pairs per call.
     """
 
     @property
@@ -44,5 +42,5 @@ class Detector(Protocol):
     def pairs_at_once(self) -> int: ...
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports) of each pair, float32[n_pairs], finite and within [0, 1], in the order of `pairs`."""
+        """Return P(supports) of each pair, float32[n_pairs], finite and within [0, 1], in the order of `pairs`."""
         ...

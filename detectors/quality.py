@@ -1,4 +1,4 @@
-"""How well probabilities fit known labels: the figures of detection, with intervals over questions."""
+"""Quality of a detector: measures of its probabilities against gold labels, with intervals over questions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class Quality:
-    """Figures of a detector on labelled pairs, shares from 0 to 1; `nan` where a figure needs both labels.
+    """Measures of a detector on labelled pairs, as shares from 0 to 1; `nan` if a measure needs both labels.
 
-    `pct_positive` is the share that is called supporting, in percent, as BERDS prints it (v2, table 4); `positives` counts
-    the pairs whose label is 1. `ece` is the expected calibration error over ten bins of equal width. `intervals` are 95%
-    percentile bootstrap intervals of the figures, drawn over whole questions, or over pairs where no question is known.
+    `pct_positive` is the share of pairs called supporting, in percent, as in BERDS (v2, table 4); `positives` counts the pairs
+    whose label is 1. `ece` is the expected calibration error over ten bins of equal width. `intervals` are 95% percentile
+    bootstrap intervals of the measures, resampled by question, or by pair if the questions are unknown.
     """
 
     n: int
@@ -50,7 +50,7 @@ def quality(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Quality:
-    """Figures of `probabilities` float32[n] against `truth` bool[n]; `questions` [n] are what intervals are drawn over."""
+    """Measure `probabilities` float32[n] against `truth` bool[n]; intervals resample `questions` [n] (None: the pairs)."""
     scores = probabilities.astype(np.float64)
     chosen = scores >= threshold
     n = len(truth)
@@ -77,34 +77,34 @@ def intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, tuple[float, float]]:
-    """95% percentile intervals of statistics of row weights, when whole groups are drawn with replacement.
+    """Return 95% percentile intervals of statistics of row weights, from samples of whole groups with replacement.
 
-    (nan, nan) over few groups, where all draws are alike, and where most leave a statistic undefined
+    An interval is (nan, nan) if there are too few groups, if all samples agree, or if most leave the statistic undefined
     (`berdseye.data.statistics`).
     """
     return _spans(lambda w: {name: of(w) for name, of in statistics.items()}, groups, resamples, seed)
 
 
 def precision_recall_f1(truth: Truth, chosen: Truth, weights: Doubles) -> tuple[float, float, float]:
-    """Weighted precision, recall and F1; 0 where nothing is chosen or nothing is true."""
+    """Return weighted precision, recall and F1; they are 0 if nothing is chosen or nothing is true."""
     return _ratios(*(float(weights[rows].sum()) for rows in (truth & chosen, chosen, truth)))
 
 
 class Ranked:
-    """Pairs of truth bool[n] and scores float64[n], sorted once for all weights float64[n] that figures are asked under."""
+    """Truth bool[n] and scores float64[n], sorted once for measures under any weights float64[n]."""
 
     def __init__(self, truth: Truth, scores: Doubles) -> None:
         distinct, self._place = np.unique(-scores, return_inverse=True)
         self._truth, self._size = truth.astype(np.float64), len(distinct)
 
     def auroc(self, weights: Doubles) -> float:
-        """The chance that a supporting pair scores above another, ties counting half; nan where a label is missing."""
+        """Return the probability that a supporting pair scores above another, ties counting half; nan if a label is missing."""
         true, false = self._by_score(weights)
         pairs = true.sum() * false.sum()
         return float(((np.cumsum(true) - true / 2) * false).sum() / pairs) if pairs else float("nan")
 
     def average_precision(self, weights: Doubles) -> float:
-        """The mean precision at the scores of the supporting pairs, not interpolated; nan where there is none."""
+        """Return the mean precision at the scores of the supporting pairs, not interpolated; nan if there are none."""
         true, false = self._by_score(weights)
         hits, called = np.cumsum(true), np.cumsum(true + false)
         if not hits[-1]:
@@ -112,7 +112,7 @@ class Ranked:
         return float((true * hits / np.where(called > 0, called, 1)).sum() / hits[-1])
 
     def _by_score(self, weights: Doubles) -> tuple[Doubles, Doubles]:
-        """The weight of the supporting and of the other pairs at each score, the highest first."""
+        """Return the weights of the supporting and of the other pairs at each score, the highest first."""
         true = weights * self._truth
         return self._summed(true), self._summed(weights - true)
 
@@ -121,27 +121,28 @@ class Ranked:
 
 
 def auroc(truth: Truth, scores: Doubles, weights: Doubles | None = None) -> float:
-    """As `Ranked.auroc`, for one set of weights."""
+    """Return the weighted AUROC: the probability that a supporting pair scores above another; nan if a label is missing."""
     return Ranked(truth, scores).auroc(np.ones(len(truth)) if weights is None else weights)
 
 
 def calibration_error(truth: Truth, scores: Doubles, weights: Doubles) -> float:
-    """Expected calibration error: mean gap of P and the share that is true, over ten bins of equal width (Naeini 2015)."""
+    """Return the expected calibration error: the mean gap between P and the share that is true, over ten bins of equal
+    width (Naeini 2015)."""
     return _gap(_bins(scores), scores - truth, weights)
 
 
 def rate_weights(truth: Truth, weights: Doubles | None = None) -> Doubles:
-    """Factors that make positives `BASE_RATE` of the (weighted) whole, float64[n]."""
-    given = np.ones(len(truth)) if weights is None else weights
-    share = float(np.average(truth, weights=given))
+    """Return factors, float64[n], that make the positives a share of `BASE_RATE` of the (weighted) pairs."""
+    base_weights = np.ones(len(truth)) if weights is None else weights
+    share = float(np.average(truth, weights=base_weights))
     return np.where(truth, BASE_RATE / max(share, 1e-12), (1 - BASE_RATE) / max(1 - share, 1e-12))
 
 
 def best_threshold(truth: Truth, scores: Floats, weights: Doubles | None = None) -> float:
-    """The score with the best F1 when it and all above are called positive; between equals the higher one.
+    """Return the threshold (a score) with the best F1; of equally good ones the highest.
 
-    Without `weights` every pair counts alike; `rate_weights(truth)` asks for the best F1 at the base rate. Rounded down to
-    four places, so that the pair it was taken from still passes it. Without any positive it is 1.
+    Without `weights`, all pairs count equally; `rate_weights(truth)` gives the best F1 at the base rate. The threshold is
+    rounded down to four places, so that the pair with this score still reaches it. Without any positive it is 1.
     """
     if not truth.any():
         return 1.0
@@ -154,12 +155,12 @@ def best_threshold(truth: Truth, scores: Floats, weights: Doubles | None = None)
 
 
 def _figures(truth: Truth, scores: Doubles, chosen: Truth) -> Callable[[Doubles], dict[str, float]]:
-    """The figures of `_FIGURES` under weights float64[n]; nothing that weights do not change is computed twice."""
+    """Return a function from weights float64[n] to the measures of `_FIGURES`, which reuses what weights do not change."""
     ranked, bins, off = Ranked(truth, scores), _bins(scores), scores - truth
     sums = np.stack([truth & chosen, chosen, truth, truth == chosen]).astype(np.float64)
 
     def under(weights: Doubles) -> dict[str, float]:
-        # Not a product of matrices: BLAS's threads wait for each other where cores are shared.
+        # Not a matrix product: the threads of BLAS wait for each other on shared cores.
         hits, called, true, right = (sums * weights).sum(axis=1).tolist()
         precision, recall, f1 = _ratios(hits, called, true)
         return {
@@ -185,19 +186,19 @@ def _bins(scores: Doubles) -> npt.NDArray[np.int64]:
 
 
 def _gap(bins: npt.NDArray[np.int64], off: Doubles, weights: Doubles) -> float:
-    """The mean distance of probabilities from truth in each bin; `off` is by how much each is."""
+    """Return the mean distance of the probabilities from the truth over the bins; `off` is the difference of each pair."""
     return float(np.abs(np.bincount(bins, weights * off, _BINS)).sum() / weights.sum())
 
 
 def _spans(
     figures: Callable[[Doubles], Mapping[str, float]], groups: npt.NDArray[np.int64], resamples: int, seed: int
 ) -> dict[str, tuple[float, float]]:
-    """As `intervals`, of figures that are computed together."""
+    """Return 95% percentile intervals, as `intervals` does, of measures that are computed together."""
     names, place = np.unique(groups, return_inverse=True)
     rng = np.random.default_rng(seed)
     drawn: list[Mapping[str, float]] = []
     for _ in range(resamples):
         times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
         drawn.append(figures(times[place].astype(np.float64)))
-    known = drawn[0] if drawn else figures(np.ones(len(place)))
-    return {name: bootstrap_interval(np.array([one[name] for one in drawn]), len(names)) for name in known}
+    sample = drawn[0] if drawn else figures(np.ones(len(place)))
+    return {name: bootstrap_interval(np.array([one[name] for one in drawn]), len(names)) for name in sample}

@@ -1,4 +1,4 @@
-"""Which of two perspectives takes the supporting side of a question, asked of a language model once a question."""
+"""Which of two perspectives takes the supporting side of a question, by a language model, with one call per question."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -41,7 +41,10 @@ class TwoSides(NamedTuple):
 def supporting_sides(
     model: LanguageModel, cache: CompletionCache, asked: Sequence[TwoSides], *, progress: Progress = silent
 ) -> list[int]:
-    """0 where the first perspective is the supporting one, 1 where the second is; raises as `choose`."""
+    """Return for each question 0 if the first perspective is the supporting one, 1 if the second is.
+
+    Raises `UnavailableError` or `BadInputError` if the model fails or answers neither 1 nor 2.
+    """
     values = [{"Question": a.question, _FIRST: a.first, _SECOND: a.second} for a in asked]
-    found = choose(model, cache, SIDES, values, choice=_CHOICE, what="questions", progress=progress)
-    return [0 if first >= 0.5 else 1 for first in found]
+    first_probabilities = choose(model, cache, SIDES, values, choice=_CHOICE, what="questions", progress=progress)
+    return [0 if first >= 0.5 else 1 for first in first_probabilities]

@@ -1,4 +1,4 @@
-"""Thresholds that were tuned on a person's own judged pairs, kept in the workspace with what they were chosen on."""
+"""Thresholds tuned on a person's own judged pairs, stored in the workspace with a description of these pairs."""
 
 import json
 from collections.abc import Sequence
@@ -14,8 +14,11 @@ from berdseye.detectors.protocol import Detector, Floats
 
 @dataclass(frozen=True)
 class TunedThreshold:
-    """A threshold of one version of a detector; `f1` is what it reached on the `n` pairs of `data` that it was chosen on, the
-    best there is unless it was chosen `by_hand`. `made_by` is who chose it, where that is known."""
+    """A tuned threshold of one version of a detector.
+
+    `f1` is its F1 on the `n` pairs of `data` that it was chosen on, which is the best F1 unless it was chosen `by_hand`.
+    `made_by` names who chose it (empty: unknown).
+    """
 
     detector: str
     version: str
@@ -37,7 +40,7 @@ class TunedThreshold:
 
 
 class Tuned:
-    """A detector with another threshold than its own."""
+    """A detector with a tuned threshold instead of its own."""
 
     def __init__(self, detector: Detector, threshold: float, source: str) -> None:
         self.detector = detector
@@ -61,12 +64,12 @@ class Tuned:
         return self.detector.pairs_at_once
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """As the detector itself."""
+        """Return P(supports) of each pair by the detector, float32[n_pairs]."""
         return self.detector.predict(pairs)
 
 
 def with_tuned_threshold(workspace: Workspace, detector: Detector) -> Detector:
-    """The detector with the threshold that was tuned for this version of it, if one was."""
+    """Return the detector with the threshold tuned for this version of it, or unchanged if there is none."""
     tuned = read_threshold(workspace, detector.name)
     if tuned is None or tuned.version != detector.version:
         return detector
@@ -74,7 +77,10 @@ def with_tuned_threshold(workspace: Workspace, detector: Detector) -> Detector:
 
 
 def read_threshold(workspace: Workspace, detector: str) -> TunedThreshold | None:
-    """What was tuned for a detector, whichever version of it; None where nothing was."""
+    """Read the tuned threshold of a detector, for any version of it; None if there is none.
+
+    Raises `StaleError` for a file that cannot be read.
+    """
     path = _path(workspace, detector)
     if not path.exists():
         return None
@@ -82,21 +88,21 @@ def read_threshold(workspace: Workspace, detector: str) -> TunedThreshold | None
         return TunedThreshold(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise StaleError(
-            "The tuned threshold cannot be read.", where=path, hint="Delete the file and tune anew."
+            "The tuned threshold cannot be read.", where=path, hint="Delete the file and tune the threshold again."
         ) from error
 
 
 def write_threshold(workspace: Workspace, tuned: TunedThreshold) -> None:
-    """Keep a threshold, in place of an older one of the same detector."""
+    """Store a threshold; it replaces an older one of its detector."""
     write_json(_path(workspace, tuned.detector), asdict(tuned))
 
 
 def forget_threshold(workspace: Workspace, detector: str) -> bool:
-    """Go back to the detector's own threshold; whether there was a tuned one."""
+    """Delete the tuned threshold of a detector; returns whether there was one."""
     path = _path(workspace, detector)
-    there = path.exists()
+    existed = path.exists()
     path.unlink(missing_ok=True)
-    return there
+    return existed
 
 
 def _path(workspace: Workspace, detector: str) -> Path:

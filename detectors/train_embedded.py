@@ -1,7 +1,7 @@
-"""Trains the embedded detector: `python -m berdseye.detectors.train_embedded DATA_FOLDER [--out FILE]`.
+"""Train the detector `embedded`: `python -m berdseye.detectors.train_embedded DATA_FOLDER [--out FILE]`.
 
-The same data gives the same bytes. Weights are fitted on train, thresholds chosen on dev, figures taken on
-test; the three never share a debate.
+Equal data gives equal bytes. Weights are fitted on train, thresholds chosen on dev, and measures taken on test; no debate is
+in two of these splits.
 """
 
 import argparse
@@ -44,7 +44,7 @@ Truth = npt.NDArray[np.bool_]
 
 
 def train(folder: Path, seed: int = SEED) -> Weights:
-    """Weights and card from the debate files of `folder`; `BadInputError` names a missing or broken one."""
+    """Train weights with their card from the debate files of `folder`; raises `BadInputError` for a missing or broken file."""
     pairs = labelled_pairs(read_debates(folder), seed)
     _require_both_labels(pairs, folder)
     plain = [p.pair for p in pairs]
@@ -70,7 +70,7 @@ def train(folder: Path, seed: int = SEED) -> Weights:
 
 
 def figures(pairs: Sequence[LabelledPair], scores: Floats, threshold: float, seed: int) -> dict[str, Any]:
-    """Dev and test figures of probabilities float32[n_pairs]; those with an interval: [value, low, high]."""
+    """Return dev and test measures of probabilities float32[n_pairs]; those with an interval are [value, low, high]."""
     out: dict[str, Any] = {}
     for split in ("dev", "test"):
         rows = _rows(pairs, split)
@@ -103,34 +103,34 @@ def figures(pairs: Sequence[LabelledPair], scores: Floats, threshold: float, see
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Trains, writes and prints; exit status 2 with one line when the data cannot be used."""
+    """Train, write the weights and print the card; the exit status is 2, with one line, if the data cannot be used."""
     parser = argparse.ArgumentParser(
-        prog="python -m berdseye.detectors.train_embedded", description="Train `embedded`."
+        prog="python -m berdseye.detectors.train_embedded", description="Train the detector `embedded`."
     )
-    parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help=f"holds {' and '.join(SOURCES)}")
-    parser.add_argument("--out", type=Path, default=OUT, help="file to write (default: the shipped weights)")
-    given = parser.parse_args(arguments)
+    parser.add_argument("folder", type=Path, metavar="DATA_FOLDER", help=f"Folder with {' and '.join(SOURCES)}.")
+    parser.add_argument("--out", type=Path, default=OUT, help="File to write (default: the shipped weights).")
+    options = parser.parse_args(arguments)
     try:
-        weights = train(given.folder)
+        weights = train(options.folder)
     except BerdseyeError as error:
         print(error, file=sys.stderr)
         return 2
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(weights.to_json(), encoding="utf-8")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(weights.to_json(), encoding="utf-8")
     print(json.dumps(weights.card, indent=1))
-    print(f"Wrote {given.out} (version {weights.embedded.version}, threshold {weights.embedded.threshold}).")
+    print(f"Wrote {options.out} (version {weights.embedded.version}, threshold {weights.embedded.threshold}).")
     return 0
 
 
 def _fitted(values: Floats, pairs: Sequence[LabelledPair]) -> Logistic:
-    """A logistic regression on train, moved to the base rate, with its threshold from dev."""
+    """Fit a logistic regression on train, shift it to the base rate, and choose its threshold on dev."""
     rows = _rows(pairs, "train")
     truth = _truth([pairs[i] for i in rows])
-    known = values[rows].astype(np.float64)
-    mean, scale = known.mean(axis=0), known.std(axis=0)
+    train_values = values[rows].astype(np.float64)
+    mean, scale = train_values.mean(axis=0), train_values.std(axis=0)
     scale[scale < 1e-9] = 1.0
     fit = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8, max_iter=200)
-    fit.fit((known - mean) / scale, truth)
+    fit.fit((train_values - mean) / scale, truth)
     shift = _logit(BASE_RATE) - _logit(float(truth.mean()))
     draft = Logistic(
         mean=_rounded_all(mean),
@@ -146,7 +146,7 @@ def _fitted(values: Floats, pairs: Sequence[LabelledPair]) -> Logistic:
 
 
 def _by_kind(pairs: Sequence[LabelledPair], truth: Truth, scores: Doubles) -> dict[str, float]:
-    """AUROC of all positives against the negatives of one kind."""
+    """Return the AUROC of all positives against the negatives of each kind."""
     kind = np.array([p.kind for p in pairs])
     out = {}
     for name in sorted(set(kind[~truth])):
@@ -156,9 +156,9 @@ def _by_kind(pairs: Sequence[LabelledPair], truth: Truth, scores: Doubles) -> di
 
 
 def _contrast(pairs: Sequence[LabelledPair], scores: Doubles) -> dict[str, float]:
-    """Of passages paired with a claim and its denial: how often the right one scores higher.
+    """Return how often the right one of a claim and its denial scores higher, over passages paired with both.
 
-    `always_claim` is the share that the undenied claim would get if it were always preferred.
+    `always_claim` is the share of passages for which always preferring the claim would be right.
     """
     by_passage: dict[str, list[int]] = defaultdict(list)
     for i, p in enumerate(pairs):
@@ -176,18 +176,20 @@ def _contrast(pairs: Sequence[LabelledPair], scores: Doubles) -> dict[str, float
 
 
 def _interval(statistic: Callable[[Doubles], float], debates: npt.NDArray[np.int64], seed: int) -> list[float]:
-    """The statistic and its 95% percentile interval when whole debates are drawn with replacement."""
+    """Return a statistic and its 95% percentile interval, from samples of whole debates with replacement."""
     [(low, high)] = intervals({"it": statistic}, debates, resamples=RESAMPLES, seed=seed).values()
     return [_rounded(statistic(np.ones(len(debates)))), _rounded(low), _rounded(high)]
 
 
 def _require_both_labels(pairs: Sequence[LabelledPair], folder: Path) -> None:
-    found: Mapping[str, dict[str, int]] = counts(pairs)
+    counts_by_split: Mapping[str, dict[str, int]] = counts(pairs)
     for split in SPLITS:
-        few = min(found[split]["positives"], found[split]["pairs"] - found[split]["positives"])
+        few = min(
+            counts_by_split[split]["positives"], counts_by_split[split]["pairs"] - counts_by_split[split]["positives"]
+        )
         if few < _FEWEST_OF_A_LABEL:
             raise BadInputError(
-                f"Too few debates: the {split} split needs {_FEWEST_OF_A_LABEL} pairs of either label.",
+                f"The {split} split needs at least {_FEWEST_OF_A_LABEL} pairs of each label, got {few} of one label.",
                 where=folder,
             )
 

@@ -1,4 +1,4 @@
-"""Detectors that were trained in the workspace: where they lie, which one is adopted, and how one is let go."""
+"""Detectors trained in the workspace: their folders, the adopted one, and discarding."""
 
 import json
 import shutil
@@ -13,13 +13,13 @@ from berdseye.data.workspace import Workspace, checked_name
 from berdseye.detectors.protocol import DEFAULT_DETECTOR
 
 CARD = "card.json"
-"""The file with which a training counts as finished."""
+"""The file that marks a training as finished."""
 _ADOPTED = "adopted.json"
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished training: its folder, the detector's name, such as crossencoder(mine), and its card."""
+    """A finished training: its name, its folder, the detector's full name, such as crossencoder(mine), and its card."""
 
     name: str
     folder: Path
@@ -28,28 +28,28 @@ class Trained:
 
 
 def new_folder(workspace: Workspace, name: str) -> Path:
-    """Where a training of this name is to be written; raises `BadInputError` where a finished one stands."""
+    """Return the folder for a training of this name; raises `BadInputError` if a finished training has this name."""
     folder = workspace.detectors_folder / checked_name("detector", name)
     if (folder / CARD).exists():
         raise BadInputError(
-            f"There is a detector '{name}' already.", where=folder, hint="Choose another name, or discard it first."
+            f"A detector '{name}' already exists.", where=folder, hint="Choose another name, or discard it first."
         )
     return folder
 
 
 def finish(folder: Path, card: dict[str, Any]) -> None:
-    """Write the card, with which a training counts as finished; `card["detector"]` is the detector's name."""
+    """Write the card, which marks a training as finished; `card["detector"]` is the detector's name."""
     write_json(folder / CARD, card)
 
 
 def list_trained(workspace: Workspace) -> list[Trained]:
-    """All finished trainings, the newest first."""
-    held = [_read(path.parent) for path in workspace.detectors_folder.glob(f"[!.]*/{CARD}")]
-    return sorted(held, key=lambda t: str(t.card.get("created", "")), reverse=True)
+    """Return all finished trainings, the newest first."""
+    trainings = [_read(path.parent) for path in workspace.detectors_folder.glob(f"[!.]*/{CARD}")]
+    return sorted(trainings, key=lambda t: str(t.card.get("created", "")), reverse=True)
 
 
 def find_trained(workspace: Workspace | None, name: str) -> Path | None:
-    """The folder of a training of this name, if there is one."""
+    """Return the folder of a finished training of this name, or None."""
     if workspace is None or "/" in name:
         return None
     folder = workspace.detectors_folder / name
@@ -57,18 +57,22 @@ def find_trained(workspace: Workspace | None, name: str) -> Path | None:
 
 
 def adopted_detector(workspace: Workspace) -> str:
-    """The detector that every page and command uses where none is named."""
+    """Return the detector that every page and command uses by default."""
     path = workspace.detectors_folder / _ADOPTED
     if not path.exists():
         return DEFAULT_DETECTOR
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["detector"])
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StaleError("The adopted detector cannot be read.", where=path, hint="Adopt one anew.") from error
+        raise StaleError(
+            "The file of the adopted detector cannot be read.",
+            where=path,
+            hint="Adopt a detector again: `berdseye detector adopt NAME`.",
+        ) from error
 
 
 def adopt(workspace: Workspace, detector: str, *, made_by: str = "") -> None:
-    """Use a detector from now on where none is named; `embedded` brings the shipped one back."""
+    """Make a detector the default of every page and command; `embedded` restores the shipped one."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     write_json(
         workspace.detectors_folder / _ADOPTED,
@@ -77,17 +81,20 @@ def adopt(workspace: Workspace, detector: str, *, made_by: str = "") -> None:
 
 
 def discard(workspace: Workspace, name: str) -> None:
-    """Delete a training; labels that it gave stay. Raises `BadInputError` for the adopted one."""
-    held = {t.name: t for t in list_trained(workspace)}
-    if name not in held:
-        raise UnknownNameError("trained detector", name, held)
-    if adopted_detector(workspace) == held[name].detector:
-        raise BadInputError(f"'{name}' is adopted.", hint="Adopt another first, such as embedded.")
-    shutil.rmtree(held[name].folder)
+    """Delete a training; its labels stay. Raises `BadInputError` for the adopted one, `UnknownNameError` for another name."""
+    trainings = {t.name: t for t in list_trained(workspace)}
+    if name not in trainings:
+        raise UnknownNameError("trained detector", name, trainings)
+    if adopted_detector(workspace) == trainings[name].detector:
+        raise BadInputError(
+            f"'{name}' is the adopted detector and cannot be discarded.",
+            hint="Adopt another one first: `berdseye detector adopt embedded`.",
+        )
+    shutil.rmtree(trainings[name].folder)
 
 
 def detector_names(workspace: Workspace) -> list[str]:
-    """What a person can choose from without typing: the adopted one first, those trained here, and those that ship."""
+    """Return the detectors to offer in a menu: the adopted one first, then those trained here, then the shipped ones."""
     shipped = (DEFAULT_DETECTOR, "similarity(static)", "random")
     return list(dict.fromkeys([adopted_detector(workspace), *(t.detector for t in list_trained(workspace)), *shipped]))
 
@@ -98,4 +105,6 @@ def _read(folder: Path) -> Trained:
         card = json.loads(path.read_text(encoding="utf-8"))
         return Trained(folder.name, folder, str(card["detector"]), card)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StaleError("The card cannot be read.", where=path, hint="Delete the folder and train anew.") from error
+        raise StaleError(
+            "The card of the detector cannot be read.", where=path, hint="Delete the folder and train again."
+        ) from error

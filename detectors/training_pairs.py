@@ -1,13 +1,12 @@
-"""Labelled pairs made from debate pages: arguments are the passages, titles and claims the perspectives.
+"""Labelled pairs from debate pages: arguments are the passages, titles and claims are the perspectives.
 
-A page holds a claim ("Zoos should be closed") and, for either side, arguments under a title. The pairs
-imitate what retrieval brings: most negatives are on topic, because the passage argues the other side, comes from
-the nearest other debate, or is what a search by words finds for the perspective outside its debate. Where a
-claim can be denied by one word ("should not"), its denial is a second perspective, which keeps a word of negation
-from giving the label away.
+A page has a claim ("Zoos should be closed") and, for each side, arguments under a title. The pairs imitate retrieved pairs:
+most negatives are on topic, because the passage argues the other side, comes from the nearest other debate, or is the result
+of a lexical search for the perspective outside its debate. If one word can deny a claim ("should not"), its denial is a second
+perspective, so that a word of negation does not reveal the label.
 
-Another title of the argument's own side is a weak negative: mostly the argument does not say it. Leaving
-these pairs out of training lowered the dev AUROC a little, even on the other pairs.
+Another title of the argument's own side is a weak negative: usually the argument does not support it. Excluding these pairs
+from training lowered the dev AUROC a little, even on the other pairs.
 """
 
 import hashlib
@@ -31,14 +30,14 @@ from berdseye.data.texts.passages import cut
 
 SOURCES = ("debatewise.json", "procon.json")
 SAME_DEBATE = 0.7
-"""Claims at least this similar (static cosine) count as one debate and stay in one split."""
+"""Claims at least this similar (static cosine) count as one debate and are in one split."""
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 Kind = Literal["own", "claim", "opposing", "counter", "sibling", "near", "random", "retrieved"]
 
 _T = TypeVar("_T")
-_Made = tuple[Pair, bool, Kind]
+_Candidate = tuple[Pair, bool, Kind]
 _SHARES = (0.70, 0.15, 0.15)
 _PASSAGES_PER_ARGUMENT = 2
 _FEWEST_PASSAGE_WORDS = 25
@@ -52,7 +51,7 @@ _SIDES: dict[Stance, str] = {"supporting": "perspectives_for", "opposing": "pers
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a debate; `title` is empty where the page has none that makes a perspective."""
+    """One argument of a debate; `title` is empty if the page has no title that can be a perspective."""
 
     stance: Stance
     title: str
@@ -69,11 +68,11 @@ class Debate:
 
 
 class LabelledPair(NamedTuple):
-    """A pair with its label. `kind` says how it was made, `debate` is a position in the list of debates.
+    """A pair with its label. `kind` names the source of its perspective, `debate` is a position in the list of debates.
 
-    `own`: the argument's own title. `claim`: the claim or its denial. `opposing`: a title of the other side.
-    `counter`: a reply to the argument. `sibling`: another title of the same side. `near`, `random`: another
-    debate's. `retrieved`: a perspective of another debate, for which no passage outside it shares more words.
+    `own`: the argument's own title. `claim`: the claim or its denial. `opposing`: a title of the other side. `counter`: the
+    passage is a reply to the argument. `sibling`: another title of the argument's side. `near`, `random`: a perspective of
+    another debate. `retrieved`: a perspective of another debate, with which no passage outside that debate shares more words.
     """
 
     pair: Pair
@@ -84,21 +83,21 @@ class LabelledPair(NamedTuple):
 
 
 def read_debates(folder: Path) -> list[Debate]:
-    """The debates of `folder` with at least one usable argument; `BadInputError` names a bad file."""
+    """Read the debates of `folder` with at least one usable argument; raises `BadInputError` for a bad file."""
     debates = [debate for name in SOURCES for debate in _read(folder / name)]
     if not debates:
-        raise BadInputError("No debate with a usable argument.", where=folder)
+        raise BadInputError("The files have no debate with a usable argument.", where=folder)
     return debates
 
 
 def denial(claim: str) -> str | None:
-    """The claim with its first auxiliary verb negated, or affirmed where it was negated; None without one."""
+    """Return the claim with its first auxiliary verb negated, or affirmed if it was negated; None without such a verb."""
     denied, count = _DENIABLE.subn(lambda m: m[1] if m[2] else f"{m[1]} not", claim, count=1)
     return denied if count else None
 
 
 def split_debates(debates: Sequence[Debate], seed: int) -> list[Split]:
-    """A split for each debate, 70/15/15 of the groups of near-equal claims; a group is never divided."""
+    """Assign a split to each debate, 70/15/15 of the groups of nearly equal claims; a group is never divided."""
     groups = _groups(_vectors([d.claim for d in debates]))
     order = np.random.default_rng(seed).permutation(len(set(groups)))
     bounds = np.cumsum(np.array(_SHARES) * len(order))
@@ -107,27 +106,27 @@ def split_debates(debates: Sequence[Debate], seed: int) -> list[Split]:
 
 
 def labelled_pairs(debates: Sequence[Debate], seed: int = 0) -> list[LabelledPair]:
-    """All pairs of all splits, the same for the same debates and seed.
+    """Return all pairs of all splits; equal debates and seeds give equal pairs.
 
-    A pair that was made twice stands once; one with two labels or from two debates is left out.
+    A repeated pair is included once; one with two labels or from two debates is excluded.
     """
     splits = split_debates(debates, seed)
     usable = _usable(debates, splits)
     near, retrieved = _nearest(debates, usable), _retrieved(debates, usable)
-    found: dict[str, LabelledPair] = {}
+    pairs_by_key: dict[str, LabelledPair] = {}
     clashes: set[str] = set()
     for d in range(len(debates)):
         elsewhere = [i for i, s in enumerate(splits) if s == splits[d] and i != d]
-        found_by_words: list[_Made] = [(pair, False, "retrieved") for pair in retrieved[d]]
-        for pair, supports, kind in [*_pairs_of(debates, d, near[d], elsewhere, seed), *found_by_words]:
-            known = found.setdefault(pair.key, LabelledPair(pair, supports, kind, d, splits[d]))
-            if known.supports != supports or known.debate != d:
+        retrieved_pairs: list[_Candidate] = [(pair, False, "retrieved") for pair in retrieved[d]]
+        for pair, supports, kind in [*_pairs_of(debates, d, near[d], elsewhere, seed), *retrieved_pairs]:
+            first = pairs_by_key.setdefault(pair.key, LabelledPair(pair, supports, kind, d, splits[d]))
+            if first.supports != supports or first.debate != d:
                 clashes.add(pair.key)
-    return [p for key, p in found.items() if key not in clashes]
+    return [p for key, p in pairs_by_key.items() if key not in clashes]
 
 
 def counts(pairs: Sequence[LabelledPair]) -> dict[str, dict[str, int]]:
-    """Debates, pairs and positives of each split."""
+    """Count the debates, pairs and positives of each split."""
     out: dict[str, dict[str, int]] = {}
     for split in SPLITS:
         mine = [p for p in pairs if p.split == split]
@@ -140,17 +139,17 @@ def counts(pairs: Sequence[LabelledPair]) -> dict[str, dict[str, int]]:
 
 
 def kinds(pairs: Sequence[LabelledPair]) -> dict[str, int]:
-    """How many pairs were made in each way."""
+    """Count the pairs of each kind."""
     return dict(sorted(Counter(p.kind for p in pairs).items()))
 
 
 def _pairs_of(
     debates: Sequence[Debate], d: int, near: Sequence[int], elsewhere: Sequence[int], seed: int
-) -> list[_Made]:
+) -> list[_Candidate]:
     debate = debates[d]
     titles = {s: sorted({a.title for a in debate.arguments if a.stance == s and a.title}) for s in STANCES}
     claims: dict[Stance, str | None] = {"supporting": debate.claim, "opposing": denial(debate.claim)}
-    out: list[_Made] = []
+    out: list[_Candidate] = []
     for argument in debate.arguments:
         other: Stance = "opposing" if argument.stance == "supporting" else "supporting"
         for number, passage in enumerate(argument.passages):
@@ -196,7 +195,8 @@ def _generator(seed: int, text: str) -> np.random.Generator:
 
 
 def _usable(debates: Sequence[Debate], splits: Sequence[Split]) -> npt.NDArray[np.bool_]:
-    """Whether a debate may oppose another, bool[n_debates, n_debates]: of the same split, and not with a near-equal claim."""
+    """Return whether a debate may give negatives for another, bool[n_debates, n_debates]: both are in one split, and their
+    claims are not nearly equal."""
     claims = _vectors([d.claim for d in debates])
     of_split = np.array([SPLITS.index(s) for s in splits])
     usable = (of_split[:, None] == of_split[None, :]) & (claims @ claims.T < SAME_DEBATE)
@@ -205,32 +205,32 @@ def _usable(debates: Sequence[Debate], splits: Sequence[Split]) -> npt.NDArray[n
 
 
 def _nearest(debates: Sequence[Debate], usable: npt.NDArray[np.bool_]) -> list[list[int]]:
-    """The nearest usable debates of each, by claim and titles."""
-    whole = _vectors([" ".join([d.claim, *(a.title for a in d.arguments)]) for d in debates])
-    similarity = np.where(usable, whole @ whole.T, -2.0)
+    """Return the nearest usable debates of each debate, by claim and titles."""
+    debate_vectors = _vectors([" ".join([d.claim, *(a.title for a in d.arguments)]) for d in debates])
+    similarity = np.where(usable, debate_vectors @ debate_vectors.T, -2.0)
     order = np.argsort(-similarity, axis=1, kind="stable")[:, :_NEAREST]
     return [[int(i) for i in row if usable[d, i]] for d, row in enumerate(order)]
 
 
 def _retrieved(debates: Sequence[Debate], usable: npt.NDArray[np.bool_]) -> list[list[Pair]]:
-    """By the debate of the passage: for each perspective, the usable passage that shares most words with it and its claim."""
+    """Pair each perspective with the usable passage that shares most words with it and its claim; by the passage's debate."""
     passages = [(p, d) for d, debate in enumerate(debates) for a in debate.arguments for p in a.passages]
     owner = np.array([d for _, d in passages], dtype=np.int64)
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     indexed = words.fit_transform([p for p, _ in passages])
-    found: list[list[Pair]] = [[] for _ in debates]
+    pairs: list[list[Pair]] = [[] for _ in debates]
     for d, debate in enumerate(debates):
         perspectives = [*_claims(debate), *_titles(debate)]
         scores = (words.transform([f"{debate.claim} {p}" for p in perspectives]) @ indexed.T).toarray()
         scores[:, ~usable[d, owner]] = 0.0
         for perspective, best, score in zip(perspectives, scores.argmax(axis=1), scores.max(axis=1), strict=True):
             if score > 0:
-                found[owner[best]].append(Pair(passages[best][0], perspective))
-    return found
+                pairs[owner[best]].append(Pair(passages[best][0], perspective))
+    return pairs
 
 
 def _groups(vectors: npt.NDArray[np.float32]) -> list[int]:
-    """A group number for each vector: single linkage at `SAME_DEBATE`, numbered by first appearance."""
+    """Return a group number for each vector: single linkage at `SAME_DEBATE`, numbered by first appearance."""
     linked = vectors @ vectors.T >= SAME_DEBATE
     group = [-1] * len(vectors)
     count = 0
@@ -256,12 +256,12 @@ def _read(path: Path) -> list[Debate]:
         pages: Any = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise BadInputError(
-            "The debate file is missing.", where=path, hint=f"It needs {' and '.join(SOURCES)}."
+            "The debate file is missing.", where=path, hint=f"The folder must contain {' and '.join(SOURCES)}."
         ) from error
     except (OSError, ValueError) as error:
         raise BadInputError(f"The debate file cannot be read as JSON ({error}).", where=path) from error
     if not isinstance(pages, list):
-        raise BadInputError("The debate file should hold a list of pages.", where=path)
+        raise BadInputError("The debate file must contain a list of pages.", where=path)
     debates = []
     for number, page in enumerate(pages, 1):
         try:

@@ -1,1 +1,1 @@
-"""A workspace's precious parts in one file, while people work, and back again."""
+"""Backups: the parts of a workspace that cannot be obtained again, in one file, written while people work; and restoring."""

@@ -1,8 +1,8 @@
-"""All judgments as one SQLite file, at one moment, while people go on judging; and such a file as a database again.
+"""A consistent copy of all judgments as one SQLite file, written while people judge; and such a file as a database again.
 
-SQLite is copied through its online backup API in one step, during which writers go on (WAL). PostgreSQL is read in one
-repeatable-read transaction into the same kind of file, rather than through `pg_dump`: such a copy needs no client of the
-server's version, is checked as any other, and goes back into SQLite as well as into PostgreSQL.
+SQLite is copied through its online backup API in one step, during which writers continue (WAL). PostgreSQL is read in one
+repeatable-read transaction into such a SQLite file, and not through `pg_dump`: the copy needs no client of the server's
+version, gets the checks of every copy, and can be restored into SQLite as well as into PostgreSQL.
 """
 
 import sqlite3
@@ -23,7 +23,7 @@ _VERSION = "alembic_version"
 
 
 def copy_judgments(url: str, path: Path) -> None:
-    """Write the judgments at a SQLAlchemy URL into a new SQLite file; every event of before the call is in it."""
+    """Write the judgments at a SQLAlchemy URL into a new SQLite file, with every event from before the call."""
     engine = open_database(url)
     try:
         if engine.dialect.name == "sqlite":
@@ -37,7 +37,7 @@ def copy_judgments(url: str, path: Path) -> None:
 
 
 def copy_sqlite(source: Path, path: Path) -> None:
-    """A SQLite database as it is now, in one file of its own; raises `UnavailableError` where it is damaged."""
+    """Copy the present state of a SQLite database into one new file; raises `UnavailableError` if it is damaged."""
     try:
         with (
             closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=30)) as reading,
@@ -47,37 +47,37 @@ def copy_sqlite(source: Path, path: Path) -> None:
         checkpoint_and_verify(path)
     except sqlite3.Error as error:
         raise UnavailableError(
-            f"The database cannot be copied: {error}.", where=source, hint="Check that it is whole and readable."
+            f"The database cannot be copied: {error}.", where=source, hint="Check that it is intact and readable."
         ) from error
 
 
 def checkpoint_and_verify(path: Path) -> None:
-    """One file without a log beside it, checked from end to end; raises `sqlite3.DatabaseError` where it is damaged."""
+    """Merge a database's log into its one file, and check the file; raises `sqlite3.DatabaseError` if it is damaged."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
         for check in ("integrity_check", "foreign_key_check"):
-            found = connection.execute(f"PRAGMA {check}").fetchall()
-            if found not in ([("ok",)], []):
-                raise sqlite3.DatabaseError(f"{check} says {found[0]}")
+            rows = connection.execute(f"PRAGMA {check}").fetchall()
+            if rows not in ([("ok",)], []):
+                raise sqlite3.DatabaseError(f"{check} reports {rows[0]}")
 
 
 def load_judgments(path: Path, url: str) -> None:
-    """Put all of a copy into an empty database at a URL; raises `BadInputError` for one that holds judgments."""
+    """Load a copy into an empty database at a URL; raises `BadInputError` for a database that contains anything."""
     with _opened(url) as target:
         with target.connect() as connection:
             tables = _tables(target)
             if any(connection.execute(select(func.count()).select_from(t)).scalar_one() for t in tables):
                 raise BadInputError(
-                    "The database holds judgments already.",
+                    "The database is not empty.",
                     where=shown_url(target.url),
-                    hint="Name an empty one: restoring overwrites nothing.",
+                    hint="Name an empty database: restoring overwrites nothing.",
                 )
         with _opened(f"sqlite:///{path}") as source:
             _copy_rows(source, target)
 
 
 def count_events(path: Path) -> int:
-    """How many events a copy holds."""
+    """Count the events in a copy."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return int(connection.execute("SELECT count(*) FROM events").fetchone()[0])
 
@@ -92,28 +92,28 @@ def _opened(url: str) -> Iterator[Engine]:
 
 
 def _tables(engine: Engine) -> list[Table]:
-    """All tables as they are there, referred ones first: those of newer migrations are among them."""
-    held = MetaData()
-    held.reflect(engine)
-    return [table for table in held.sorted_tables if table.name != _VERSION]
+    """Read the tables of a database, also those of newer migrations; tables come after those that they refer to."""
+    metadata = MetaData()
+    metadata.reflect(engine)
+    return [table for table in metadata.sorted_tables if table.name != _VERSION]
 
 
 def _copy_rows(source: Engine, target: Engine) -> None:
-    """All rows of all tables, in one transaction on either side; triggers rest, since what they would do is copied too."""
+    """Copy all rows of all tables, in one transaction per side, without triggers: their effects are copied too."""
     level: dict[str, Any] = {} if source.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
-    there = {table.name: table for table in _tables(target)}
+    target_tables = {table.name: table for table in _tables(target)}
     try:
         with (
             source.connect().execution_options(read_only=True, **level) as reading,
             target.begin() as writing,
-            _without_triggers(writing, list(there.values())),
+            _without_triggers(writing, list(target_tables.values())),
         ):
             for table in _tables(source):
                 rows = reading.execution_options(stream_results=True).execute(select(table)).mappings()
                 for part in rows.partitions(_ROWS):
-                    writing.execute(insert(there[table.name]), [dict(row) for row in part])
+                    writing.execute(insert(target_tables[table.name]), [dict(row) for row in part])
             if target.dialect.name == "postgresql":
-                _go_on_counting(writing, list(there.values()))
+                _advance_sequences(writing, list(target_tables.values()))
     except DBAPIError as error:
         raise UnavailableError(
             f"The judgments could not be copied: {error.orig}.",
@@ -131,16 +131,16 @@ def _without_triggers(connection: Connection, tables: list[Table]) -> Iterator[N
         for table in tables:
             connection.execute(text(f'ALTER TABLE "{table.name}" ENABLE TRIGGER USER'))
         return
-    made = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")).all()
-    for name, _ in made:
+    triggers = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")).all()
+    for name, _ in triggers:
         connection.execute(text(f'DROP TRIGGER "{name}"'))
     yield
-    for _, sql in made:
+    for _, sql in triggers:
         connection.exec_driver_sql(sql)
 
 
-def _go_on_counting(connection: Connection, tables: list[Table]) -> None:
-    """Let new rows have ids above those that were put in."""
+def _advance_sequences(connection: Connection, tables: list[Table]) -> None:
+    """Advance the id sequences, so that new rows get ids above those of the copied rows."""
     for table in tables:
         if "id" in table.columns:
             highest = select(func.max(table.c.id)).scalar_subquery()

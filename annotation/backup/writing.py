@@ -1,6 +1,6 @@
-"""`berdseye backup`: one zip file, with a manifest that holds the SHA-256 of each file in it.
+"""`berdseye backup`: one zip file, with a manifest that gives the SHA-256 of each file in it.
 
-What of a workspace goes into a backup: all that was made here, and nothing that can be had again or is secret.
+A backup contains everything that was created in the workspace, and nothing that is secret or can be obtained again.
 """
 
 import copy
@@ -26,19 +26,20 @@ from berdseye.data.workspace import Workspace
 JUDGMENTS = "judgments.db"
 SETTINGS = "berdseye.toml"
 LEFT_OUT = {
-    "downloads": "published data sets, which can be fetched again",
-    "label_studio": "Label Studio's own database and its secrets; what people judged there is in the judgments once pulled",
-    "jobs": "what the app started in the background: the results of what has ended are kept",
-    "corpora": "corpora and their indexes, unless --corpora is said",
+    "downloads": "published data sets, which can be downloaded again",
+    "label_studio": "Label Studio's own database and its secrets; judgments made there are in the backup once pulled",
+    "jobs": "background jobs of the app; the results of finished jobs are in the backup",
+    "corpora": "corpora and their indexes, unless --corpora is given",
 }
 _LIVE = (JUDGMENTS, f"{JUDGMENTS}-wal", f"{JUDGMENTS}-shm", f"{JUDGMENTS}-journal", f"{JUDGMENTS}.migrating", SETTINGS)
 _LOGS = ("-wal", "-shm", "-journal")
 
 
 def files(workspace: Workspace, *, corpora: bool) -> Iterator[Path]:
-    """The files to be kept, by name, without the judgments and the settings, which need care.
+    """Yield the files to back up, by name, except the judgments and the settings, which are handled separately.
 
-    Files and folders that begin with a dot are drafts, locks and caches; the logs of databases are in their copies.
+    Files and folders whose names begin with a dot are drafts, locks and caches; the logs of databases are part of the
+    databases' copies.
     """
     top = workspace.folder
     for path in sorted(top.rglob("*")):
@@ -56,7 +57,7 @@ def files(workspace: Workspace, *, corpora: bool) -> Iterator[Path]:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file is a SQLite database, which must not be copied byte by byte while it is written."""
+    """Return whether a file is a SQLite database, which must not be copied byte by byte while it is written."""
     with path.open("rb") as file:
         return file.read(16) == b"SQLite format 3\0"
 
@@ -69,7 +70,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a backup."""
+    """A file of a backup: its SHA-256 and its size in bytes."""
 
     sha256: str
     size: int
@@ -77,7 +78,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class BackupManifest:
-    """What a backup is of: `events` counts those of the judgments, `gone` files that vanished while it was written."""
+    """The manifest of a backup: `events` counts the events of the judgments, `gone` lists files that vanished meanwhile."""
 
     format: int
     berdseye: str
@@ -93,28 +94,30 @@ class BackupManifest:
 
 
 def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress: Progress = silent) -> BackupManifest:
-    """Write a backup while people work; the file appears whole or not at all, and an older one is not replaced.
+    """Write a backup while people work; the file appears complete or not at all, and never replaces an older one.
 
-    What was judged before the call is in it, and perhaps some of what is judged during it; other files are each as they
-    are when their turn comes.
+    It contains all judgments from before the call, and perhaps some made during it; each other file is copied in its state
+    at its turn. Raises `BadInputError` for a file that exists or is not named .zip.
     """
     if file.suffix != ".zip":
-        raise BadInputError("A backup is a .zip file.", where=file, hint="Name it such as backup.zip.")
+        raise BadInputError(
+            f"A backup must be a .zip file, got '{file.name}'.", where=file, hint="Use a name such as backup.zip."
+        )
     if file.exists():
-        raise BadInputError("There is a file already.", where=file, hint="Choose another name.")
-    kept: dict[str, Entry] = {}
+        raise BadInputError("The file already exists.", where=file, hint="Choose another name.")
+    entries: dict[str, Entry] = {}
     gone: list[str] = []
     paths = list(files(workspace, corpora=corpora))
     with tempfile.TemporaryDirectory() as scratch, replacing(file) as draft:
         copied = Path(scratch) / JUDGMENTS
         copy_judgments(workspace.judgments_url, copied)
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-            kept[JUDGMENTS] = _add(archive, JUDGMENTS, copied)
-            kept[SETTINGS] = _add_bytes(archive, SETTINGS, _settings(workspace))
+            entries[JUDGMENTS] = _add(archive, JUDGMENTS, copied)
+            entries[SETTINGS] = _add_bytes(archive, SETTINGS, _settings(workspace))
             for number, path in enumerate(paths, start=1):
                 name = path.relative_to(workspace.folder).as_posix()
                 try:
-                    kept[name] = _add(archive, name, _still(path, Path(scratch)))
+                    entries[name] = _add(archive, name, _stable(path, Path(scratch)))
                 except FileNotFoundError:
                     gone.append(name)
                 progress(number, "files", len(paths))
@@ -125,7 +128,7 @@ def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress
                 workspace.judgments_url.partition(":")[0].partition("+")[0],
                 count_events(copied),
                 corpora,
-                kept,
+                entries,
                 gone,
             )
             _add_bytes(archive, MANIFEST, manifest.to_json().encode())
@@ -133,20 +136,20 @@ def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress
 
 
 def left_out(workspace: Workspace, manifest: BackupManifest) -> dict[str, str]:
-    """Parts that stand in the workspace and not in the backup, with the reason."""
-    there = {name: why for name, why in LEFT_OUT.items() if (workspace.folder / name).exists()}
-    return {name: why for name, why in there.items() if not (name == "corpora" and manifest.corpora)}
+    """Return the parts of the workspace that are not in the backup, each with the reason."""
+    existing = {name: why for name, why in LEFT_OUT.items() if (workspace.folder / name).exists()}
+    return {name: why for name, why in existing.items() if not (name == "corpora" and manifest.corpora)}
 
 
 def _settings(workspace: Workspace) -> bytes:
-    """The settings without the address of a judgments server, which may hold a password: the judgments come along."""
+    """Return the settings without the URL of a judgments server, which may contain a password; the backup has the judgments."""
     settings: dict[str, Any] = copy.deepcopy(workspace.settings)
     settings["judgments"]["url"] = ""
     return tomli_w.dumps(settings).encode()
 
 
-def _still(path: Path, scratch: Path) -> Path:
-    """The file, or a copy of a database that may be written meanwhile."""
+def _stable(path: Path, scratch: Path) -> Path:
+    """Return the file, or a copy if it is a database, which may be written meanwhile."""
     if not is_database(path):
         return path
     copied = scratch / "database"
@@ -156,7 +159,7 @@ def _still(path: Path, scratch: Path) -> Path:
 
 
 def _add(archive: zipfile.ZipFile, name: str, path: Path) -> Entry:
-    """Put a file in, hashed as it is read: a file that is replaced meanwhile goes in as it was when it was opened."""
+    """Add a file, hashed as it is read; a file that is replaced meanwhile is added in its state when it was opened."""
     with path.open("rb") as source:
         return _write(archive, name, source, packed=path.suffix in _PACKED)
 

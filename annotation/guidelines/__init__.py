@@ -1,1 +1,1 @@
-"""What annotators are told: the packaged texts, a workspace's own, and which version stood beside a pair."""
+"""Guidelines for annotators: the packaged texts, a workspace's own texts, and the version that was shown with each pair."""

@@ -1,4 +1,4 @@
-"""Versions of the guidelines: texts by the hash of what they say, which one is in use, and which one a person read last."""
+"""Versions of the guidelines: texts identified by their hash, the one in use, and the one that a person judged by last."""
 
 import hashlib
 from functools import cache
@@ -26,7 +26,7 @@ class Guidelines(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A text that is kept, and the tasks of the workspace that it is in use for."""
+    """A stored text, and the tasks of the workspace that it is in use for."""
 
     version: str
     at: str
@@ -36,56 +36,59 @@ class Stored(NamedTuple):
 
 
 def version_of(text: str) -> str:
-    """The first 12 hexadecimal digits of the text's SHA-256."""
+    """Return the version of a text: the first 12 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
 
 
 @cache
 def packaged(task: Task) -> Guidelines:
-    """What Berdseye tells those who judge, verify or prefer, unless a workspace says otherwise."""
+    """Return Berdseye's own guidelines for a task (judge, verify or prefer), used unless a workspace has others."""
     text = (files("berdseye.annotation.guidelines") / f"{task}.md").read_text(encoding="utf-8").strip()
     return Guidelines(version_of(text), text)
 
 
 def keep(judgments: Judgments, text: str, *, made_by: str = "") -> Guidelines:
-    """Keep a text, once; raises `BadInputError` for one that is empty or longer than 20,000 characters."""
+    """Store a text, once; raises `BadInputError` for one that is empty or longer than 20,000 characters."""
     text = "\n".join(_indent(line) + clean(line) for line in text.strip().splitlines())
     if not text or len(text) > _LONGEST:
         raise BadInputError(
-            f"Guidelines of {len(text):,} characters.", hint=f"Write between 1 and {_LONGEST:,} of them."
+            f"Guidelines must have 1 to {_LONGEST:,} characters, got {len(text):,}.", hint="Shorten or write the text."
         )
-    kept = Guidelines(version_of(text), text)
+    stored = Guidelines(version_of(text), text)
     with writing(judgments.engine) as connection:
-        _keep(judgments, connection, kept, made_by)
-    return kept
+        _store(judgments, connection, stored, made_by)
+    return stored
 
 
 def use(judgments: Judgments, text: str | None, *, task: Task = "judge", made_by: str = "") -> Guidelines:
-    """Let a text (None: the packaged one) stand beside pairs of this task from now on, but for batches with their own."""
+    """Show a text (None: the packaged one) with the pairs of this task from now on, except in batches with their own text.
+
+    Raises `UnknownNameError` for an unknown task, `BadInputError` for a text that is empty or too long.
+    """
     if task not in TASKS:
         raise UnknownNameError("task", task, TASKS)
     chosen = packaged(task) if text is None else keep(judgments, text, made_by=made_by)
     with writing(judgments.engine) as connection:
-        _keep(judgments, connection, chosen, made_by if text is not None else PACKAGED)
+        _store(judgments, connection, chosen, made_by if text is not None else PACKAGED)
         row = {"at": now(), "made_by": made_by, "task": task, "version": chosen.version}
         connection.execute(guidelines_in_use.insert().values(row))
     return chosen
 
 
 def load(judgments: Judgments, version: str) -> Guidelines:
-    """The text of a version; raises `UnknownNameError`."""
+    """Return the text of a version; raises `UnknownNameError`."""
     with judgments.reading() as connection:
-        found = connection.execute(select(guidelines.c.text).where(guidelines.c.version == version)).scalar()
-        if found is None:
-            known = connection.execute(select(guidelines.c.version)).scalars().all()
-            raise UnknownNameError("version of the guidelines", version, known)
-    return Guidelines(version, str(found))
+        text = connection.execute(select(guidelines.c.text).where(guidelines.c.version == version)).scalar()
+        if text is None:
+            versions = connection.execute(select(guidelines.c.version)).scalars().all()
+            raise UnknownNameError("version of the guidelines", version, versions)
+    return Guidelines(version, str(text))
 
 
 def in_use(judgments: Judgments, task: Task = "judge", batch: Batch | None = None) -> Guidelines:
-    """What stands beside a pair: the batch's own text, else the workspace's for the task, else the packaged one.
+    """Return the text shown with a pair: the batch's own, otherwise the workspace's for the task, otherwise the packaged one.
 
-    It is kept, so that its version can be looked up for as long as there are judgments.
+    The text is stored, so that its version can be looked up as long as the judgments exist.
     """
     if batch is not None and batch.guidelines is not None:
         return load(judgments, batch.guidelines)
@@ -97,18 +100,18 @@ def in_use(judgments: Judgments, task: Task = "judge", batch: Batch | None = Non
         .limit(1)
     )
     with judgments.reading() as connection:
-        if (found := connection.execute(query).one_or_none()) is not None:
-            return Guidelines(found.version, found.text)
-        known = select(guidelines.c.version).where(guidelines.c.version == packaged(task).version)
-        if connection.execute(known).one_or_none() is not None:
+        if (row := connection.execute(query).one_or_none()) is not None:
+            return Guidelines(row.version, row.text)
+        stored = select(guidelines.c.version).where(guidelines.c.version == packaged(task).version)
+        if connection.execute(stored).one_or_none() is not None:
             return packaged(task)
     with writing(judgments.engine) as connection:
-        _keep(judgments, connection, packaged(task), PACKAGED)
+        _store(judgments, connection, packaged(task), PACKAGED)
     return packaged(task)
 
 
 def list_guidelines(judgments: Judgments) -> list[Stored]:
-    """Every text that is kept, the oldest first; the packaged ones are in use where no other is."""
+    """Return every stored text, the oldest first; the packaged ones are in use for tasks without another text."""
     for task in TASKS:
         in_use(judgments, task)
     used: dict[str, list[Task]] = {}
@@ -123,9 +126,9 @@ def list_guidelines(judgments: Judgments) -> list[Stored]:
 
 
 def judged_by_before(judgments: Judgments, person: Annotator, task: Task, batch: Batch | None = None) -> str | None:
-    """The version by which this person last judged in this batch (or in none), else anywhere in a task of this kind.
+    """Return the version by which this person last judged in this batch (or outside batches), otherwise in any such task.
 
-    None where that person has not judged so, or only before versions were kept.
+    None if that person has not judged in such a task, or only before versions were recorded.
     """
     mine = (
         select(events.c.guidelines)
@@ -134,17 +137,17 @@ def judged_by_before(judgments: Judgments, person: Annotator, task: Task, batch:
         .limit(1)
     )
     here = mine.where(events.c.batch.is_(None) if batch is None else events.c.batch == batch.id)
-    alike = select(batches.c.id).where(batches.c.task == task)
-    anywhere = mine.where(or_(events.c.batch.in_(alike), events.c.batch.is_(None) if task == "judge" else false()))
+    same_task = select(batches.c.id).where(batches.c.task == task)
+    anywhere = mine.where(or_(events.c.batch.in_(same_task), events.c.batch.is_(None) if task == "judge" else false()))
     with judgments.reading() as connection:
-        found = connection.execute(here).scalar() or connection.execute(anywhere).scalar()
-    return None if found is None else str(found)
+        version = connection.execute(here).scalar() or connection.execute(anywhere).scalar()
+    return None if version is None else str(version)
 
 
 def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))]
 
 
-def _keep(judgments: Judgments, connection: Connection, text: Guidelines, made_by: str) -> None:
+def _store(judgments: Judgments, connection: Connection, text: Guidelines, made_by: str) -> None:
     row = {"version": text.version, "at": now(), "made_by": made_by, "text": text.text}
     connection.execute(judgments.insert_new(guidelines, [row], "version"))

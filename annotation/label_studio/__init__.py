@@ -1,1 +1,1 @@
-"""Label Studio: starting it, and keeping its annotations and ours in agreement."""
+"""The exchange with Label Studio: its server, its projects, and the push and pull that keep both sides in agreement."""

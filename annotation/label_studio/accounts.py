@@ -1,10 +1,10 @@
-"""How each person signs in to Label Studio as themselves, so that what they judge there comes back as theirs.
+"""People's own accounts on Label Studio, so that what they judge there comes back under their names.
 
 On the server that Berdseye starts, every account gets a random password. The API cannot set one, and the command
-`label-studio reset_password` opens the database by the environment of whoever calls it, which need not be the server's
-(PostgreSQL). So the form is used that Django has for this, under /admin/, on the running server, with the admin's sign-in.
+`label-studio reset_password` opens the database named by the environment of its caller, which may not be the server's
+database (PostgreSQL). So Berdseye uses Django's password form under /admin/ on the running server, signed in as the admin.
 
-On a server of someone else's no password can be set: people sign up there by the organization's invitation link.
+On any other server Berdseye cannot set passwords: people sign up there by the organization's invitation link.
 """
 
 import secrets
@@ -29,11 +29,11 @@ _SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Account:
-    """How a person signs in at `url`: with `email` and `password`.
+    """A person's account at `url`: its `email` and `password` (empty: Berdseye does not know it).
 
-    The password is empty where Berdseye knows none. On a server of someone else's (`ours` is false), `invitation` is where a
-    person without an account signs up with that address, and `password_form` where an admin of that server sets the password
-    of one who has an account.
+    On a server that Berdseye did not start (`ours` is false), `invitation` is the address where a person without an account
+    signs up with that e-mail address, and `password_form` the address where an admin of that server sets the password of a
+    person who has an account.
     """
 
     person: str
@@ -46,75 +46,81 @@ class Account:
 
 
 def known_account(judgments: Judgments, folder: Path, url: str, person: Annotator) -> Account | None:
-    """A person's account on the server that Berdseye started in `folder`, as it was noted there; asks no server.
+    """Return a person's account on the server that Berdseye started in `folder`, from the file there, without a request.
 
-    None where no password was given yet. Raises `BadInputError` for a damaged file of passwords.
+    None if the person has no password yet. Raises `BadInputError` for a damaged file of passwords.
     """
-    held = read_passwords(folder)
-    email = next((one for one in _addresses(judgments, person) if one in held), None)
-    return None if email is None else Account(person.name, url, email, held[email].password)
+    passwords = read_passwords(folder)
+    email = next((one for one in _addresses(judgments, person) if one in passwords), None)
+    return None if email is None else Account(person.name, url, email, passwords[email].password)
 
 
 def give_account(
     judgments: Judgments, connection: Connection, person: Annotator, *, reset: bool = False
 ) -> Account:  # fmt: skip
-    """A person's account, made where there is none and Berdseye may; with `reset`, under a new password.
+    """Return a person's account, created if there is none and Berdseye may create one; `reset` sets a new password.
 
-    An account under the person's own address that was there before is left its password, which is theirs, unless `reset` asks.
-    Raises `BadInputError` for a made-up person, and for `reset` on a server of someone else's.
+    An existing account under the person's own address keeps its password, which they chose, unless `reset` is set.
+    Raises `BadInputError` for a simulated annotator, and for `reset` on a server that Berdseye did not start.
     """
     if person.demo:
-        raise BadInputError("A made-up person of the demo has no account.", hint="Choose another name.")
+        raise BadInputError(
+            f"{person.name} is a simulated annotator of the demo and cannot have an account.",
+            hint="Choose another name.",
+        )
     if reset and connection.own is None:
         raise BadInputError(
             "Berdseye cannot set passwords on a Label Studio server that it did not start.",
             where=connection.url,
-            hint="An admin of that server can: leave out --reset to see where.",
+            hint="An admin of that server can: omit --reset to see the address of the form.",
         )
     with connection.exclusively():
         people = People(judgments, connection)
         if connection.own is None:
-            return _elsewhere(judgments, connection, people, person)
+            return _external_account(judgments, connection, people, person)
         return give_accounts(connection, people, [person], reset=reset)[0]
 
 
 def give_accounts(
     connection: Connection, people: People, persons: Sequence[Annotator], *, reset: bool = False
 ) -> list[Account]:
-    """The accounts of these people on the server that Berdseye started, made where missing; within an exchange."""
+    """Return the accounts of these people on the server that Berdseye started; missing ones are created.
+
+    Call it while holding `Connection.exclusively`.
+    """
     assert connection.own is not None
-    held = read_passwords(connection.folder)
-    given: list[Account] = []
+    passwords = read_passwords(connection.folder)
+    accounts: list[Account] = []
     with _AdminPages(connection.url, connection.own) as pages:
         for person in persons:
             before = people.account(person.id)
-            there = people.provided(person.id)
-            number = int(there.id)
-            email = str(there.email).casefold()
-            known = held.get(email)
-            if known is not None and (known.user, known.joined) != (number, _joined(there)):
-                known = None  # of an account of this address on a server that was emptied since
-            theirs = before is not None and bool(address_of(email))
-            if reset or (known is None and not theirs):
-                known = Password(secrets.token_urlsafe(_PASSWORD_BYTES), number, _joined(there))
-                # First there: a password that is noted here and does not hold could not be told from one that does.
-                pages.set_password(number, known.password)
-                held[email] = known
-                write_passwords(connection.folder, held)
-            given.append(Account(person.name, connection.url, email, known.password if known else ""))
-    return given
+            user = people.provided(person.id)
+            number = int(user.id)
+            email = str(user.email).casefold()
+            password = passwords.get(email)
+            if password is not None and (password.user, password.joined) != (number, _joined(user)):
+                password = None  # of an account with this address on a server that was emptied since
+            chosen_by_person = before is not None and bool(address_of(email))
+            if reset or (password is None and not chosen_by_person):
+                password = Password(secrets.token_urlsafe(_PASSWORD_BYTES), number, _joined(user))
+                # Set on the server first: a password that is noted here but not valid there would look like a valid one.
+                pages.set_password(number, password.password)
+                passwords[email] = password
+                write_passwords(connection.folder, passwords)
+            accounts.append(Account(person.name, connection.url, email, password.password if password else ""))
+    return accounts
 
 
 def without_account(people: People, persons: Sequence[Annotator]) -> list[Annotator]:
-    """Those of these people for whom the server lists no account."""
+    """Return those of these people who have no account on the server."""
     return [person for person in persons if people.account(person.id) is None]
 
 
-def _elsewhere(judgments: Judgments, connection: Connection, people: People, person: Annotator) -> Account:
-    there = people.account(person.id)
-    if there is not None:
-        form = f"{connection.url}/admin/users/user/{there.id}/password/"
-        return Account(person.name, connection.url, str(there.email), ours=False, password_form=form)
+def _external_account(judgments: Judgments, connection: Connection, people: People, person: Annotator) -> Account:
+    user = people.account(person.id)
+    if user is not None:
+        password_form = f"{connection.url}/admin/users/user/{user.id}/password/"
+        return Account(person.name, connection.url, str(user.email), ours=False, password_form=password_form)
     try:
         link = connection.client.organizations.invites.get_invite_link().invite_url or ""
     except ApiError:  # a token that may not invite, or another edition
@@ -125,7 +131,7 @@ def _elsewhere(judgments: Judgments, connection: Connection, people: People, per
 
 
 def _addresses(judgments: Judgments, person: Annotator) -> list[str]:
-    """The addresses under which an account may be a person's, their own first."""
+    """Return the e-mail addresses that a person's account may have, their own first."""
     own = next((one.email for one in known_people(judgments) if one.annotator.id == person.id), "")
     return [address for address in (own, email_of(person)) if address]
 
@@ -135,11 +141,11 @@ def _joined(user: Any) -> str:
 
 
 class _AdminPages:
-    """The admin's pages of a Label Studio server, signed in to when first needed."""
+    """The admin pages of a Label Studio server; signs in when first needed."""
 
     def __init__(self, url: str, admin: Credentials) -> None:
         self._url, self._admin, self._signed_in = url, admin, False
-        # Nothing of this may reach a proxy of the environment: the server is on this machine.
+        # No request may go through a proxy named in the environment: the server is on this machine.
         self._http = httpx.Client(base_url=url, trust_env=False, timeout=_SECONDS, headers={"Connection": "close"})
 
     def __enter__(self) -> "_AdminPages":
@@ -149,7 +155,7 @@ class _AdminPages:
         self._http.close()
 
     def set_password(self, user: int, password: str) -> None:
-        """Set a user's password; raises `BerdseyeError` where the server does not take it."""
+        """Set a user's password; raises `BerdseyeError` if the server does not accept it."""
         if not self._signed_in:
             self._submit("/user/login/", {"email": self._admin.email, "password": self._admin.password})
             self._signed_in = True
@@ -160,10 +166,10 @@ class _AdminPages:
         self._http.get(path)
         token = self._http.cookies.get("csrftoken", "")
         answer = self._http.post(path, data={**fields, "csrfmiddlewaretoken": token}, headers={"Referer": self._url})
-        # A form that was taken leads on; one that was refused is shown again.
+        # The server redirects after it accepts a form, and shows a refused form again.
         if answer.status_code != httpx.codes.FOUND:
             raise BerdseyeError(
-                f"Label Studio did not let its admin set a password ({answer.status_code}).",
+                f"Label Studio did not accept the admin's request to set a password (status {answer.status_code}).",
                 where=f"{self._url}{path}",
-                hint="The admin's password may have been changed there: credentials.json has to hold the present one.",
+                hint="If the admin's password was changed there, put the new one into credentials.json.",
             )

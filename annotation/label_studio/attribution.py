@@ -1,9 +1,9 @@
-"""Judgments that may be kept under the wrong name, and the decision whose they are.
+"""Judgments that may be recorded under the wrong name, and their assignment to the right person.
 
-A project made for one person may be worked in from another account: by somebody who signed in to Label Studio as its admin,
-say. Such a judgment is kept under the account's own name, because that alone is certain. It is reported until somebody who
-knows assigns it to the person. That decision is two events of the log, so that nothing is overwritten: the word is taken back
-under the one name, with the decision as its comment, and given again under the other.
+Someone may judge in the project of one person from another account, for example signed in to Label Studio as its admin. Such
+a judgment is recorded under the name of the account, since only that is certain. It is reported until somebody who knows
+assigns it to the person. An assignment adds two events to the log, so that nothing is overwritten: the judgment is withdrawn
+under the one name, with the assignment as its comment, and recorded again under the other.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ _WORDS = ("judge", "prefer")
 
 
 class Misplaced(NamedTuple):
-    """Judgments in the project of `person` that were made from the account of another, `author`."""
+    """Judgments in the project of `person` that were made from the account of another person, `author`."""
 
     batch: str
     project: str
@@ -35,14 +35,14 @@ class Misplaced(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.judgments} judgments in the project of {self.person} were made as {self.author}. They are kept under that "
-            f"name. If they are {self.person}'s, assign them: berdseye label-studio assign {self.batch} "
-            f'--to "{self.person}" --from "{self.author}"'
+            f"{self.judgments} judgments in the project of {self.person} were made from the account of {self.author}, and "
+            f"are recorded under that name. If they are {self.person}'s, assign them: berdseye label-studio assign "
+            f'{self.batch} --to "{self.person}" --from "{self.author}"'
         )
 
 
 class Assigned(NamedTuple):
-    """What an assignment did; `earlier`: those that the person's own later word on the same pair follows."""
+    """The result of an assignment; `earlier` counts the pairs on which the person's own later judgment still counts."""
 
     judgments: int
     earlier: int
@@ -50,14 +50,14 @@ class Assigned(NamedTuple):
     author: str
 
     def __str__(self) -> str:
-        told = f"{self.judgments} judgments of {self.author} are now kept as {self.person}'s."
+        message = f"{self.judgments} judgments of {self.author} are now recorded as {self.person}'s."
         if self.earlier:
-            told += f" On {self.earlier} of these pairs {self.person} gave a later judgment, which still counts."
-        return f"{told} The next exchange brings Label Studio into agreement."
+            message += f" On {self.earlier} of these pairs {self.person} made a later judgment, which still counts."
+        return f"{message} The next exchange brings Label Studio into agreement."
 
 
 def misplaced(judgments: Judgments, project: str | None = None) -> list[Misplaced]:
-    """By project and account, the present judgments that were made in one person's project from another's account."""
+    """Return the present judgments made in one person's project from another's account, counted by project and account."""
     people = {person.id: person.name for person in judgments.annotators()}
     names = {batch.id: batch.name for batch in list_batches(judgments)}
     query = _received().where(
@@ -65,36 +65,36 @@ def misplaced(judgments: Judgments, project: str | None = None) -> list[Misplace
     )
     if project is not None:
         query = query.where(sync_projects.c.project == project)
-    found: dict[tuple[int, str, int, int], int] = {}
+    counts: dict[tuple[int, str, int, int], int] = {}
     with judgments.reading() as connection:
         for row in connection.execute(query):
             place = (row.batch, row.project, row.person, row.annotator_id)
-            found[place] = found.get(place, 0) + 1
+            counts[place] = counts.get(place, 0) + 1
     return [
         Misplaced(names[batch], key, people[person], people[author], count)
-        for (batch, key, person, author), count in found.items()
+        for (batch, key, person, author), count in counts.items()
     ]
 
 
 def warned(judgments: Judgments, purpose: Purpose) -> ExchangeReport:
-    """A report of what in a project may be kept under the wrong name."""
+    """Return a report that warns of the judgments in a project that may be recorded under the wrong name."""
     if purpose.person is None:
         return ExchangeReport()
     return ExchangeReport(warnings=tuple(str(one) for one in misplaced(judgments, purpose.project)))
 
 
 def assign(judgments: Judgments, batch: Batch, to: Annotator, author: Annotator | None, by: str) -> Assigned:
-    """Decide that what was received of a batch from another account is the word of `to`; `by` is who decides.
+    """Assign the judgments of a batch that were pulled from another account to the person `to`; `by` names who decides.
 
-    Without an `author`, what stands in the project of `to` under one other name is meant. Where `to` has no project of their
-    own in the batch, an author has to be named, and all of the batch that is theirs is meant. A word that `to` gave on a pair
-    later stays the present one. Raises `BadInputError` where nothing, or more than one author, is meant.
+    Without an `author`, these are the judgments in the project of `to` under one other name. If `to` has no project of their
+    own in the batch, an author must be named, and these are all judgments of the batch by that author. A later judgment by
+    `to` of the pair still counts. Raises `BadInputError` if there are no such judgments, or some of more than one author.
     """
     own = [one.project for one in batch_purposes(judgments, batch.id) if one.person == to.id]
     if not own and author is None:
         raise BadInputError(
             f"{to.name} has no project of their own in batch '{batch.name}'.",
-            hint="Say whose judgments are meant: --from NAME.",
+            hint="Name the account that the judgments were made from: --from NAME.",
         )
     query = _received().where(present.c.batch == batch.id, present.c.annotator_id != to.id)
     if own:
@@ -108,10 +108,12 @@ def assign(judgments: Judgments, batch: Batch, to: Annotator, author: Annotator 
         if len(authors) != 1:
             listed = " and ".join(sorted(names[one] for one in authors))
             raise BadInputError(
-                f"There are judgments of {listed} in the project of {to.name}."
+                f"The project of {to.name} has judgments of several people: {listed}."
                 if authors
-                else f"Batch '{batch.name}' holds no judgment from Label Studio that could be assigned to {to.name}.",
-                hint="Say whose are meant: --from NAME." if authors else "Receive first: berdseye label-studio pull.",
+                else f"Batch '{batch.name}' has no judgment from Label Studio that could be assigned to {to.name}.",
+                hint="Name whose to assign: --from NAME."
+                if authors
+                else "Pull the judgments first: `berdseye label-studio pull`.",
             )
         local = read_local(connection, list(rows))
         appended: list[dict[str, Any]] = []
@@ -125,7 +127,7 @@ def assign(judgments: Judgments, batch: Batch, to: Annotator, author: Annotator 
 
 
 def _received() -> Select[Any]:
-    """The present words that Label Studio's projects for batches gave rise to, with the project and whose it is."""
+    """Select the present judgments that came from the Label Studio projects of batches, with the project and its person."""
     here = (
         (sync_annotations.c.project == sync_projects.c.project)
         & (sync_annotations.c.pair == present.c.pair)
@@ -146,15 +148,15 @@ def _received() -> Select[Any]:
 
 
 def _reassigned(row: Row[Any], to: Annotator, ours: Local | None, decision: str) -> tuple[list[dict[str, Any]], bool]:
-    """The events that make a word another person's, and whether that person has a later word of their own."""
-    word = {name: value for name, value in row._mapping.items() if name in present.c and name != "id"}
-    taken = {**word, "kind": "withdraw", "verdict": None, "comment": decision, "at": now(), "seconds": None}
-    given = {**word, "annotator_id": to.id}
-    for one, kind in ((taken, "taken"), (given, "given")):
-        one.update(uid=event_uid(row.project, "assigned", kind, to.id, row.uid), target=None)
+    """Build the events that assign a judgment to another person; also say whether that person has a later one of their own."""
+    judgment = {name: value for name, value in row._mapping.items() if name in present.c and name != "id"}
+    withdrawal = {**judgment, "kind": "withdraw", "verdict": None, "comment": decision, "at": now(), "seconds": None}
+    assigned = {**judgment, "annotator_id": to.id}
+    for event, kind in ((withdrawal, "taken"), (assigned, "given")):
+        event.update(uid=event_uid(row.project, "assigned", kind, to.id, row.uid), target=None)
     if ours is None or ours.event is None or ours.word is None or ours.at <= row.at:
-        return [taken, given], False
-    # The log's last event is the present one: what this person said later follows.
+        return [withdrawal, assigned], False
+    # The last event in the log counts, so this person's later judgment is appended after the assigned one.
     again = {name: value for name, value in ours.event.items() if name != "id"}
     again.update(uid=event_uid(row.project, "again", to.id, ours.uid, row.uid), target=None)
-    return [taken, given, again], True
+    return [withdrawal, assigned, again], True

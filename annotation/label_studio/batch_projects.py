@@ -1,6 +1,6 @@
-"""Batches in Label Studio: a project for each of the people named, or one for all where nobody is.
+"""Batches in Label Studio: a project for each of the people that a batch names, or one project if it names nobody.
 
-What the tasks of a batch hold beside their pairs; a batch as a file for a server that cannot be reached from here.
+Also the batch as a file, for a server that cannot be reached from here.
 """
 
 import json
@@ -31,47 +31,56 @@ from berdseye.data.files.atomic import write_bytes
 
 
 def check_sendable(batch: Batch) -> None:
-    """Raise `BadInputError` for an experiment: its tasks would have to look different to different people."""
+    """Raise `BadInputError` for an experiment, whose tasks would have to look different to different people."""
     if batch.shown_share is not None:
         raise BadInputError(
-            f"Batch '{batch.name}' is an experiment on seeing the detector's label.",
-            hint="Judge it on the Annotate page: Label Studio shows a prediction to all who open a task or to none, and does "
-            "not tell who saw it.",
+            f"Batch '{batch.name}' is an experiment on showing the detector's label, which Label Studio cannot run.",
+            hint="Judge it on the Annotate page: Label Studio shows a prediction to everyone who opens a task or to nobody, "
+            "and does not record who saw it.",
         )
 
 
 def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
-    """Write a batch as Label Studio's JSON, ready to be imported there, and its labeling interface beside it.
+    """Write a batch as JSON that Label Studio imports, with its labeling interface in a file beside it.
 
-    Nobody's words are in it, and predictions only where the batch is not blind; `assigned_to` names the people that a pair
-    is for. What is exported there is read back with `imports.import_file`. Returns the path of the interface.
+    The file contains no judgments, and predictions only if the batch is not blind; `assigned_to` names the people that a pair
+    is for. `imports.import_file` reads what Label Studio exports. Returns the path of the labeling interface. Raises
+    `BadInputError` for an experiment, and for a file that is not named .json.
     """
     check_sendable(batch)
     if path.suffix.lower() != ".json":
-        raise BadInputError(f"Label Studio reads no '{path.suffix}' file of tasks.", where=path, hint="Name it .json.")
+        raise BadInputError(
+            f"Label Studio imports tasks from .json files, got '{path.name}'.",
+            where=path,
+            hint="Use a name that ends in .json.",
+        )
     keys = ordered_pairs(judgments, batch)
     records = judgments.pair_records(keys)
-    labels, more, version = labels_of(judgments, batch), data_of(judgments, batch), shown_version(detector_of(batch))
+    labels, extra_data, version = (
+        labels_of(judgments, batch),
+        data_of(judgments, batch),
+        shown_version(detector_of(batch)),
+    )
     names = {person.id: person.name for person in batch.people}
-    whose: dict[str, list[str]] = {}
+    assigned_to: dict[str, list[str]] = {}
     for person, share in (deal(judgments, batch, {}) if batch.people else {}).items():
         for key in share:
-            whose.setdefault(key, []).append(names[person])
+            assigned_to.setdefault(key, []).append(names[person])
     tasks: list[dict[str, Any]] = [
         {
-            "data": {**task_data(records[key]), **more[key], "assigned_to": ", ".join(whose.get(key, ()))},
+            "data": {**task_data(records[key]), **extra_data[key], "assigned_to": ", ".join(assigned_to.get(key, ()))},
             "predictions": [prediction_of(*labels[key], version)] if key in labels else [],
         }
         for key in keys
     ]
-    form = path.with_suffix(".config.xml")
-    write_bytes(form, validated(batch.task).encode())
+    interface = path.with_suffix(".config.xml")
+    write_bytes(interface, validated(batch.task).encode())
     write_bytes(path, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
-    return form
+    return interface
 
 
 def labels_of(judgments: Judgments, batch: Batch) -> Labels:
-    """Predictions: none where the batch is blind, or the decision stands in the task itself."""
+    """Return the labels that a batch shows as predictions: none if it is blind or its tasks show the decision themselves."""
     if batch.blind or batch.task != "judge":
         return {}
     query = select(batch_items).where(batch_items.c.batch_id == batch.id, batch_items.c.probability.is_not(None))
@@ -84,7 +93,7 @@ def labels_of(judgments: Judgments, batch: Batch) -> Labels:
 
 
 def data_of(judgments: Judgments, batch: Batch) -> dict[str, dict[str, Any]]:
-    """What tasks hold beside their pair: the batch, and the decision to be verified."""
+    """Return the data of the batch's tasks in addition to their pairs: the batch's name, and the decision to verify."""
     query = select(batch_items.c.pair, batch_items.c.decision).where(batch_items.c.batch_id == batch.id)
     decided: dict[Any, dict[str, Any]] = {True: {"decision": "supports"}, False: {"decision": "does not support"}}
     with judgments.reading() as connection:
@@ -95,7 +104,7 @@ def data_of(judgments: Judgments, batch: Batch) -> dict[str, dict[str, Any]]:
 
 
 def detector_of(batch: Batch) -> str:
-    """What predictions are signed with."""
+    """Return the model version of the batch's predictions: its detector and the detector's version."""
     return f"{batch.recipe.get('detector', 'detector')} {batch.recipe.get('version', '')}".strip()
 
 
@@ -104,7 +113,7 @@ _LONGEST_TITLE = 50
 
 
 class Sent(NamedTuple):
-    """A project of a batch after an exchange; `person` is whose it is, None where it is everybody's."""
+    """A project of a batch after an exchange; `person` is the annotator it is for, None if it is for everybody."""
 
     project: Project
     person: Annotator | None
@@ -119,13 +128,14 @@ def send_batch(
     together: bool = False,
     progress: Progress | None = None,
 ) -> list[Sent]:
-    """Make a batch's projects (the first time), receive what was judged there, and send what is missing there.
+    """Create a batch's projects (the first time), pull what was judged there, and push what is missing there.
 
-    Where the batch names people, each has a project with their share of the pairs, and nobody else's words; with
-    `together`, or where it names nobody, one project holds all pairs, and a task leaves its queue after as many people as
-    the batch asks for. A blind batch carries no predictions. Sending again completes what was interrupted, and adds
-    nothing twice. People get an account and a password on the server that Berdseye started; on another's, those without an
-    account are named in a warning. Raises `BadInputError` for a batch that Label Studio cannot do right, and what `sync` raises.
+    If the batch names people, each has a project with their share of the pairs, without anybody else's judgments; with
+    `together`, or if it names nobody, one project has all pairs, and a task leaves its queue after as many people as the
+    batch wants. A blind batch has no predictions. A repeated push completes an interrupted one, and adds nothing twice.
+    People get an account and a password on the server that Berdseye started; on any other server, a warning names those
+    without an account. Raises `BadInputError` for a batch that Label Studio cannot represent or that is closed,
+    `UnavailableError` if the server does not answer.
     """
     _check(batch, together)
     with connection.exclusively():
@@ -136,14 +146,16 @@ def send_batch(
         sent = []
         done, total = 0, sum(len(keys) for _, keys in shares)
 
-        def tell(part: int, _of: int) -> None:
+        def report_progress(part: int, _of: int) -> None:
             if progress is not None:
                 progress(done + part, total)
 
         for person, keys in shares:
             project = _project(judgments, connection, batch, person, 1 if person else batch.per_pair)
-            report = _invited(connection, members, batch.people if person is None else (person,))
-            report += sync(judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=tell)
+            report = _provide_accounts(connection, members, batch.people if person is None else (person,))
+            report += sync(
+                judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=report_progress
+            )
             sent.append(Sent(project, person, report))
             done += len(keys)
         return sent
@@ -153,16 +165,19 @@ def receive_batches(
     judgments: Judgments, connection: Connection, batches: Sequence[Batch], *, whole: bool = False,
     withdraw_gone: bool = False, progress: Progress | None = None,
 ) -> list[Sent]:  # fmt: skip
-    """Bring here what was judged in the projects of these batches; a project that was deleted there is a problem told."""
+    """Pull what was judged in the projects of these batches; a project that was deleted there is reported as a problem."""
     received = []
     with connection.exclusively():
         for batch in batches:
             for project, person in _projects(judgments, connection, batch):
                 if isinstance(project, str):
                     title = batch.name if person is None else f"{batch.name}, of {person.name}"
-                    gone = f"The project of batch {title} is not on this server: send the batch again, or attach to its server."
+                    message = (
+                        f"The project of batch {title} is not on this server. Push the batch again, or connect to the server "
+                        "that has it."
+                    )
                     missing = Project(0, title, project, "", "")
-                    received.append(Sent(missing, person, ExchangeReport(problems=(gone,))))
+                    received.append(Sent(missing, person, ExchangeReport(problems=(message,))))
                     continue
                 report = pull(
                     judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress
@@ -172,7 +187,7 @@ def receive_batches(
 
 
 def exchange_batches(judgments: Judgments, connection: Connection, batches: Sequence[Batch]) -> list[Sent]:
-    """Receive from the projects of these batches, and send the words that wait for them; makes no project."""
+    """Pull from the projects of these batches, and push the judgments that wait for them; creates no project."""
     with connection.exclusively():
         return [
             Sent(project, person, sync(judgments, connection, project))
@@ -185,7 +200,7 @@ def exchange_batches(judgments: Judgments, connection: Connection, batches: Sequ
 def _projects(
     judgments: Judgments, connection: Connection, batch: Batch
 ) -> list[tuple[Project | str, Annotator | None]]:
-    """Projects made for a batch: the key alone of one that this server has not."""
+    """Return the projects created for a batch, with their person; a project that this server lacks is given as its key."""
     names = {person.id: person for person in judgments.annotators()}
     return [
         (project_by_key(connection, purpose.project) or purpose.project, names.get(purpose.person or 0))
@@ -196,41 +211,46 @@ def _projects(
 def _check(batch: Batch, together: bool) -> None:
     check_sendable(batch)
     if not batch.is_open:
-        raise BadInputError(f"Batch '{batch.name}' is closed.", hint="Open it again: berdseye batch close --reopen.")
+        raise BadInputError(
+            f"Batch '{batch.name}' is closed.", hint=f"Reopen it: `berdseye batch close {batch.name} --reopen`."
+        )
     if together and batch.calibration:
         raise BadInputError(
-            f"Batch '{batch.name}' has pairs that everyone judges and pairs that {batch.per_pair} do.",
-            hint="One project asks for as many people on every task: leave out --together.",
+            f"Batch '{batch.name}' has calibration pairs for everyone and other pairs for {batch.per_pair} people each, but "
+            "one project wants the same number of people for every task.",
+            hint="Omit --together.",
         )
 
 
-def _invited(connection: Connection, members: People, persons: Sequence[Annotator]) -> ExchangeReport:
-    """Let people sign in as themselves: with an account and a password of their own, where Berdseye may give them one."""
+def _provide_accounts(connection: Connection, members: People, persons: Sequence[Annotator]) -> ExchangeReport:
+    """Give people accounts with passwords of their own, if Berdseye may; otherwise warn of those without an account."""
     if connection.own is not None:
         give_accounts(connection, members, persons)
         return ExchangeReport()
     return ExchangeReport(
         warnings=tuple(
-            f"{person.name} has no account on this server, and Berdseye cannot make one that they can sign in to. How they "
-            f'sign up: berdseye label-studio account "{person.name}"'
+            f"{person.name} has no account on this server, and Berdseye cannot create one that they can sign in to. To see "
+            f'how they sign up: berdseye label-studio account "{person.name}"'
             for person in without_account(members, persons)
         )
     )
 
 
 def _shares(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[Annotator | None, list[str]]]:
-    known = batch_purposes(judgments, batch.id)
-    if known and (known[0].person is None) != (together or not batch.people):
-        now, then = ("one project", "a project for each person")[:: 1 if known[0].person is None else -1]
+    purposes = batch_purposes(judgments, batch.id)
+    if purposes and (purposes[0].person is None) != (together or not batch.people):
+        present_form, other_form = ("one project", "a project for each person")[
+            :: 1 if purposes[0].person is None else -1
+        ]
         raise BadInputError(
-            f"Batch '{batch.name}' was sent as {now}, and cannot be sent as {then} too.",
-            hint="Send it as before, with or without --together.",
+            f"Batch '{batch.name}' was pushed as {present_form}, and cannot be pushed as {other_form} too.",
+            hint="Push it as before, with or without --together.",
         )
     if together or not batch.people:
         return [(None, ordered_pairs(judgments, batch))]
     dealt: dict[str, set[int]] = {}
     with judgments.reading() as connection:
-        for purpose in known:
+        for purpose in purposes:
             query = select(sync_tasks.c.pair).where(sync_tasks.c.project == purpose.project)
             for pair in connection.execute(query).scalars():
                 dealt.setdefault(pair, set()).add(purpose.person or 0)
@@ -241,18 +261,18 @@ def _shares(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[An
 def _project(
     judgments: Judgments, connection: Connection, batch: Batch, person: Annotator | None, people_a_task: int
 ) -> Project:
-    """The project of a batch (and person), made where there is none."""
+    """Return the project of a batch (and person), created if there is none."""
     wanted = None if person is None else person.id
     for purpose in batch_purposes(judgments, batch.id):
         if purpose.person == wanted and (known := project_by_key(connection, purpose.project)) is not None:
             return known
     title, mark = _title(batch, person), _mark(batch, person)
     guidelines = in_use(judgments, batch.task, batch)
-    # Made by an exchange that was cut off before it could be noted here.
+    # `described` finds a project created by an exchange that was interrupted before it could be noted here.
     project = described(connection, title, mark) or make_project(
         connection,
         title=title,
-        description=f"Made and kept in agreement by Berdseye ({mark}). Guidelines: version {guidelines.version}.",
+        description=f"Created by Berdseye and kept in agreement with it ({mark}). Guidelines: version {guidelines.version}.",
         label_config=validated(batch.task),
         expert_instruction=instruction(guidelines.text),
         show_instruction=True,
@@ -265,12 +285,14 @@ def _project(
 
 
 def _title(batch: Batch, person: Annotator | None) -> str:
-    whole = batch.name if person is None else f"{batch.name}: {person.name}"
+    full_title = batch.name if person is None else f"{batch.name}: {person.name}"
     # A title has 3 to 50 characters.
-    return f"Batch {whole}" if len(whole) <= _LONGEST_TITLE - 6 else f"Batch {whole[: _LONGEST_TITLE - 7]}…"
+    return (
+        f"Batch {full_title}" if len(full_title) <= _LONGEST_TITLE - 6 else f"Batch {full_title[: _LONGEST_TITLE - 7]}…"
+    )
 
 
 def _mark(batch: Batch, person: Annotator | None) -> str:
-    """What tells a batch's project from that of another workspace's batch of the same name."""
+    """Return a mark that distinguishes a batch's project from that of an equally named batch of another workspace."""
     text = f"{batch.at}\0{batch.name}\0{'' if person is None else person.name}"
     return blake2b(text.encode(), digest_size=6).hexdigest()

@@ -1,4 +1,4 @@
-"""What is wrong between here and Label Studio, as findings that an exchange mends."""
+"""The differences between the judgments here and Label Studio, as findings of the doctor that an exchange fixes."""
 
 from functools import partial
 
@@ -14,16 +14,16 @@ from berdseye.annotation.label_studio.sync import sync
 
 
 def examine_exchange(judgments: Judgments, connection: Connection) -> list[Finding]:
-    """What differs in every project that was exchanged with; nothing is changed.
+    """Return the differences in every project that judgments were exchanged with, without changing anything.
 
-    Raises what `find_drift` raises.
+    Raises `UnavailableError` if the server does not answer.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     batches = {batch.id: batch for batch in list_batches(judgments)}
     for project in exchanged_projects(judgments, connection):
         batch = batches.get(purpose_of(judgments, project.key).batch or 0)
-        found += _findings(find_drift(judgments, connection, project), connection, project, batch)
-    return found
+        findings += _findings(find_drift(judgments, connection, project), connection, project, batch)
+    return findings
 
 
 def _findings(drift: Drift, connection: Connection, project: Project, batch: Batch | None) -> list[Finding]:
@@ -41,31 +41,42 @@ def _findings(drift: Drift, connection: Connection, project: Project, batch: Bat
         return Finding("Label Studio", f"{title}: {text}.", cure, exchange)
 
     by_hand = partial(Finding, "Label Studio")
-    found = []
+    findings = []
     words = {name: count for name, count in counts.items() if name.startswith("words") and count}
     if words:
-        told = ", ".join(f"{count} {name}" for name, count in words.items())
-        found.append(by_exchange(told, "exchanges them; where both sides changed, both are kept and the later stands."))
+        text = ", ".join(f"{count} {name}" for name, count in words.items())
+        cure = "exchanges them; if both sides changed, both judgments are kept and the later one counts."
+        findings.append(by_exchange(text, cure))
     if drift.doubled_tasks:
-        told = f"{len(drift.doubled_tasks)} pairs have several tasks: {some(list(drift.doubled_tasks))}"
-        found.append(by_exchange(told, "moves what people said last to the first task, and deletes the others."))
+        text = f"{len(drift.doubled_tasks)} pairs have several tasks: {some(list(drift.doubled_tasks))}"
+        findings.append(
+            by_exchange(text, "moves people's last judgments to the first task, and deletes the other tasks.")
+        )
     if drift.missing_tasks:
-        told = f"{len(drift.missing_tasks)} tasks were deleted there: pairs {some(list(drift.missing_tasks))}"
-        found.append(by_exchange(told, "makes them again, with the judgments here."))
+        text = f"{len(drift.missing_tasks)} tasks were deleted in Label Studio: pairs {some(list(drift.missing_tasks))}"
+        findings.append(by_exchange(text, "creates them again, with the judgments here."))
     if drift.unknown_pairs:
-        told = f"{len(drift.unknown_pairs)} tasks have pairs that are not known here: {some(list(drift.unknown_pairs))}"
-        found.append(by_exchange(told, "makes the pairs known."))
+        text = f"{len(drift.unknown_pairs)} tasks have pairs that are not known here: {some(list(drift.unknown_pairs))}"
+        findings.append(by_exchange(text, "adds the pairs."))
     if drift.unpredicted:
-        told = f"{len(drift.unpredicted)} pairs have no prediction of the detector shown there"
+        text = f"{len(drift.unpredicted)} pairs have no prediction of the detector that the project shows"
         if batch is not None:
-            found.append(by_exchange(told, "sends those of the batch."))
+            findings.append(by_exchange(text, "pushes the predictions of the batch."))
         else:
-            found.append(by_hand(f"{title}: {told}.", "send the runs again: `berdseye judgments push --run NAME`."))
+            findings.append(by_hand(f"{title}: {text}.", "push the runs again: `berdseye judgments push --run NAME`."))
     if drift.foreign_tasks:
         tasks = some([str(task) for task in drift.foreign_tasks])
-        found.append(by_hand(f"{title}: tasks whose texts are not ours: {tasks}.", "delete them there, or leave them."))
+        findings.append(
+            by_hand(
+                f"{title}: tasks whose texts are not those of Berdseye: {tasks}.", "delete them there, or keep them."
+            )
+        )
     if drift.doubled_words:
-        told = some([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_words])
-        found.append(by_hand(f"{title}: several annotations by {told}.", "the newest counts; delete the others there."))
-    found += [by_hand(f"{title}: {problem}", "judge this task again there.") for problem in drift.unreadable]
-    return found
+        authors = some([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_words])
+        findings.append(
+            by_hand(f"{title}: several annotations by {authors}.", "the newest one counts; delete the others there.")
+        )
+    findings += [
+        by_hand(f"{title}: {problem}", "judge this task again in Label Studio.") for problem in drift.unreadable
+    ]
+    return findings

@@ -1,8 +1,6 @@
-"""Comparing what is held here with what a Label Studio project holds; neither side is changed.
+"""The differences between the judgments here and those of a Label Studio project; comparing changes neither side.
 
-What a comparison of both sides found.
-
-Words that one person gave differently here and in Label Studio: the log keeps both, and says which one stands.
+Also the judgments that one person made differently here and in Label Studio: the log keeps both, and the later one counts.
 """
 
 from collections import defaultdict
@@ -37,21 +35,21 @@ Side = Literal["only here", "only there", "differing"]
 
 @dataclass(frozen=True)
 class Held:
-    """What one side holds of a person's word on a pair; no verdict where it was withdrawn, deleted or never given."""
+    """One side's state of a person's judgment of a pair; no verdict if it was withdrawn, deleted or never made."""
 
     verdict: str | None = None
     comment: str = ""
     at: str = ""
 
     def __str__(self) -> str:
-        told = repr(self.verdict) if self.verdict else "nothing"
+        verdict = repr(self.verdict) if self.verdict else "nothing"
         comment = f" ({self.comment})" if self.comment else ""
-        return f"{told}{comment}{f' of {self.at[:19]}' if self.at else ''}"
+        return f"{verdict}{comment}{f' of {self.at[:19]}' if self.at else ''}"
 
 
 @dataclass(frozen=True)
 class WordDrift:
-    """A person's word on a pair that is not the same on both sides; `cure` says what the next exchange does."""
+    """A person's judgment of a pair that differs between both sides; `cure` says what the next exchange does."""
 
     pair: str
     person: str
@@ -63,7 +61,7 @@ class WordDrift:
 
 @dataclass(frozen=True)
 class Contested:
-    """A pair that one person judged differently here and there: both words are in the log, the later one stands."""
+    """A pair that one person judged differently here and in Label Studio: the log has both, `stands` says which one counts."""
 
     pair: str
     person: str
@@ -74,13 +72,13 @@ class Contested:
 
 @dataclass(frozen=True)
 class Drift:
-    """All that differs between the judgments here and one project there; true when anything does.
+    """The differences between the judgments here and one Label Studio project; true if there is any.
 
-    `unnoted` counts words that are the same on both sides without the exchange having noted it; `doubled_tasks` has the
-    task ids of each pair with several; `doubled_words` (pair, person, how many) where one person has several annotations;
-    `missing_tasks` are pairs that had a task, `unknown_pairs` those of tasks whose pair is not known here,
-    `foreign_tasks` tasks whose texts do not fit their ext_id, `unpredicted` pairs without a prediction of the detector
-    that the project shows. `contested` is settled, and no difference.
+    `unnoted` counts judgments that agree on both sides although no exchange has noted it; `doubled_tasks` gives the task ids
+    of each pair with several tasks; `doubled_words` gives (pair, person, count) for a person with several annotations on a
+    pair; `missing_tasks` are pairs whose task is gone, `unknown_pairs` pairs of tasks that are not known here, `foreign_tasks`
+    tasks whose texts do not fit their ext_id, `unpredicted` pairs without a prediction of the detector that the project shows.
+    `contested` is settled, and does not count as a difference.
     """
 
     project: str
@@ -99,7 +97,7 @@ class Drift:
         return any(self.counts().values())
 
     def counts(self) -> dict[str, int]:
-        """How much of what differs."""
+        """Return the number of differences of each kind."""
         sides = [word.side for word in self.words]
         return {
             "words only here": sides.count("only here"),
@@ -116,12 +114,14 @@ class Drift:
         }
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
-        settled = f" {len(self.contested)} judged differently in both places: both kept, the later stands."
-        return f"{self.project}: {told or 'both sides hold the same'}.{settled if self.contested else ''}"
+        differences = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
+        settled = (
+            f" {len(self.contested)} judged differently on both sides: both judgments are kept, the later one counts."
+        )
+        return f"{self.project}: {differences or 'both sides agree'}.{settled if self.contested else ''}"
 
     def as_json(self) -> dict[str, Any]:
-        """Everything in plain lists and dicts, the counts first."""
+        """Return the counts and all fields, as plain lists and dicts."""
         return {"counts": self.counts(), **asdict(self)}
 
 
@@ -129,9 +129,9 @@ _THERE = "label-studio"
 
 
 def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
-    """By pair and person, the last word given here and the last received from there, where the two differ.
+    """Return, by pair and person, the last judgment made here and the last one pulled from Label Studio, where they differ.
 
-    What was taken back by an undo is left out, and so are pairs on which neither word stands any more.
+    Judgments taken back by an undo are ignored, and so are pairs on which neither judgment is in force any more.
     """
     undo = events.alias()
     undone = select(undo.c.target).where(undo.c.kind == "undo", undo.c.target.is_not(None))
@@ -150,35 +150,35 @@ def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tup
                 newest[place] = (there, row.verdict is not None)
                 if row.verdict is not None:
                     last.setdefault(place, {})[there] = Held(row.verdict, row.comment.strip(), row.at)
-    found = []
+    contested = []
     for place, sides in last.items():
         there, stands = newest[place]
         if len(sides) < 2 or not stands:
             continue
         if (sides[False].verdict, sides[False].comment) != (sides[True].verdict, sides[True].comment):
-            found.append(Contested(*place, sides[False], sides[True], "there" if there else "here"))
-    return tuple(found)
+            contested.append(Contested(*place, sides[False], sides[True], "there" if there else "here"))
+    return tuple(contested)
 
 
 _CURES = {
-    Step.SEND: "the next sending brings what is here",
-    Step.RECEIVE: "the next receiving brings what is there",
-    Step.OURS_STANDS: "both changed: both are kept, and what is here is the later",
-    Step.THEIRS_STANDS: "both changed: both are kept, and what is there is the later",
+    Step.SEND: "the next push sends the judgment made here",
+    Step.RECEIVE: "the next pull fetches the judgment made in Label Studio",
+    Step.OURS_STANDS: "both sides changed: both judgments are kept, and the later one, made here, counts",
+    Step.THEIRS_STANDS: "both sides changed: both judgments are kept, and the later one, made in Label Studio, counts",
 }
-_TASK_GONE = "its task is gone: `berdseye judgments doctor --fix` makes it again"
-_NEW_PERSON = "the next receiving brings it, with its author"
+_TASK_GONE = "its task was deleted: `berdseye judgments doctor --fix` creates it again"
+_NEW_PERSON = "the next pull fetches it and adds its author"
 
 
 class _Author(NamedTuple):
-    """Who wrote an annotation: an annotator's id, None for a user who is new here."""
+    """The author of an annotation; `annotator` is None for a user of Label Studio who is new here."""
 
     annotator: int | None
     name: str
 
 
 class _There(NamedTuple):
-    """What the project holds, by pair and author; the newest annotation counts."""
+    """The annotations of the project by pair and author, of which the newest counts, and what is wrong with them."""
 
     newest: dict[tuple[str, _Author], RemoteAnnotation]
     doubled: tuple[tuple[str, str, int], ...]
@@ -186,10 +186,10 @@ class _There(NamedTuple):
 
 
 def find_drift(judgments: Judgments, connection: Connection, project: Project) -> Drift:
-    """All that differs, word by word: of the words that have their place in this project.
+    """Compare the judgments that belong in this project one by one, and return all differences.
 
-    Waits for an exchange that is going on. Raises `UnavailableError` when the server does not answer,
-    `UnknownNameError` when the project is gone.
+    Waits for a running exchange. Raises `UnavailableError` if the server does not answer, `UnknownNameError` if the project
+    is gone.
     """
     with connection.exclusively():
         project = fresh(connection, project)
@@ -204,16 +204,16 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             ever = select(sync_tasks.c.pair).where(sync_tasks.c.project == project.key)
             had_task = set(database.execute(ever).scalars())
             kind = "prefer" if purpose.task == "prefer" else "judge"
-            said = select(present.c.pair, present.c.annotator_id).where(present.c.kind == kind, belongs(purpose))
-            here = {Place(*row) for row in database.execute(said)}
+            judged_here = select(present.c.pair, present.c.annotator_id).where(present.c.kind == kind, belongs(purpose))
+            here = {Place(*row) for row in database.execute(judged_here)}
             keys = list(dict.fromkeys((*(place.pair for place in here), *by_key, *had_task)))
-            held = read_local(database, keys)
-            local = {place: ours for place, ours in held.items() if ours.word is None or place in here}
+            all_local = read_local(database, keys)
+            local = {place: ours for place, ours in all_local.items() if ours.word is None or place in here}
             base, sent = read_base(database, project.key, keys), read_sent(database, project.key, keys)
             known = read_pairs(database, list(by_key))
         names = {person.id: person.name for person in judgments.annotators()}
         words, unnoted = _compare(there, local, base, sent, by_key, names)
-        strange = {key: pair_of(tasks[0].data) for key, tasks in by_key.items() if key not in known}
+        unknown = {key: pair_of(tasks[0].data) for key, tasks in by_key.items() if key not in known}
         return Drift(
             project.title,
             words,
@@ -221,8 +221,8 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             {key: tuple(task.id for task in tasks) for key, tasks in by_key.items() if len(tasks) > 1},
             there.doubled,
             tuple(sorted(had_task - by_key.keys())),
-            tuple(key for key, record in strange.items() if record is not None),
-            tuple(task.id for key, record in strange.items() if record is None for task in by_key[key]),
+            tuple(key for key, record in unknown.items() if record is not None),
+            tuple(task.id for key, record in unknown.items() if record is None for task in by_key[key]),
             _unpredicted(by_key, project.model_version),
             there.unreadable,
             contested_words(judgments, None if purpose.batch is None else keys),
@@ -259,16 +259,16 @@ def _compare(
     by_key: Mapping[str, list[RemoteTask]],
     names: Mapping[int, str],
 ) -> tuple[tuple[WordDrift, ...], int]:
-    """Every word that differs, and how many are the same without having been noted."""
-    found: list[WordDrift] = []
+    """Return every judgment that differs, and the number of those that agree although no exchange has noted it."""
+    differences: list[WordDrift] = []
     unnoted = 0
     theirs: dict[Place, RemoteAnnotation] = {}
     for (pair, author), annotation in there.newest.items():
         if author.annotator is not None:
             theirs[Place(pair, author.annotator)] = annotation
         elif annotation.word is not None:
-            found.append(
-                WordDrift(pair, author.name, "only there", Held(), _held(annotation.word, annotation.at), _NEW_PERSON)
+            differences.append(
+                WordDrift(pair, author.name, "only there", Held(), _state(annotation.word, annotation.at), _NEW_PERSON)
             )
     for place in dict.fromkeys((*theirs, *local, *base)):
         annotation_there, ours = theirs.get(place), local.get(place)
@@ -284,25 +284,25 @@ def _compare(
             continue
         side: Side = "only here" if remote is None else "only there" if word is None else "differing"
         gone = place.pair not in by_key and agreed is not None
-        found.append(
+        differences.append(
             WordDrift(
                 place.pair,
                 names.get(place.annotator, f"annotator {place.annotator}"),
                 side,
-                _held(word, ours.at if ours else ""),
-                _held(remote, at or ""),
+                _state(word, ours.at if ours else ""),
+                _state(remote, at or ""),
                 _TASK_GONE if gone else _CURES[decided],
             )
         )
-    return tuple(found), unnoted
+    return tuple(differences), unnoted
 
 
-def _held(word: Word | None, at: str) -> Held:
+def _state(word: Word | None, at: str) -> Held:
     return Held(at=at) if word is None else Held(word.verdict, word.comment, at)
 
 
 def _unpredicted(by_key: Mapping[str, list[RemoteTask]], version: str) -> tuple[str, ...]:
-    """Pairs without a prediction of the version that people see; none where the project shows no version."""
+    """Return the pairs without a prediction of the version that the project shows; none if it shows no version."""
     if not version:
         return ()
     wanted = shown_version(version)

@@ -1,8 +1,6 @@
-"""What still has to be sent to Label Studio.
+"""The state of the exchange with Label Studio: the judgments here, those that both sides agreed on last, and those that wait.
 
-The tables of the exchange: what we hold, and what both sides agreed on last.
-
-The three-way rule: what both sides agreed on last, what we hold, what Label Studio holds.
+The three-way rule (`step`) compares the state agreed on last with the states here and in Label Studio.
 """
 
 import time
@@ -35,13 +33,13 @@ from berdseye.annotation.label_studio.form import Word
 from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes, purpose_of
 
 ARRIVES_WITHIN = 900
-"""Seconds: an import whose sender was killed goes on in the server; after this long it has ended, one way or the other."""
+"""Seconds after which an import has ended in the server, even if its sender was killed."""
 SENT = "!sent"
-"""What the name of a project ends with in rows of words on their way there; their `annotation` is the moment, in seconds."""
+"""The suffix of a project's name in rows of judgments on their way there; their `annotation` is the time, in seconds."""
 
 
 class Place(NamedTuple):
-    """An annotator's word on a pair has one place."""
+    """The place of a judgment: a pair and an annotator."""
 
     pair: str
     annotator: int
@@ -49,7 +47,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Local:
-    """What we hold at a place: the word, the moment of its last event, and the present event."""
+    """The state of a place here: the judgment (None: none in force), the time of the last event, and the present event."""
 
     word: Word | None
     at: str
@@ -59,25 +57,25 @@ class Local:
 
 
 class Agreed(NamedTuple):
-    """What both sides hold at a place after an exchange: the word, and the annotation it stands in."""
+    """The state of a place on both sides after an exchange: the judgment, and the id of its annotation."""
 
     word: Word | None
     annotation: int | None
 
 
 def read_pairs(connection: Connection, keys: Sequence[str]) -> dict[str, PairRecord]:
-    """The pairs known here among those asked for, by key."""
+    """Return the pairs of these keys that are in the judgments database, by key."""
     names = list(PairRecord.__dataclass_fields__)
-    found: dict[str, PairRecord] = {}
+    records: dict[str, PairRecord] = {}
     for chunk in batched_rows(list(keys)):
         for row in connection.execute(select(pairs).where(pairs.c.key.in_(chunk))).mappings():
-            found[row["key"]] = PairRecord(**{name: row[name] for name in names})
-    return found
+            records[row["key"]] = PairRecord(**{name: row[name] for name in names})
+    return records
 
 
 def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local]:
-    """All that we hold on these pairs, places where it was taken back included."""
-    found: dict[Place, Local] = {}
+    """Return the state of all places of these pairs, including those whose judgment was withdrawn."""
+    local: dict[Place, Local] = {}
     for chunk in batched_rows(list(keys)):
         newest = (
             select(func.max(events.c.id)).where(events.c.pair.in_(chunk)).group_by(events.c.annotator_id, events.c.pair)
@@ -92,32 +90,32 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
             word = None
             if event is not None and event["kind"] in ("judge", "prefer"):
                 word = Word(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
-            found[place] = Local(word, last.at, last.source, event["uid"] if event else last.uid, event)
-    return found
+            local[place] = Local(word, last.at, last.source, event["uid"] if event else last.uid, event)
+    return local
 
 
 def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
-    """What both sides agreed on last on these pairs."""
+    """Return the judgments of these pairs that both sides agreed on last."""
     return {place: word for place, (word, _) in _read_words(connection, project, keys).items()}
 
 
 def read_authors(connection: Connection, project: str, keys: Sequence[str]) -> dict[tuple[str, int], int]:
-    """The annotator under whom an annotation is known here, by its pair and its number in Label Studio."""
+    """Return the annotator under whom an annotation was exchanged, by its pair and its id in Label Studio."""
     rows = _read_words(connection, project, keys)
     return {(place.pair, number): place.annotator for place, (_, number) in rows.items() if number is not None}
 
 
 def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
-    """What was sent lately and not confirmed: it may have arrived, or may arrive yet."""
+    """Return the judgments pushed recently without a confirmation: they may have arrived, or may still arrive."""
     oldest = int(time.time()) - ARRIVES_WITHIN
     rows = _read_words(connection, _sent(project), keys)
     return {place: word for place, (word, moment) in rows.items() if (moment or 0) >= oldest}
 
 
 def write_sent(connection: Connection, project: str, words: Mapping[Place, Word | None]) -> None:
-    """Remember, before sending, what is about to be sent: a crash may come between its arrival and our knowing.
+    """Store, before a push, the judgments about to be sent: a crash may happen between their arrival and the confirmation.
 
-    Without this, our own word found in Label Studio would pass for a change that someone made there.
+    Otherwise a judgment of Berdseye found in Label Studio would look like a change that someone made there.
     """
     moment = int(time.time())
     _write_words(connection, _sent(project), {place: Agreed(word, moment) for place, word in words.items()})
@@ -131,23 +129,23 @@ def _read_words(
     connection: Connection, project: str, keys: Sequence[str]
 ) -> dict[Place, tuple[Word | None, int | None]]:
     table = sync_annotations
-    found: dict[Place, tuple[Word | None, int | None]] = {}
+    words: dict[Place, tuple[Word | None, int | None]] = {}
     for chunk in batched_rows(list(keys)):
         query = select(table).where(table.c.project == project, table.c.pair.in_(chunk))
         for row in connection.execute(query):
             word = None if row.verdict is None else Word(row.verdict, row.comment)
-            found[Place(row.pair, row.annotator_id)] = (word, row.annotation)
-    return found
+            words[Place(row.pair, row.annotator_id)] = (word, row.annotation)
+    return words
 
 
 def append_events(connection: Connection, rows: Iterable[dict[str, Any]]) -> None:
-    """Append events; those whose uid is known already are left as they are."""
+    """Append events; those whose uid is in the log already are skipped."""
     for chunk in batched_rows(list(rows)):
         connection.execute(_insert(connection, events).values(chunk).on_conflict_do_nothing(index_elements=["uid"]))
 
 
 def write_base(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
-    """Remember what both sides agree on now; nothing is in flight there any more."""
+    """Store the judgments that both sides agree on now, and delete the notes that they are on their way."""
     _write_words(connection, project, agreed)
     if agreed:
         table = sync_annotations
@@ -177,13 +175,13 @@ def _write_words(connection: Connection, project: str, agreed: Mapping[Place, Ag
 
 
 def write_tasks(connection: Connection, project: str, tasks: Mapping[str, int]) -> None:
-    """Remember which task holds a pair: a hint for people. Look-ups go by pair, as task ids are reused."""
+    """Store which task has a pair, for people's information only: look-ups use the pair, since task ids are reused."""
     rows = [{"project": project, "pair": pair, "task": task} for pair, task in tasks.items()]
     _upsert(connection, sync_tasks, rows, ("project", "pair"), ("task",))
 
 
 def forget_tasks(connection: Connection, project: str, keys: Sequence[str]) -> None:
-    """Forget that these pairs had a task."""
+    """Delete the records that these pairs had a task."""
     for chunk in batched_rows(list(keys)):
         here = sync_tasks.c.project == project
         connection.execute(delete(sync_tasks).where(here, sync_tasks.c.pair.in_(chunk)))
@@ -208,21 +206,21 @@ def _insert(connection: Connection, table: Table) -> Any:
 
 
 class Step(Enum):
-    """What brings one annotator's word on one pair into agreement."""
+    """The step that brings both sides into agreement on one annotator's judgment of one pair."""
 
-    NOTHING = "both sides hold what they agreed on"
-    AGREED = "both sides changed to the same: only remember it"
+    NOTHING = "both sides are as agreed last"
+    AGREED = "both sides changed in the same way, which only needs to be noted"
     RECEIVE = "only Label Studio changed"
-    SEND = "only we changed"
-    OURS_STANDS = "both changed differently, and ours is the later word"
-    THEIRS_STANDS = "both changed differently, and theirs is the later word"
+    SEND = "only Berdseye changed"
+    OURS_STANDS = "both changed differently, and the judgment in Berdseye is the later one"
+    THEIRS_STANDS = "both changed differently, and the judgment in Label Studio is the later one"
 
 
 def step(base: Word | None, local: Word | None, remote: Word | None, *, ours_at: str, theirs_at: str | None) -> Step:
-    """The step for one annotator and pair; moments are ISO texts in UTC.
+    """Return the step for one annotator and pair; `ours_at` and `theirs_at` are times as ISO texts in UTC.
 
-    `theirs_at` is None for an annotation deleted there, whose moment nobody knows: then a word of ours
-    stands.
+    `theirs_at` is None for an annotation deleted in Label Studio, since the time of a deletion is unknown: then a judgment
+    here counts.
     """
     if local == remote:
         return Step.NOTHING if base == local else Step.AGREED
@@ -234,10 +232,10 @@ def step(base: Word | None, local: Word | None, remote: Word | None, *, ours_at:
 
 
 def waiting(judgments: Judgments, project: str | None = None) -> int:
-    """How many judgments and withdrawals Label Studio has not confirmed; `project` is `Project.key`.
+    """Count the judgments and withdrawals that Label Studio has not confirmed; `project` is `Project.key`.
 
-    Without one it is the project of the workspace at the last exchange that made tasks (before the first, everything
-    waits), and every project of a batch.
+    Without a project, the count covers the workspace's project at the last exchange that created tasks (before the first one,
+    everything waits) and every project of a batch.
     """
     if project is not None:
         purposes = [purpose_of(judgments, project)]
@@ -251,7 +249,7 @@ def waiting(judgments: Judgments, project: str | None = None) -> int:
 
 
 def waiting_pairs(judgments: Judgments, project: str) -> list[str]:
-    """The pairs on which something waits."""
+    """Return the pairs with a judgment or withdrawal that waits to be pushed."""
     purpose = purpose_of(judgments, project)
     with judgments.reading() as connection:
         rows = connection.execute(_waiting(purpose)).all()
@@ -265,29 +263,29 @@ def _waiting(purpose: Purpose) -> Select[tuple[str, int]]:
         .subquery()
     )
     kind = "prefer" if purpose.task == "prefer" else "judge"
-    said = select(present).where(present.c.kind == kind, belongs(purpose)).subquery()
-    same_place = and_(base.c.pair == said.c.pair, base.c.annotator_id == said.c.annotator_id)
+    judged = select(present).where(present.c.kind == kind, belongs(purpose)).subquery()
+    same_place = and_(base.c.pair == judged.c.pair, base.c.annotator_id == judged.c.annotator_id)
     changed = (
-        select(said.c.pair, said.c.annotator_id)
+        select(judged.c.pair, judged.c.annotator_id)
         .outerjoin(base, same_place)
         .where(
             or_(
                 base.c.pair.is_(None),
-                base.c.verdict != said.c.verdict,
-                base.c.comment != sql.trim(said.c.comment),
+                base.c.verdict != judged.c.verdict,
+                base.c.comment != sql.trim(judged.c.comment),
             )
         )
     )
-    withdrawn = select(base.c.pair, base.c.annotator_id).outerjoin(said, same_place).where(said.c.pair.is_(None))
+    withdrawn = select(base.c.pair, base.c.annotator_id).outerjoin(judged, same_place).where(judged.c.pair.is_(None))
     both = union_all(changed, withdrawn).subquery()
     return select(both.c.pair, both.c.annotator_id)
 
 
 def belongs(purpose: Purpose) -> ColumnElement[bool]:
-    """Whether a present word has its place in the project: on a pair that it has a task for, or (the workspace's) may get."""
+    """Select whether a present judgment belongs in the project: on a pair that has, or in the workspace's may get, a task."""
     here = exists().where(sync_tasks.c.project == purpose.project, sync_tasks.c.pair == present.c.pair)
     if purpose.batch is None:
-        # A batch that was sent out has its own projects: a task here would show its pairs with predictions and others' words.
+        # A pushed batch has projects of its own: a task here would show its pairs with predictions and others' judgments.
         elsewhere = exists().where(
             sync_projects.c.batch_id.is_not(None),
             sync_projects.c.project == sync_tasks.c.project,

@@ -1,7 +1,4 @@
-"""The labeling interface of each task, checked as Label Studio will check it.
-
-The labeling form, and the same pair, label and judgment as we write them and as Label Studio does.
-"""
+"""The labeling interface of each task, and the conversion of pairs, labels and judgments between Berdseye and Label Studio."""
 
 import html
 import xml.etree.ElementTree as ET
@@ -46,20 +43,20 @@ _OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not su
 
 
 class Word(NamedTuple):
-    """What a person says of a pair, as both sides can say it."""
+    """A person's verdict and comment on a pair, in the form that both sides can represent."""
 
     verdict: Verdict | Preference
     comment: str
 
 
 def task_data(pair: PairRecord) -> dict[str, Any]:
-    """The `data` of a task: all of the pair, under our own id."""
-    # An empty text makes Label Studio draw an error in its place.
+    """Return the `data` of a task: all fields of the pair, with its key as `ext_id`."""
+    # Label Studio shows an error in place of an empty text.
     return {"ext_id": pair.key, **asdict(pair), "title": pair.title or _UNTITLED}
 
 
 def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
-    """The pair that `task_data` wrote; None when the task is not ours or its texts were changed."""
+    """Return the pair that `task_data` wrote; None if Berdseye did not create the task or its texts were changed."""
     try:
         fields = {name: data[name] for name in PairRecord.__dataclass_fields__}
     except KeyError:
@@ -71,7 +68,7 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
     try:
         if pair_key(fields["passage"], fields["perspective"]) != data.get("ext_id"):
             return None
-    except UnicodeEncodeError:  # half of a character, which we write nowhere
+    except UnicodeEncodeError:  # half of a character (a lone surrogate), which Berdseye never writes
         return None
     others = fields.keys() - {"passage", "perspective", "stance"}
     fields |= {name: clean(fields[name]) for name in others}
@@ -79,7 +76,7 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
 
 
 def result_of(word: Word, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
-    """The `result` of an annotation of the task with this `data`; where it shows a decision, agreement with it."""
+    """Return the `result` of an annotation of the task with this `data`: the verdict, or agreement with the shown decision."""
     choice: str = word.verdict
     if (decision := data.get("decision")) in _OPPOSITE and choice in _OPPOSITE:
         choice = "agree" if choice == decision else "disagree"
@@ -90,16 +87,16 @@ def result_of(word: Word, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, 
 
 
 def word_of(result: Any, data: Mapping[str, Any] = _NO_DATA) -> Word:
-    """The word in a `result` on the task with this `data`; raises `BadInputError` for a choice that is not ours, or none."""
+    """Return the judgment in a `result` on the task with this `data`; raises `BadInputError` for an unknown or no choice."""
     regions = {r.get("from_name"): r.get("value") or {} for r in result or [] if isinstance(r, dict)}
     choices = regions.get("verdict", {}).get("choices") or []
     if not choices:
-        raise BadInputError("it holds no verdict", hint="Choose one in Label Studio.")
+        raise BadInputError("it has no verdict", hint="Choose one in Label Studio.")
     verdict = _verdict(choices[0], data.get("decision")) if len(choices) == 1 else None
     if verdict is None:
         raise BadInputError(
-            f"the choice {' and '.join(repr(c) for c in choices)} is none of its task",
-            hint="Give it its name back in the project's labeling interface, and judge this task again.",
+            f"the choice {' and '.join(repr(c) for c in choices)} is not a choice of its task",
+            hint="Restore the name of the choice in the project's labeling interface, and judge this task again.",
         )
     text = regions.get("comment", {}).get("text") or []
     comment = "\n".join(text) if isinstance(text, list) else str(text)
@@ -107,14 +104,14 @@ def word_of(result: Any, data: Mapping[str, Any] = _NO_DATA) -> Word:
 
 
 def prediction_of(probability: float, supports: bool, model_version: str) -> dict[str, Any]:
-    """A prediction; its score is the probability of the verdict it names: low scores are doubtful."""
+    """Return a prediction; its score is the probability of its verdict, so that low scores are the uncertain ones."""
     verdict: Verdict = "supports" if supports else "does not support"
     score = probability if supports else 1 - probability
     return {"model_version": model_version, "score": score, "result": result_of(Word(verdict, ""))}
 
 
 def shown_version(model_version: str) -> str:
-    """A detector's name as Label Studio can list it: with commas between names, and without quotes."""
+    """Return a detector's name as Label Studio can list it: without commas, which separate names there, and double quotes."""
     return model_version.replace(",", ";").replace('"', "'")
 
 
@@ -127,7 +124,7 @@ def _verdict(choice: object, decision: object) -> Verdict | Preference | None:
         if choice in ("agree", "disagree"):
             return cast(Verdict, decision if choice == "agree" else _OPPOSITE[decision])
         return "unsure" if choice == "unsure" else None
-    return next((known for known in (*VERDICTS, *PREFERENCES) if known == choice), None)
+    return next((verdict for verdict in (*VERDICTS, *PREFERENCES) if verdict == choice), None)
 
 
 _COMMENT = """<TextArea name="comment" toName="passage" placeholder="Comment (if you like)" rows="2" maxSubmissions="1"
@@ -179,8 +176,8 @@ CHOICES: Mapping[Task, tuple[str, ...]] = {
 
 
 def check_config(config: str, title: str, task: Task = "judge") -> None:
-    """Raise `BadInputError` unless the labeling interface has our controls with exactly the choices of the task."""
-    hint = f"Put it back in project '{title}', Settings, Labeling Interface; nothing was sent."
+    """Raise `BadInputError` unless the labeling interface has Berdseye's controls with exactly the choices of the task."""
+    hint = f"Restore it in project '{title}', Settings, Labeling Interface. Nothing was pushed."
     try:
         root = ET.fromstring(config)
     except ET.ParseError as error:
@@ -188,29 +185,29 @@ def check_config(config: str, title: str, task: Task = "judge") -> None:
     choices = root.find(".//Choices[@name='verdict']")
     if choices is None:
         raise BadInputError("The labeling interface has no Choices named 'verdict'.", hint=hint)
-    found = {str(c.get("value")) for c in choices.iter("Choice")}
-    if found != set(CHOICES[task]):
-        odd = ", ".join(repr(c) for c in sorted(found ^ set(CHOICES[task])))
+    values = {str(c.get("value")) for c in choices.iter("Choice")}
+    if values != set(CHOICES[task]):
+        odd = ", ".join(repr(c) for c in sorted(values ^ set(CHOICES[task])))
         listed = ", ".join(repr(choice) for choice in CHOICES[task])
         raise BadInputError(
-            f"The choices of 'verdict' must be {listed}; these are missing or not ours: {odd}.", hint=hint
+            f"The choices of 'verdict' must be {listed}; these are missing or unknown: {odd}.", hint=hint
         )
     if choices.get("toName") != "passage" or root.find(".//TextArea[@name='comment']") is None:
         raise BadInputError(
-            "The labeling interface needs 'verdict' on the text 'passage' and a TextArea named 'comment'.",
+            "The labeling interface must have 'verdict' on the text 'passage' and a TextArea named 'comment'.",
             hint=hint,
         )
 
 
 def validated(task: Task) -> str:
-    """The labeling interface of a task, after the SDK's check of it; the server's comes with the making of a project."""
-    from label_studio_sdk.label_interface import LabelInterface  # takes two seconds: only when a project is made
+    """Return the labeling interface of a task, checked by the SDK; the server checks it again when it creates a project."""
+    from label_studio_sdk.label_interface import LabelInterface  # takes two seconds: only when a project is created
 
     LabelInterface(CONFIGS[task]).validate()
     return CONFIGS[task]
 
 
 def instruction(text: str) -> str:
-    """Guidelines as the instruction of a project, which Label Studio shows as HTML: ours are text, in paragraphs."""
+    """Return guidelines (plain text in paragraphs) as the instruction of a project, which Label Studio shows as HTML."""
     paragraphs = [html.escape(part.strip()) for part in text.split("\n\n") if part.strip()]
     return "".join(f"<p>{part.replace(chr(10), '<br>')}</p>" for part in paragraphs)

@@ -1,6 +1,6 @@
-"""Judgments out of Label Studio's JSON, and of projects that Berdseye did not make: into the log, each once.
+"""The import of judgments from Label Studio's JSON exports and from projects that Berdseye did not create, each once.
 
-Reading tasks that Berdseye did not make: which of their texts and choices are which of ours.
+A `Rule` maps the texts and choices of such tasks to the fields and verdicts of Berdseye.
 """
 
 from collections import Counter
@@ -55,10 +55,10 @@ _GUESSED_VERDICTS: Mapping[str, Verdict] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """How to read them; what is left empty is guessed from names.
+    """How to read tasks that Berdseye did not create; empty parts are guessed from names.
 
-    `control` is the name of the Choices, `verdicts` our verdict by choice, `comment` the name of a TextArea, `fields` the key in
-    a task's data by field of ours. `dataset` is where new pairs are said to come from.
+    `control` is the name of the Choices, `verdicts` gives the verdict by choice, `comment` is the name of a TextArea, `fields`
+    gives the key in a task's data by field (`FIELDS`). `dataset` is the data set recorded for new pairs.
     """
 
     control: str = ""
@@ -71,29 +71,30 @@ class Rule:
 GUESSED = Rule()
 
 
-def rule_for(tasks: Iterable[RawTask], given: Rule) -> Rule:
-    """The rule with its gaps filled from what the tasks hold; raises `BadInputError` for what cannot be guessed.
+def rule_for(tasks: Iterable[RawTask], rule: Rule) -> Rule:
+    """Return the rule with its empty parts guessed from the tasks; raises `BadInputError` for what cannot be guessed.
 
-    Tasks that Berdseye made need none of it.
+    Tasks that Berdseye created need no rule.
     """
     foreign = [task for task in tasks if pair_of(_data(task)) is None]
-    if unknown := [name for name in given.fields if name not in FIELDS]:
+    if unknown := [name for name in rule.fields if name not in FIELDS]:
         raise UnknownNameError("field", unknown[0], FIELDS)
-    if wrong := [verdict for verdict in given.verdicts.values() if verdict not in VERDICTS]:
+    if wrong := [verdict for verdict in rule.verdicts.values() if verdict not in VERDICTS]:
         raise UnknownNameError("verdict", wrong[0], VERDICTS)
     if not foreign:
-        return given
+        return rule
     keys = Counter(key for task in foreign for key in _data(task))
-    texts = dict(given.fields)
+    texts = dict(rule.fields)
     for name, guesses in _GUESSED_FIELDS.items():
-        found = next((key for guess in guesses for key in keys if key.casefold() == guess), None)
-        if name not in texts and found is not None and found not in texts.values():
-            texts[name] = found
+        key_of_field = next((key for guess in guesses for key in keys if key.casefold() == guess), None)
+        if name not in texts and key_of_field is not None and key_of_field not in texts.values():
+            texts[name] = key_of_field
     for name in ("passage", "perspective"):
         if texts.get(name) not in keys:
             raise BadInputError(
-                f"Which text of a task is the {name} is not told. They hold: {', '.join(sorted(keys)) or 'nothing'}.",
-                hint=f"Say it with --field {name}=KEY.",
+                f"The text of a task that is the {name} cannot be guessed. The tasks have these texts: "
+                f"{', '.join(sorted(keys)) or 'none'}.",
+                hint=f"Name it with --field {name}=KEY.",
             )
     chosen: dict[str, Counter[str]] = {}
     comments: Counter[str] = Counter()
@@ -103,15 +104,15 @@ def rule_for(tasks: Iterable[RawTask], given: Rule) -> Rule:
             chosen.setdefault(name, Counter()).update(map(str, value.get("choices") or ()))
         elif region.get("type") == "textarea":
             comments[name] += 1
-    control = given.control or ("verdict" if "verdict" in chosen else next(iter(chosen), ""))
-    if not given.control and len(chosen) > 1 and "verdict" not in chosen:
+    control = rule.control or ("verdict" if "verdict" in chosen else next(iter(chosen), ""))
+    if not rule.control and len(chosen) > 1 and "verdict" not in chosen:
         raise BadInputError(
-            f"There are several choices to a task: {', '.join(sorted(chosen))}.",
-            hint="Say which one with --control NAME.",
+            f"A task has several Choices controls: {', '.join(sorted(chosen))}.",
+            hint="Name the one with the verdict: --control NAME.",
         )
-    if given.control and chosen and given.control not in chosen:
-        raise UnknownNameError("choices", given.control, chosen)
-    verdicts = {**given.verdicts}
+    if rule.control and chosen and rule.control not in chosen:
+        raise UnknownNameError("choices", rule.control, chosen)
+    verdicts = {**rule.verdicts}
     for choice in chosen.get(control, ()):
         guess = _GUESSED_VERDICTS.get(choice.strip().casefold())
         if choice not in verdicts and guess is not None:
@@ -119,15 +120,15 @@ def rule_for(tasks: Iterable[RawTask], given: Rule) -> Rule:
     if unread := [choice for choice in chosen.get(control, ()) if choice not in verdicts]:
         listed = ", ".join(map(repr, unread))
         raise BadInputError(
-            f"What these choices of '{control}' mean is not told: {listed}.",
-            hint=f"Say it for each, such as --choice {unread[0]!r}=supports, or 'does not support', or unsure.",
+            f"The verdicts of these choices of '{control}' cannot be guessed: {listed}.",
+            hint=f"Give the verdict (supports, 'does not support' or unsure) of each: --choice {unread[0]!r}=supports.",
         )
-    comment = given.comment or ("comment" if "comment" in comments else next(iter(comments), ""))
-    return Rule(control, verdicts, comment, texts, given.dataset)
+    comment = rule.comment or ("comment" if "comment" in comments else next(iter(comments), ""))
+    return Rule(control, verdicts, comment, texts, rule.dataset)
 
 
 def read_pair(task: RawTask, rule: Rule) -> PairRecord:
-    """The pair of a task; raises `BadInputError` where it has no passage or no perspective."""
+    """Return the pair of a task; raises `BadInputError` if it has no passage or no perspective."""
     data = _data(task)
     if (ours := pair_of(data)) is not None:
         return ours
@@ -145,7 +146,7 @@ def read_pair(task: RawTask, rule: Rule) -> PairRecord:
 
 
 def read_word(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> Word | None:
-    """What an annotation says; None where it was skipped. Raises `BadInputError` where it holds no verdict of ours."""
+    """Return the judgment of an annotation; None if it was skipped. Raises `BadInputError` if it has no known verdict."""
     if annotation.get("was_cancelled"):
         return None
     result = annotation.get("result")
@@ -155,7 +156,7 @@ def read_word(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> Word 
     values = {str(r.get("from_name")): r.get("value") for r in regions if isinstance(r.get("value"), dict)}
     choices = (values.get(rule.control) or {}).get("choices") or []
     if len(choices) != 1:
-        raise BadInputError(f"it holds {len(choices)} choices of '{rule.control}'")
+        raise BadInputError(f"it has {len(choices)} choices of '{rule.control}' instead of one")
     text = (values.get(rule.comment) or {}).get("text") or []
     comment = "\n".join(map(str, text)) if isinstance(text, list) else str(text)
     return Word(rule.verdicts[str(choices[0])], comment.strip())
@@ -179,9 +180,9 @@ Author = Callable[[Any], Annotator]
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: judgments `new` here, `known` already, and what could not be read, with its task.
+    """The result of an import: the judgments `new` here and `known` already, and by task those that could not be read.
 
-    `skipped`: annotations without a verdict, and those that a later one of the same person on the same pair replaces.
+    `skipped` counts annotations without a verdict, and those that a later one by the same person on the same pair replaces.
     """
 
     tasks: int = 0
@@ -192,15 +193,18 @@ class Imported:
     problems: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        told = f"{self.tasks} tasks: {self.new} judgments new here, {self.known} known, {self.skipped} skipped or replaced there"
+        summary = (
+            f"{self.tasks} tasks: {self.new} judgments new here, {self.known} known, "
+            f"{self.skipped} skipped or replaced there"
+        )
         if self.conflicts:
-            told += f"; {self.conflicts} were judged here too (the later word stands, both are kept)"
-        return f"{told}; {len(self.problems)} could not be read." if self.problems else f"{told}."
+            summary += f"; {self.conflicts} were judged here too (both judgments are kept, the later one counts)"
+        return f"{summary}; {len(self.problems)} could not be read." if self.problems else f"{summary}."
 
 
 @dataclass
 class _Reading:
-    """What was read: by place the newest annotation, with the uid of its event and the batch it was given in."""
+    """The annotations read: the newest one by place, with the uid of its event and the batch of its task."""
 
     said: dict[Place, Said] = field(default_factory=dict)
     uids: dict[Place, str] = field(default_factory=dict)
@@ -212,10 +216,10 @@ class _Reading:
 def import_file(
     judgments: Judgments, path: Path, rule: Rule = GUESSED, annotators: Mapping[int, str] | None = None
 ) -> Imported:  # fmt: skip
-    """Read a JSON export of Label Studio (not JSON-MIN, CSV or TSV). `annotators` names people by their number there.
+    """Import a JSON export of Label Studio (not JSON-MIN, CSV or TSV). `annotators` gives people's names by their id there.
 
-    People are known by their e-mail address; Label Studio's own export names them by number alone. What cannot be read is
-    reported by its task; reading the file again adds nothing. Raises `BadInputError` for another kind of file.
+    People are identified by their e-mail address; Label Studio's own export gives their ids only. Annotations that cannot be
+    read are reported by task; importing a file again adds nothing. Raises `BadInputError` for another kind of file.
     """
     tasks = read_export(path)
     directory = Directory(judgments, _accounts(tasks))
@@ -228,14 +232,17 @@ def import_file(
         if isinstance(who, dict) and who.get("email"):
             return directory.find_or_sign_in(*_account(who))
         raise BadInputError(
-            f"its author is told as number {number} alone (name them: --annotator {number}=ana@example.org)"
+            f"the export gives only the id {number} of its author (name the person: --annotator {number}=ana@example.org)"
         )
 
     return _import(judgments, tasks, rule, author)
 
 
 def import_project(judgments: Judgments, connection: Connection, number: int, rule: Rule = GUESSED) -> Imported:
-    """Read the annotations of a project that Berdseye did not make; the project is left as it is."""
+    """Import the annotations of a project that Berdseye did not create, without changing the project.
+
+    Raises `BadInputError` for a project of Berdseye, `UnknownNameError` for an unknown project.
+    """
     with connection.exclusively():
         project = project_by_id(connection, number)
         with judgments.reading() as database:
@@ -243,7 +250,8 @@ def import_project(judgments: Judgments, connection: Connection, number: int, ru
             ours = database.execute(exchanged).one_or_none() is not None
         if ours:
             raise BadInputError(
-                f"Project '{project.title}' is Berdseye's own.", hint="Receive from it: berdseye label-studio pull."
+                f"Project '{project.title}' is one of Berdseye's own projects.",
+                hint="Pull from it instead: `berdseye label-studio pull`.",
             )
         items = raw_tasks(connection, number)
         people = People(judgments, connection)
@@ -251,27 +259,27 @@ def import_project(judgments: Judgments, connection: Connection, number: int, ru
 
     def author(who: Any) -> Annotator:
         user = who.get("id") if isinstance(who, dict) else who
-        found = None if user is None else people.annotator(int(user))
-        if found is None:
-            raise BadInputError("its author is not known to Label Studio any more")
-        return found
+        annotator = None if user is None else people.annotator(int(user))
+        if annotator is None:
+            raise BadInputError("its author no longer exists in Label Studio")
+        return annotator
 
     return _import(judgments, tasks, rule, author)
 
 
 def read_export(path: Path) -> list[RawTask]:
-    """The tasks of a JSON export; raises `BadInputError` for what is none."""
+    """Read the tasks of a JSON export; raises `BadInputError` for another kind of file."""
     value = read_json(path)
     tasks = value if isinstance(value, list) else []
     if not tasks or not all(isinstance(task, dict) for task in tasks) or not any("data" in task for task in tasks):
         raise BadInputError(
-            "This is no JSON export of Label Studio.", where=path, hint="Export as JSON, not JSON-MIN or CSV."
+            "This file is not a JSON export of Label Studio.", where=path, hint="Export as JSON, not JSON-MIN or CSV."
         )
     return tasks
 
 
-def _import(judgments: Judgments, tasks: Sequence[RawTask], given: Rule, author: Author) -> Imported:
-    reading = _read(judgments, tasks, rule_for(tasks, given), author)
+def _import(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Author) -> Imported:
+    reading = _read(judgments, tasks, rule_for(tasks, rule), author)
     with judgments.reading() as connection:
         queries = by_keys(select(events.c.uid), events.c.uid, list(reading.uids.values()))
         known = {uid for query in queries for uid in connection.execute(query).scalars()}
@@ -292,7 +300,7 @@ def _write(judgments: Judgments, reading: _Reading, purpose: Purpose, places: Se
         receiving = Receiving(purpose, None, local, source="import", uids=reading.uids)
         for place in places:
             ours = local.get(place)
-            # What an earlier import brought was agreed on then: the annotation was changed there since.
+            # An earlier import's judgment counts as agreed: the annotation was changed in Label Studio since.
             imported = ours is not None and ours.source == "import"
             receiving.take(place, ours.word if ours is not None and imported else None, reading.said[place])
         append_events(connection, receiving.rows)
@@ -322,8 +330,8 @@ def _read(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Au
                 moment = moment_of(annotation["updated_at"])
                 person = author(annotation.get("completed_by"))
             except (BadInputError, KeyError, TypeError, ValueError) as error:
-                told = str(error) if isinstance(error, BadInputError) else f"its {error} cannot be read"
-                reading.problems.append(f"{name}, annotation {_id(annotation)}: {told}.")
+                reason = str(error) if isinstance(error, BadInputError) else f"its {error} cannot be read"
+                reading.problems.append(f"{name}, annotation {_id(annotation)}: {reason}.")
                 continue
             place = Place(record.key, person.id)
             if place in reading.said and reading.said[place].newest.at >= moment:
@@ -341,7 +349,7 @@ def _read(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Au
 
 
 def _accounts(tasks: Sequence[RawTask]) -> Iterator[tuple[str, str]]:
-    """The address and name of every author of a file that tells them."""
+    """Yield the address and name of every author that a file gives with an address."""
     for task in tasks:
         for annotation in task.get("annotations") or ():
             who = annotation.get("completed_by") if isinstance(annotation, dict) else None
@@ -355,7 +363,7 @@ def _account(who: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _batches(judgments: Judgments) -> dict[tuple[str, str], int]:
-    """Batches by name and pair."""
+    """Return the ids of batches by name and pair."""
     names = {batch.id: batch.name for batch in list_batches(judgments)}
     with judgments.reading() as connection:
         rows = connection.execute(select(batch_items.c.batch_id, batch_items.c.pair)).all()

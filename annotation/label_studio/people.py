@@ -1,7 +1,7 @@
-"""Annotators here and users there: who is who.
+"""The mapping between annotators here and users of Label Studio.
 
-An e-mail address decides where an annotator has one, else the name, where only one account can be meant by it. What was
-received once stays with the annotator under whom it was received, whatever becomes of the account there.
+An annotator's e-mail address decides, otherwise the name if it can mean only one account. A judgment that was pulled once
+stays with the annotator under whom it was recorded, whatever happens to the account in Label Studio.
 """
 
 import re
@@ -25,26 +25,26 @@ _DOMAIN = "berdseye.local"
 _LONGEST_NAME = 120
 _OURS = re.compile(rf"(?P<slug>[a-z0-9-]+)-(?P<id>\d+)@{re.escape(_DOMAIN)}")
 _REMOVED = "Deleted"
-"""What Label Studio shows in the place of the address of everyone who was removed from the organization."""
+"""What Label Studio shows instead of the address of everyone who was removed from the organization."""
 _BAD_REQUEST = 400
 
 
 def email_of(person: Annotator) -> str:
-    """The e-mail address under which Label Studio knows an annotator."""
+    """Return the made-up e-mail address of an annotator's account in Label Studio."""
     plain = unicodedata.normalize("NFKD", person.name).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-") or "annotator"
     return f"{slug}-{person.id}@{_DOMAIN}"
 
 
 def name_of(user: Any) -> str:
-    """What to call a user of Label Studio here."""
+    """Return the name that a user of Label Studio has here."""
     return name_of_account(user.first_name, user.last_name, user.email, user.id)
 
 
 def name_of_account(first: str | None, last: str | None, email: str | None, number: object) -> str:
-    """What to call someone of this first and last name and address: a printable name of at most 120 characters.
+    """Return the name that someone with this first name, last name and address has here: printable, at most 120 characters.
 
-    The admin of Berdseye's own server is nobody in person, and keeps its whole address as its name.
+    The admin account of Berdseye's own server is not a person, and keeps its full address as its name.
     """
     if email == ADMIN_EMAIL:
         return ADMIN_EMAIL
@@ -56,7 +56,7 @@ def name_of_account(first: str | None, last: str | None, email: str | None, numb
 
 
 def address_of(email: str | None) -> str:
-    """An address of someone's own as it is compared; empty for none, and for one that was made up here."""
+    """Return a person's own e-mail address in the form for comparison; empty for none and for one made up by Berdseye."""
     try:
         address = folded_email(email or "")
     except BadInputError:
@@ -65,10 +65,10 @@ def address_of(email: str | None) -> str:
 
 
 class Directory:
-    """Annotators by what Label Studio says of a person; `accounts` are the (address, name) of all who may turn up.
+    """Finds annotators by a person's data in Label Studio; `accounts` are the (address, name) of all possible people.
 
-    A name is a guess. It counts only where one account can be meant: not where two accounts have the name, nor where the
-    annotator is known there by an account of their own.
+    A name is a guess. It counts only if it can mean just one account: not if two accounts have the name, and not if the
+    annotator has an account of their own there.
     """
 
     def __init__(self, judgments: Judgments, accounts: Iterable[tuple[str | None, str]] = ()) -> None:
@@ -78,12 +78,12 @@ class Directory:
         self.emails = {person.annotator.id: person.email for person in known if person.email}
         self._by_email = {person.email: person.annotator for person in known if person.email}
         self._by_name = {folded_name(person.annotator.name): person.annotator for person in known}
-        listed = set(accounts)
-        self._names = Counter(folded_name(name) for email, name in listed if self._surely(email) is None)
-        self._sure = {found.id for email, _ in listed if (found := self._surely(email)) is not None}
+        account_set = set(accounts)
+        self._names = Counter(folded_name(name) for email, name in account_set if self._surely(email) is None)
+        self._sure = {found.id for email, _ in account_set if (found := self._surely(email)) is not None}
 
     def known(self, email: str | None, name: str) -> Annotator | None:
-        """The annotator of this address; else the one of this name, where nothing says that it is somebody else."""
+        """Return the annotator of this address, otherwise of this name unless something shows that it is somebody else."""
         if (found := self._surely(email)) is not None:
             return found
         folded = folded_name(name)
@@ -93,7 +93,7 @@ class Directory:
         return None if address_of(email) and same.id in self.emails else same
 
     def find_or_sign_in(self, email: str | None, name: str) -> Annotator:
-        """The annotator that someone is, new where nobody is; a name that another bears is told apart by the address."""
+        """Return the annotator of this address or name, created if there is none; a name that is taken gets the address added."""
         if (found := self.known(email, name)) is not None:
             return found
         address = address_of(email)
@@ -108,17 +108,17 @@ class Directory:
         return person
 
     def _surely(self, email: str | None) -> Annotator | None:
-        """The annotator to whom an address belongs, whatever the name."""
+        """Return the annotator to whom an address belongs, whatever the name."""
         if (found := self._by_email.get(address_of(email))) is not None:
             return found
         ours = _OURS.fullmatch(email or "")
         person = None if ours is None else self.annotators.get(int(ours["id"]))
-        # Another workspace's annotator may bear the same number: the address has to fit as a whole.
+        # An annotator of another workspace may have the same number, so the whole address must match.
         return person if person is not None and email_of(person) == email else None
 
 
 class People:
-    """Users of the server by annotator, and annotators by user; each is made when first needed."""
+    """Users of the server by annotator, and annotators by user; each is created when first needed."""
 
     def __init__(self, judgments: Judgments, connection: Connection) -> None:
         self._judgments, self._connection = judgments, connection
@@ -134,20 +134,20 @@ class People:
                 self._link(user.id, known)
 
     def recall(self, project: str, pairs: Sequence[str]) -> None:
-        """Remember under whom the annotations of these pairs were received from, or sent to, a project (`Project.key`)."""
+        """Load the annotators under whom annotations of these pairs were exchanged with a project (`Project.key`)."""
         with self._judgments.reading() as database:
             self._authors |= read_authors(database, project, pairs)
 
     def author(self, pair: str, annotation: int, user: int | None) -> Annotator | None:
-        """Whose an annotation is: the person under whom it is known, else the user's; None where nobody can say.
+        """Return whose an annotation is: the annotator it was exchanged under, otherwise the user's; None if that is unknown.
 
-        An account that was renamed, moved to another address or deleted takes nobody's words away, and gives none to others.
+        So an account that is renamed, moved to another address or deleted takes no judgments away, and gives none to others.
         """
         known = self._directory.annotators.get(self._authors.get((pair, annotation), 0))
         return known or (None if user is None else self.annotator(user))
 
     def annotator(self, user: int) -> Annotator | None:
-        """The annotator that a user is, signed in here when new; None for a user the server does not list."""
+        """Return the annotator of a user, created if there is none; None for a user that the server does not list."""
         if user not in self._person_of:
             if user not in self._users:
                 return None
@@ -156,25 +156,25 @@ class People:
         return self._person_of[user]
 
     def known(self, pair: str, annotation: int, user: int | None) -> Annotator | None:
-        """`author`, but None for one who is new here: nobody is signed in by this."""
+        """Return whose an annotation is, but None for a user who is new here: unlike `author`, it creates no annotator."""
         known = self._directory.annotators.get(self._authors.get((pair, annotation), 0))
         return known or self._person_of.get(user or 0)
 
     def called(self, user: int | None) -> str | None:
-        """What to call a user here; None for one the server does not list."""
+        """Return the name that a user has here; None for a user that the server does not list."""
         return name_of(self._users[user]) if user in self._users else None
 
     def name(self, annotator: int) -> str:
-        """The name of an annotator."""
+        """Return the name of an annotator."""
         person = self._directory.annotators.get(annotator)
         return f"annotator {annotator}" if person is None else person.name
 
     def listed(self, user: int | None) -> int | None:
-        """A user's number where the server lists it, else None."""
+        """Return the id of a user if the server lists it, otherwise None."""
         return user if user in self._users else None
 
     def account(self, annotator: int) -> Any | None:
-        """The user as whom an annotator's judgments are sent; None where there is none yet."""
+        """Return the user under whom an annotator's judgments are pushed; None if there is none yet."""
         email = self._email_of(annotator)
         known = self._users_of[annotator]
         same = [u for u in known if (self._users[u].email or "").casefold() == email]
@@ -182,21 +182,20 @@ class People:
         return None if number is None else self._users[number]
 
     def user(self, annotator: int) -> int:
-        """The number of the user as whom an annotator's judgments are sent, made when there is none."""
+        """Return the id of the user under whom an annotator's judgments are pushed, created if there is none."""
         return int(self.provided(annotator).id)
 
     def provided(self, annotator: int) -> Any:
-        """That user, made when there is none."""
+        """Return the user under whom an annotator's judgments are pushed, created if there is none."""
         client = self._connection.client
-        there = self.account(annotator)
-        if there is None:
-            there = self._made(annotator)
-        # Without an active organization a user exists but sees no project; a crash may have come between the
-        # two calls.
-        if there.active_organization is None:
-            there = client.users.update(there.id, active_organization=self._connection.organization)
-            self._users[there.id] = there
-        return there
+        user = self.account(annotator)
+        if user is None:
+            user = self._create(annotator)
+        # Without an active organization a user exists but sees no project; a crash may have happened between the two calls.
+        if user.active_organization is None:
+            user = client.users.update(user.id, active_organization=self._connection.organization)
+            self._users[user.id] = user
+        return user
 
     def _email_of(self, annotator: int) -> str:
         if annotator not in self._directory.annotators:
@@ -204,14 +203,14 @@ class People:
         person = self._directory.annotators[annotator]
         return self._directory.emails.get(annotator) or email_of(person)
 
-    def _made(self, annotator: int) -> Any:
+    def _create(self, annotator: int) -> Any:
         person, email = self._directory.annotators[annotator], self._email_of(annotator)
         if self._connection.own is None:
-            # Nobody can be given a password on a server of someone else's: an account under the person's own address
-            # would only keep them from signing up with it.
+            # Berdseye cannot set passwords on a server that it did not start: an account under the person's own address
+            # would only prevent them from signing up with it.
             email = email_of(person)
         try:
-            made = self._connection.client.users.create(
+            user = self._connection.client.users.create(
                 username=email.partition("@")[0][:30], email=email, first_name=person.name
             )
         except ApiError as error:
@@ -220,11 +219,11 @@ class People:
             raise BadInputError(
                 f"The account {email} of {person.name} was removed from the organization in Label Studio.",
                 where=self._connection.url,
-                hint="Its admin can take it back in at /admin/organizations/organizationmember/: clear 'deleted at'.",
+                hint="Its admin can restore it at /admin/organizations/organizationmember/: clear 'deleted at'.",
             ) from error
-        self._users[made.id] = made
-        self._link(made.id, person)
-        return made
+        self._users[user.id] = user
+        self._link(user.id, person)
+        return user
 
     def _link(self, user: int, person: Annotator) -> None:
         self._person_of[user] = person

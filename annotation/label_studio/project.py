@@ -1,6 +1,6 @@
-"""Projects of Label Studio: the one that holds the tasks of a workspace, and those made for batches.
+"""Projects of Label Studio: the one with the tasks of a workspace, and those created for batches.
 
-Names for what an exchange makes, so that making it twice makes it once.
+Also the unique ids of what an exchange creates, so that repeating it creates nothing twice.
 """
 
 import re
@@ -17,17 +17,17 @@ _ROOT = uuid5(NAMESPACE_URL, "https://berdseye.local/label-studio")
 
 
 def event_uid(project: str, kind: str, *parts: object) -> str:
-    """The uid of an event that something in Label Studio gave rise to."""
+    """Return the uid of an event that originates from Label Studio."""
     return str(_name(project, kind, *parts))
 
 
 def annotation_uid(project: str, event: str, task: int) -> str:
-    """The `unique_id` of the annotation that an event of ours becomes; a repeat is answered with 409."""
+    """Return the `unique_id` of the annotation that an event here becomes; Label Studio answers a repetition with 409."""
     return str(_name(project, "annotation", event, task))
 
 
 def _name(*parts: object) -> UUID:
-    # Parts are fenced: ("a", "bc") and ("ab", "c") are different names.
+    # A separator keeps parts apart: ("a", "bc") and ("ab", "c") are different names.
     return uuid5(_ROOT, "\x1f".join(str(part) for part in parts))
 
 
@@ -36,7 +36,7 @@ _GUIDELINES = re.compile(r"Guidelines: version ([0-9a-f]{1,16})\b")
 
 
 class Project(NamedTuple):
-    """A project; `key` is what our own tables call it, `guidelines` the version of the text that it shows."""
+    """A project; `key` identifies it in Berdseye's tables, `guidelines` is the version of the text that it shows."""
 
     id: int
     title: str
@@ -47,11 +47,14 @@ class Project(NamedTuple):
 
 
 def find_or_create(connection: Connection, title: str) -> Project:
-    """The project of this title, the oldest where several bear it, made when there is none."""
+    """Return the project of this title (the oldest of several), created if there is none.
+
+    Raises `BadInputError` for a title that Label Studio does not accept.
+    """
     if not 3 <= len(title) <= 50:
         raise BadInputError(
-            f"'{title}' cannot be the title of a project.",
-            hint="Label Studio wants between 3 and 50 characters.",
+            f"The title of a project must have 3 to 50 characters, got {len(title)}: '{title}'.",
+            hint="Set another title in the settings: `project` under [label_studio].",
         )
     with connection.exclusively():
         same = [p.id for p in connection.client.projects.list(title=title, page_size=100) if p.title == title]
@@ -60,47 +63,47 @@ def find_or_create(connection: Connection, title: str) -> Project:
         return make_project(
             connection,
             title=title,
-            description="Made and kept in agreement by Berdseye.",
+            description="Created by Berdseye and kept in agreement with it.",
             expert_instruction=GUIDELINE,
             label_config=validated("judge"),
         )
 
 
 def make_project(connection: Connection, **fields: Any) -> Project:
-    """A new project with these fields of Label Studio's; raises `BadInputError` for an interface that it does not take."""
+    """Create a project with these fields of Label Studio; raises `BadInputError` for a labeling interface that it refuses."""
     return _read(connection, connection.client.projects.create(**fields).id)
 
 
 def described(connection: Connection, title: str, mark: str) -> Project | None:
-    """The oldest project of this title whose description holds this mark."""
-    found = connection.client.projects.list(title=title, page_size=100)
-    same = [p.id for p in found if p.title == title and mark in (p.description or "")]
+    """Return the oldest project of this title whose description contains this mark; None if there is none."""
+    projects = connection.client.projects.list(title=title, page_size=100)
+    same = [p.id for p in projects if p.title == title and mark in (p.description or "")]
     return _read(connection, min(same)) if same else None
 
 
 def project_by_key(connection: Connection, key: str) -> Project | None:
-    """The project of this key, None where this server has it no more (its id may be another's)."""
+    """Return the project of this key; None if this server no longer has it (another project may have its id)."""
     number = key.partition("@")[0]
     try:
-        found = _read(connection, int(number))
+        project = _read(connection, int(number))
     except (UnknownNameError, ValueError):
         return None
-    return found if found.key == key else None
+    return project if project.key == key else None
 
 
 def workspace_project(connection: Connection, workspace: Workspace) -> Project:
-    """The project that the settings name."""
+    """Return the project named in the settings, created if there is none."""
     return find_or_create(connection, str(workspace.settings["label_studio"]["project"]))
 
 
 def project_by_id(connection: Connection, number: int) -> Project:
-    """The project with this id; raises `UnknownNameError`."""
+    """Return the project with this id; raises `UnknownNameError`."""
     with connection.exclusively():
         return _read(connection, number)
 
 
 def fresh(connection: Connection, project: Project) -> Project:
-    """The project as it is now; raises `UnknownNameError` when it was deleted (its id may be another's)."""
+    """Return the project as it is now; raises `UnknownNameError` if it was deleted (another project may have its id)."""
     now = _read(connection, project.id)
     if now.key != project.key:
         raise _unknown(connection, project.id)
@@ -109,20 +112,20 @@ def fresh(connection: Connection, project: Project) -> Project:
 
 def _read(connection: Connection, number: int) -> Project:
     try:
-        found: Any = connection.client.projects.get(id=number)
+        project: Any = connection.client.projects.get(id=number)
     except ApiError as error:
         if error.status_code == _NOT_FOUND:
             raise _unknown(connection, number) from error
         raise
-    # Ids of deleted projects are given again, and the server's address may change: the moment of its making
-    # tells one project from every other.
-    key = f"{found.id}@{found.created_at.isoformat()}"
-    version = _GUIDELINES.search(found.description or "")
+    # Label Studio reuses the ids of deleted projects, and the server's address may change: the time of its creation
+    # distinguishes a project from every other.
+    key = f"{project.id}@{project.created_at.isoformat()}"
+    version = _GUIDELINES.search(project.description or "")
     return Project(
-        found.id, found.title, key, found.label_config or "", found.model_version or "", version and version[1]
+        project.id, project.title, key, project.label_config or "", project.model_version or "", version and version[1]
     )
 
 
 def _unknown(connection: Connection, number: int) -> UnknownNameError:
-    known = [f"{p.id} ({p.title})" for p in connection.client.projects.list(page_size=100)]
-    return UnknownNameError("Label Studio project", str(number), known)
+    titles = [f"{p.id} ({p.title})" for p in connection.client.projects.list(page_size=100)]
+    return UnknownNameError("Label Studio project", str(number), titles)

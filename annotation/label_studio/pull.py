@@ -1,8 +1,7 @@
-"""From Label Studio to our event log.
+"""Pull: from Label Studio to the event log.
 
-Which tasks have to be read: those changed since the last time, or all of them now and then.
-
-What a word found in Label Studio means for our log: an event, an agreement noted, or nothing.
+A pull reads the tasks changed since the last one, and from time to time all of them. Each judgment found there becomes an
+event of the log, a note that both sides agree, or nothing.
 """
 
 from collections import Counter
@@ -48,7 +47,10 @@ _SWEEP_EVERY = timedelta(hours=6)
 
 @dataclass(frozen=True)
 class Changes:
-    """Tasks by pair, with every copy of a pair's task; `until` is the moment, by the server's clock, they are known to."""
+    """Tasks by pair, with every copy of a pair's task; they include all changes up to `until`, by the server's clock.
+
+    `whole`: all tasks of the project were read.
+    """
 
     tasks: dict[str, list[RemoteTask]]
     until: datetime
@@ -56,7 +58,7 @@ class Changes:
 
 
 def read_changes(connection: Connection, project: Project, purpose: Purpose, *, whole: bool = False) -> Changes:
-    """What changed since the project was last received, or all of it: where asked for, the first time, and when it is due."""
+    """Read the tasks changed since the last pull of the project; all of them the first time, every six hours, or if `whole`."""
     until = connection.time()
     due = purpose.swept_at is None or until - purpose.swept_at > _SWEEP_EVERY
     if whole or due or purpose.received_to is None:
@@ -64,18 +66,18 @@ def read_changes(connection: Connection, project: Project, purpose: Purpose, *, 
         for task in all_tasks(connection, project.id):
             by_key.setdefault(task.key, []).append(task)
         return Changes(by_key, until, whole=True)
-    # A pair with two tasks has to be seen whole: what stands in the unchanged one was not deleted.
+    # Both tasks of a pair with two have to be read: the annotations of the unchanged one were not deleted.
     keys = changed_keys(connection, project.id, purpose.received_to - _OVERLAP)
     return Changes(dict(look_up(connection, project.id, keys)), until, whole=False)
 
 
-_NOTHING_HELD = Local(None, "", "", "", None)
+_NO_LOCAL_STATE = Local(None, "", "", "", None)
 
 
 class Receiving:
-    """The events of one transaction (`rows`), what both sides agree on after it, and what to count.
+    """The events of one transaction (`rows`), the judgments that both sides agree on after it, and the counts to report.
 
-    `source` and, by place, `uids` are those of the events: where an import, not an exchange, gives rise to them.
+    `source` and `uids` (by place) are those of the events, if they come from an import and not from an exchange.
     """
 
     def __init__(
@@ -94,13 +96,13 @@ class Receiving:
         self.counts: Counter[str] = Counter()
 
     def agree(self, place: Place, theirs: Said | None) -> None:
-        """Note that both sides hold what is there."""
+        """Note that both sides agree on the judgment in Label Studio."""
         word = theirs.word if theirs else None
         self.agreed[place] = Agreed(word, theirs.newest.id if theirs and word else None)
 
     def take(self, place: Place, base: Word | None, theirs: Said | None) -> None:
-        """Bring a word from there into the log, by the three-way rule."""
-        ours, word = self._local.get(place, _NOTHING_HELD), theirs.word if theirs else None
+        """Take a judgment from Label Studio into the log, by the three-way rule of `step`."""
+        ours, word = self._local.get(place, _NO_LOCAL_STATE), theirs.word if theirs else None
         decided = step(base, ours.word, word, ours_at=ours.at, theirs_at=theirs.newest.at if theirs else None)
         if decided in (Step.NOTHING, Step.SEND):
             return
@@ -114,13 +116,13 @@ class Receiving:
             return
         self.counts["conflicts"] += 1
         if decided is Step.OURS_STANDS:
-            # The log's last event is the present one: ours follows theirs, and waits to be sent.
+            # The last event in the log counts: the judgment made here follows the pulled one, and waits to be pushed.
             self.rows.append(self._our_event_again(place, ours, theirs))
 
     def _their_event(self, place: Place, ours: Local, theirs: Said | None) -> dict[str, Any]:
         project, word = self._purpose.project, theirs.word if theirs else None
         if theirs is None or word is None:
-            # A deleted annotation has left neither id nor moment; what it takes back makes the name.
+            # A deleted annotation has neither id nor time left; the uid is made from the judgment that it withdraws.
             uid = event_uid(project, "withdraw", place.pair, place.annotator, ours.uid)
             return self._event(place, uid=uid, at=datetime.now(UTC).isoformat(timespec="microseconds"), kind="withdraw")
         newest = theirs.newest
@@ -141,11 +143,11 @@ class Receiving:
         uid = event_uid(self._purpose.project, "again", place.pair, place.annotator, ours.uid, *mark)
         if ours.event is None:
             return self._event(place, uid=uid, at=ours.at, kind="withdraw", source=ours.source)
-        kept = {name: value for name, value in ours.event.items() if name != "id"}
-        return {"target": None, **kept, "uid": uid}
+        copied = {name: value for name, value in ours.event.items() if name != "id"}
+        return {"target": None, **copied, "uid": uid}
 
     def _event(self, place: Place, **fields: Any) -> dict[str, Any]:
-        # Rows of one statement name the same columns.
+        # All rows of one statement must have the same columns.
         return {
             "annotator_id": place.annotator, "pair": place.pair, "verdict": None, "comment": "",
             "source": self._source, "target": None, "seconds": None, "shown": None,
@@ -165,15 +167,15 @@ def pull(
     withdraw_gone: bool = False,
     progress: Progress | None = None,
 ) -> ExchangeReport:
-    """Append what people changed in Label Studio since the last exchange.
+    """Append to the log what people changed in Label Studio since the last exchange.
 
-    Only tasks changed since the last pull are read, with an overlap; every six hours, and where `whole` asks for it, all
-    are: that alone tells which tasks were deleted. Those are counted and left alone, since whoever deletes a task
-    has not taken back what others said; with `withdraw_gone` their annotations count as deleted too, and that is a
-    withdrawal. `progress` is given (done, all) tasks. What cannot be read (a choice renamed, an author deleted) is
-    reported, and everything else received. A word given from another's account is received under that account's name, and
-    warned of. Raises `UnavailableError` when the server does not answer,
-    `UnknownNameError` when the project is gone; what was received until then is kept, and a repeat adds nothing twice.
+    A pull reads only the tasks changed since the last one, with an overlap; every six hours, and if `whole`, it reads all of
+    them, which alone shows which tasks were deleted. Deleted tasks are counted and otherwise ignored, since deleting a task
+    does not take back other people's judgments; with `withdraw_gone` their annotations count as deleted too, and so as
+    withdrawn. `progress` is called with the tasks (done, total). Annotations that cannot be read (a choice was renamed, an
+    author deleted) are reported, and all others pulled. A judgment made from another person's account is recorded under the
+    name of that account, with a warning. Raises `UnavailableError` if the server does not answer, `UnknownNameError` if the
+    project is gone; what was pulled until then is kept, and repeating the pull adds nothing twice.
     """
     with connection.exclusively():
         project = fresh(connection, project)
@@ -185,7 +187,7 @@ def pull(
             problems.append(str(error))
         changes = read_changes(connection, project, purpose, whole=whole or withdraw_gone)
         by_key = changes.tasks
-        problems += _learn_pairs(judgments, by_key)
+        problems += _add_unknown_pairs(judgments, by_key)
         gone = _gone(judgments, project, by_key) if changes.whole else []
         if withdraw_gone:
             by_key.update((key, []) for key in gone)
@@ -204,26 +206,26 @@ def pull(
 
 
 def _gone(judgments: Judgments, project: Project, by_key: Mapping[str, object]) -> list[str]:
-    """The pairs that had a task, and have none any more."""
+    """Return the pairs that had a task and no longer have one."""
     query = select(sync_tasks.c.pair).where(sync_tasks.c.project == project.key).order_by(sync_tasks.c.id)
     with judgments.reading() as database:
         return [key for key in database.execute(query).scalars() if key not in by_key]
 
 
-def _learn_pairs(judgments: Judgments, by_key: dict[str, list[RemoteTask]]) -> list[str]:
-    """Make pairs of other workspaces' tasks known here, so that judgments on them fit; drop foreign tasks."""
+def _add_unknown_pairs(judgments: Judgments, by_key: dict[str, list[RemoteTask]]) -> list[str]:
+    """Add the pairs of other workspaces' tasks, so that they can have judgments here; remove foreign tasks from `by_key`."""
     with judgments.reading() as connection:
-        known = read_pairs(connection, list(by_key))
+        known_keys = read_pairs(connection, list(by_key))
     problems: list[str] = []
     new = []
-    for key in [key for key in by_key if key not in known]:
+    for key in [key for key in by_key if key not in known_keys]:
         record = pair_of(by_key[key][0].data)
         if record is not None:
             new.append(record)
             continue
         tasks = by_key.pop(key)
         if any(task.annotations for task in tasks):
-            problems.append(f"Task {tasks[0].id}: its texts do not fit its ext_id; its annotations were not received.")
+            problems.append(f"Task {tasks[0].id}: its texts do not fit its ext_id, so its annotations were not pulled.")
     judgments.add_pairs(new)
     return problems
 
@@ -239,12 +241,11 @@ def _pull_chunk(
     problems: list[str] = []
     people.recall(purpose.project, list(by_key))
     for key, tasks in by_key.items():
-        # Annotators new here sign in now: a second transaction could not begin inside the one below.
-        by_person, found = said(tasks, people)
+        # New annotators are created now: a second transaction could not begin inside the one below.
+        by_person, unreadable = said(tasks, people)
         remote.update((Place(key, person), words) for person, words in by_person.items())
-        problems += found
-    # One transaction decides and writes, so that a judgment made meanwhile is seen, and a crash leaves all or
-    # nothing.
+        problems += unreadable
+    # One transaction decides and writes, so that a judgment made meanwhile is seen, and a crash leaves all or nothing.
     with writing(judgments.engine) as connection:
         receiving = Receiving(purpose, guidelines, read_local(connection, list(by_key)))
         base = read_base(connection, purpose.project, list(by_key))
@@ -255,10 +256,10 @@ def _pull_chunk(
                 continue
             word = theirs.word if theirs else None
             if word is not None and word.verdict not in verdicts_of(purpose.task):
-                problems.append(f"Pair {place.pair}: '{word.verdict}' is no answer to the task of this project.")
+                problems.append(f"Pair {place.pair}: '{word.verdict}' is not a verdict of this project's task.")
                 continue
             if place in sent and sent[place] == word:
-                # Our own, arrived before we could know: agreed on, whatever we hold by now.
+                # An earlier push, which arrived without a confirmation: agreed, whatever the judgment here is by now.
                 base[place] = word
                 receiving.agree(place, theirs)
             receiving.take(place, base.get(place), theirs)
@@ -272,14 +273,15 @@ def _pull_chunk(
 def _edited(
     base: Mapping[Place, Word | None], receiving: Receiving, remote: Mapping[Place, Said], people: People
 ) -> tuple[str, ...]:
-    """Warnings of words that somebody else than their author changed there: Label Studio keeps the author's name on them."""
-    found: list[str] = []
+    """Warn of judgments that somebody other than their author changed: Label Studio keeps the author's name on them."""
+    warnings: list[str] = []
     for place, theirs in remote.items():
         editor = theirs.newest.editor
         changed = base.get(place) is not None and base[place] != theirs.word and place in receiving.agreed
         if changed and editor not in (None, theirs.newest.user):
-            found.append(
-                f"Pair {place.pair}: the judgment of {people.name(place.annotator)} was changed in Label Studio by "
-                f"{people.called(editor) or 'somebody else'}, and is kept under the name of {people.name(place.annotator)}."
+            warnings.append(
+                f"Pair {place.pair}: {people.called(editor) or 'somebody else'} changed the judgment of "
+                f"{people.name(place.annotator)} in Label Studio. It is recorded under the name of "
+                f"{people.name(place.annotator)}."
             )
-    return tuple(found)
+    return tuple(warnings)

@@ -1,7 +1,4 @@
-"""What each project is for: the batch and the person whose words belong in it, and how far it was received.
-
-The projects that judgments were exchanged with.
-"""
+"""The projects that judgments were exchanged with, and the purpose of each: its batch and its person, and its last pull."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,7 +15,7 @@ from berdseye.annotation.label_studio.project import Project, project_by_key
 
 
 def exchanged_projects(judgments: Judgments, connection: ServerConnection) -> list[Project]:
-    """Those that this server still holds, the oldest first; none is made."""
+    """Return the projects that judgments were exchanged with and that this server still has, the oldest first."""
     with judgments.reading() as database:
         keys = {
             key
@@ -26,14 +23,15 @@ def exchanged_projects(judgments: Judgments, connection: ServerConnection) -> li
             for key in database.execute(select(table.c.project).distinct()).scalars()
         }
     with connection.exclusively():
-        found = [project_by_key(connection, key) for key in keys]
-    return sorted((project for project in found if project is not None), key=lambda project: project.id)
+        projects = [project_by_key(connection, key) for key in keys]
+    return sorted((project for project in projects if project is not None), key=lambda project: project.id)
 
 
 class Purpose(NamedTuple):
-    """A project's purpose; `project` is `Project.key`. No batch: the workspace's own, where every judgment belongs.
+    """The purpose of a project; `project` is `Project.key`. No batch: the workspace's project, where every judgment belongs.
 
-    `person`: the annotator that it is for alone. `received_to` and `swept_at` are moments by the server's clock.
+    `person`: the only annotator it is for (None: everybody). `received_to` (changes up to this time were pulled) and `swept_at`
+    (all tasks were read) are times by the server's clock.
     """
 
     project: str
@@ -45,18 +43,18 @@ class Purpose(NamedTuple):
 
 
 def purpose_of(judgments: Judgments, project: str) -> Purpose:
-    """The purpose of one project."""
+    """Return the purpose of one project."""
     return _read(judgments, project).get(project, Purpose(project))
 
 
 def batch_purposes(judgments: Judgments, batch: int | None = None) -> list[Purpose]:
-    """The projects made for a batch, or for any; the oldest first."""
-    found = _read(judgments).values()
-    return [one for one in found if one.batch is not None and batch in (None, one.batch)]
+    """Return the purposes of the projects created for a batch, or for any batch, the oldest first."""
+    purposes = _read(judgments).values()
+    return [one for one in purposes if one.batch is not None and batch in (None, one.batch)]
 
 
 def write_purpose(judgments: Judgments, project: str, batch: int, person: int | None) -> None:
-    """Remember what a project is for, in the place of an earlier one that was deleted there."""
+    """Store the purpose of a project; it replaces an earlier project of this purpose, which was deleted in Label Studio."""
     here = (sync_projects.c.batch_id == batch) & (sync_projects.c.annotator_id.is_not_distinct_from(person))
     with writing(judgments.engine) as connection:
         connection.execute(delete(sync_projects).where(here))
@@ -65,7 +63,7 @@ def write_purpose(judgments: Judgments, project: str, batch: int, person: int | 
 
 
 def write_received(connection: Connection, project: str, moment: datetime, *, whole: bool) -> None:
-    """Remember up to when a project was received, and that it was read whole."""
+    """Store up to what time changes of a project were pulled, and whether all of its tasks were read."""
     values = {"received_to": moment.isoformat(), **({"swept_at": moment.isoformat()} if whole else {})}
     done = connection.execute(update(sync_projects).where(sync_projects.c.project == project).values(values))
     if not done.rowcount:

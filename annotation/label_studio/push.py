@@ -1,4 +1,4 @@
-"""From our event log to Label Studio."""
+"""Push: from the event log to Label Studio."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ Labels = Mapping[str, tuple[float, bool]]
 More = Mapping[str, Mapping[str, Any]]
 _CHUNK = 500
 _NOT_FOUND = 404
-_BOTH_CHANGED = "Some judgments were changed in Label Studio too: receive those first, then send again."
+_BOTH_CHANGED = "Some judgments were changed in Label Studio too: pull them first, then push again."
 
 
 def push(
@@ -51,41 +51,40 @@ def push(
     more: More | None = None,
     progress: Progress | None = None,
 ) -> ExchangeReport:
-    """Make these pairs tasks, with a detector's labels as predictions, and bring our judgments on them there.
+    """Create tasks for these pairs, with a detector's labels as predictions, and push the judgments made here.
 
-    `labels` gives (probability, supports) by pair; `model_version` names the detector; `more` is what else a new task's data
-    holds. Into a project that is for one person, only their judgments are brought. `progress` is given (done, all)
-    pairs. Nothing counts as delivered before the server has confirmed it: stopped at any moment, another push
-    completes it and makes nothing twice. What was changed in Label Studio too is left to `pull`, and
-    reported. Raises `BadInputError` for an unknown pair or a labeling interface without our choices,
-    `UnavailableError` when the server does not answer, `UnknownNameError` when the project is gone.
+    `labels` gives (probability, supports) by pair key; `model_version` names the detector; `more` gives further data of new
+    tasks. A project for one person gets only their judgments. `progress` is called with the pairs (done, total). Nothing
+    counts as delivered before the server has confirmed it: after an interruption, another push completes the work and creates
+    nothing twice. Judgments that were changed in Label Studio too are left to `pull`, and reported. Raises `BadInputError`
+    for an unknown pair or a labeling interface without Berdseye's choices, `UnavailableError` if the server does not answer,
+    `UnknownNameError` if the project is gone.
     """
     keys = list(dict.fromkeys(pairs))
     with judgments.reading() as reading:
         records = read_pairs(reading, keys)
     if unknown := [key for key in keys if key not in records]:
         raise BadInputError(
-            f"{len(unknown)} pairs are not known here, the first: {unknown[0]}.", hint="Add them first."
+            f"{len(unknown)} pairs are not in the judgments database, the first one: {unknown[0]}.",
+            hint="Add them first (`Judgments.add_pairs`).",
         )
     with connection.exclusively():
         project = fresh(connection, project)
         purpose = purpose_of(judgments, project.key)
         check_config(project.config, project.title, purpose.task)
-        sending = _Sending(
-            judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {}
-        )
+        pusher = _Push(judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {})
         report, done = ExchangeReport(), 0
         for chunk in batched_rows(keys, _CHUNK):
-            report += sending.chunk({key: records[key] for key in chunk})
+            report += pusher.chunk({key: records[key] for key in chunk})
             done += len(chunk)
             if progress is not None:
                 progress(done, len(keys))
-        sending.show_predictions(keys)
+        pusher.show_predictions(keys)
         return report
 
 
-class _Sending:
-    """One push at work."""
+class _Push:
+    """The state of one push."""
 
     def __init__(
         self, judgments: Judgments, connection: Connection, project: Project, purpose: Purpose,
@@ -96,11 +95,12 @@ class _Sending:
         self._people = People(judgments, connection)
 
     def chunk(self, records: Mapping[str, PairRecord]) -> ExchangeReport:
-        """Bring a chunk of pairs there; returns what was done."""
-        found = look_up(self._connection, self._project.id, list(records))
+        """Push a chunk of pairs; returns the report of it."""
+        tasks_by_key = look_up(self._connection, self._project.id, list(records))
         self._people.recall(self._project.key, list(records))
         tasks = {
-            key: keep_one(self._connection, self._project.id, copies, self._people) for key, copies in found.items()
+            key: keep_one(self._connection, self._project.id, copies, self._people)
+            for key, copies in tasks_by_key.items()
         }
         with self._judgments.reading() as connection:
             local = {
@@ -113,20 +113,20 @@ class _Sending:
         places: dict[str, dict[Place, None]] = defaultdict(dict)
         for place in (*local, *base, *sent):
             places[place.pair][place] = None
-        report = self._make([record for key, record in records.items() if key not in tasks], local, base)
+        report = self._create_tasks([record for key, record in records.items() if key not in tasks], local, base)
         report += self._predict(list(tasks.values()))
         self._remember({}, tasks)
         for key, task in tasks.items():
-            report += self._bring(task, list(places[key]), local, base, sent)
+            report += self._update_task(task, list(places[key]), local, base, sent)
         return report
 
     def show_predictions(self, keys: Sequence[str]) -> None:
-        """Make this detector's predictions the ones that people see: Label Studio shows those of one version alone."""
-        # It refuses a version of which there is no prediction yet, so this comes last.
+        """Make this detector's predictions the ones that people see: Label Studio shows those of one version only."""
+        # It refuses a version that has no predictions yet, so this comes last.
         if self._project.model_version != self._version and any(key in self._labels for key in keys):
             self._connection.client.projects.update(id=self._project.id, model_version=self._version)
 
-    def _make(
+    def _create_tasks(
         self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, Word | None]
     ) -> ExchangeReport:
         if not records:
@@ -150,14 +150,14 @@ class _Sending:
             for record in records
         ]
         self._announce(own)
-        made = create_tasks(self._connection, self._project.id, new, self._people)
-        # What was agreed on a task that is gone, and was taken back here since, is settled too.
-        agreed = {place: Agreed(None, None) for place in base if place.pair in made}
+        created = create_tasks(self._connection, self._project.id, new, self._people)
+        # A judgment that was agreed on a task that is gone, and was withdrawn here since, is settled too.
+        agreed = {place: Agreed(None, None) for place in base if place.pair in created}
         for task in new:
-            held, _ = said([made[task.key]], self._people)
+            annotations_by_person, _ = said([created[task.key]], self._people)
             for person, word in task.words.items():
-                agreed[Place(task.key, person)] = Agreed(word, held[person].newest.id)
-        self._remember(agreed, made)
+                agreed[Place(task.key, person)] = Agreed(word, annotations_by_person[person].newest.id)
+        self._remember(agreed, created)
         return ExchangeReport(
             tasks_created=len(new),
             predictions=sum(len(task.predictions) for task in new),
@@ -171,7 +171,7 @@ class _Sending:
         return (prediction_of(probability, supports, self._version),)
 
     def _predict(self, tasks: Sequence[RemoteTask]) -> ExchangeReport:
-        """Add predictions to tasks that have none of this version."""
+        """Add predictions to the tasks that have none of this version."""
         new = [
             {"task": task.id, **prediction}
             for task in tasks
@@ -183,7 +183,7 @@ class _Sending:
         answer = self._connection.client.projects.import_predictions(self._project.id, request=new)
         return ExchangeReport(predictions=int(answer.created or 0))
 
-    def _bring(
+    def _update_task(
         self,
         task: RemoteTask,
         places: Sequence[Place],
@@ -191,7 +191,7 @@ class _Sending:
         base: Mapping[Place, Word | None],
         sent: Mapping[Place, Word | None],
     ) -> ExchangeReport:
-        """Bring our words on one pair to its task."""
+        """Push the judgments of one pair to its task."""
         words, problems = said([task], self._people) if task.annotations else ({}, [])
         report = ExchangeReport(problems=tuple(problems))
         for place in places:
@@ -202,7 +202,7 @@ class _Sending:
             word, moment = (ours.word, ours.at) if ours else (None, "")
             agreed = base.get(place)
             if place in sent and sent[place] == remote:
-                # Our own, arrived before we could know: agreed on, whatever we hold by now.
+                # An earlier push, which arrived without a confirmation: agreed, whatever the judgment here is by now.
                 agreed = remote
                 self._remember({place: Agreed(remote, theirs.newest.id if theirs and remote else None)}, {})
             decided = step(agreed, word, remote, ours_at=moment, theirs_at=theirs.newest.at if theirs else None)
@@ -237,7 +237,7 @@ class _Sending:
         number = create_annotation(self._connection, task, word, self._people.user(place.annotator), unique)
         if number is not None:
             return number
-        # It is there already: another exchange, on another machine, was faster.
+        # It exists already: another exchange, on another machine, was faster.
         now = look_up(self._connection, self._project.id, [task.key]).get(task.key, [])
         there = said(now, self._people)[0].get(place.annotator)
         return there.newest.id if there is not None and there.word == word else None
@@ -250,7 +250,7 @@ class _Sending:
         return newest.id
 
     def _delete(self, theirs: Said | None) -> int | None:
-        # Older annotations of the same person go too: else the one before would be their word again.
+        # Older annotations of this person are deleted too: otherwise the previous one would count again.
         annotations = [a for a in theirs.annotations if a.word is not None] if theirs else []
         if not all(self._unchanged(annotation) for annotation in annotations):
             return None
@@ -259,11 +259,11 @@ class _Sending:
         return annotations[-1].id if annotations else 0
 
     def _unchanged(self, annotation: RemoteAnnotation) -> bool:
-        # Between our look-up and now a person may have changed it; their word must not be overwritten unseen.
+        # Its author may have changed it since the look-up; such a change must not be overwritten unseen.
         return last_change(self._connection, annotation.id) == annotation.at
 
     def _belongs(self, place: Place) -> bool:
-        """Whether a word that is not there yet is to be brought there: to others it may not be shown."""
+        """Return whether a judgment that is not in the project yet belongs there: others may not see it."""
         return self._purpose.person in (None, place.annotator)
 
     def _announce(self, words: Mapping[Place, Word | None]) -> None:

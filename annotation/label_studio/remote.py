@@ -1,4 +1,4 @@
-"""Tasks and annotations as Label Studio holds them now."""
+"""Tasks and annotations, read from Label Studio."""
 
 import json
 from collections import defaultdict
@@ -14,10 +14,9 @@ from berdseye.annotation.label_studio.people import People
 from berdseye.data.errors import BadInputError, BerdseyeError
 
 _PAGE = 1000
-# Ids go into the address of the request, which the server accepts up to 64 KB.
+# Ids are part of the address of the request, which may have 64 KB at most.
 _LOOK_UP = 500
-# Label Studio applies `include` to the nested annotations too: their fields have to be named beside the
-# task's.
+# Label Studio applies `include` to the nested annotations too, so the list names their fields as well as the task's.
 _FIELDS = (
     "id,data,annotations,result,completed_by,updated_at,updated_by,was_cancelled,unique_id,lead_time,total_predictions"
 )
@@ -28,9 +27,9 @@ _LONGEST_SECONDS = 24 * 3600.0
 
 @dataclass(frozen=True)
 class RemoteAnnotation:
-    """An annotation: its author's word (None: skipped); `problem` says why it cannot be read; `seconds` it took.
+    """An annotation: its author's judgment (None: skipped), and the `seconds` it took; `problem` says why it is unreadable.
 
-    `editor` is the user who changed it last, the author included.
+    `editor` is the user who changed it last, perhaps the author.
     """
 
     id: int
@@ -44,7 +43,7 @@ class RemoteAnnotation:
 
 @dataclass(frozen=True)
 class RemoteTask:
-    """A task of ours: `key` is the pair's, `versions` the model versions it has predictions of (where asked for)."""
+    """A task of a pair: `key` is the pair's, `versions` are the model versions of its predictions (if requested)."""
 
     id: int
     key: str
@@ -56,9 +55,9 @@ class RemoteTask:
 
 @dataclass(frozen=True)
 class Said:
-    """All that one annotator has on one pair: the newest annotation counts, older ones stay listed.
+    """All annotations of one annotator on one pair, oldest first; the newest one counts.
 
-    `shown`: a prediction stands on the task, so that the annotator may have seen it.
+    `shown`: the task has a prediction, so the annotator may have seen it.
     """
 
     annotations: tuple[RemoteAnnotation, ...]
@@ -74,38 +73,41 @@ class Said:
 
 
 def all_tasks(connection: Connection, project: int, *, versions: bool = False) -> list[RemoteTask]:
-    """Every task of a project that carries an id of ours; with model versions where asked for."""
+    """Return every task of a project that has an `ext_id`; with model versions if requested."""
     include = f"{_FIELDS},predictions_model_versions" if versions else _FIELDS
     return [task for item in raw_tasks(connection, project, include) if (task := _task(item)) is not None]
 
 
 def raw_tasks(connection: Connection, project: int, include: str = _FIELDS) -> list[Any]:
-    """Every task of a project as the SDK reads it, whoever made it."""
+    """Return every task of a project as the SDK reads it, also those that Berdseye did not create.
+
+    Raises `BerdseyeError` if the tasks keep changing while they are read.
+    """
     for _ in range(_ATTEMPTS):
-        found, total = _pages(connection, project, include)
-        # Deletions while we read shift the pages, so that some tasks are skipped.
-        if len(found) >= total:
-            return list(found.values())
+        tasks, total = _pages(connection, project, include)
+        # Deletions during the reading shift the pages, so that some tasks are missed.
+        if len(tasks) >= total:
+            return list(tasks.values())
     raise BerdseyeError("The tasks in Label Studio changed while they were read.", hint="Try again.")
 
 
 def changed_keys(connection: Connection, project: int, since: datetime) -> list[str]:
-    """The pairs whose tasks were made, or whose annotations were made, changed or deleted after a moment, each once."""
-    # Label Studio takes no moment without a fraction of a second.
+    """Return the pairs whose task was created, or whose annotations were created, changed or deleted, after `since`."""
+    # Label Studio accepts no time without a fraction of a second.
     moment = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     query = _filtered("updated_at", "greater", "Datetime", moment)
-    found, _ = _pages(connection, project, "id,data", query)
-    keys = (item.data.get("ext_id") for item in found.values() if isinstance(item.data, dict))
+    items, _ = _pages(connection, project, "id,data", query)
+    keys = (item.data.get("ext_id") for item in items.values() if isinstance(item.data, dict))
     return list(dict.fromkeys(key for key in keys if isinstance(key, str)))
 
 
 def look_up(connection: Connection, project: int, keys: Sequence[str]) -> dict[str, list[RemoteTask]]:
-    """The tasks of these pairs, with model versions, oldest first; several of one pair are duplicates."""
+    """Return the tasks of these pairs, with model versions, oldest first; several tasks of one pair are duplicates."""
     by_key: dict[str, list[RemoteTask]] = defaultdict(list)
     for chunk in batched_rows(keys, _LOOK_UP):
         query = _filtered("data.ext_id", "in_list", "String", chunk)
-        found, _ = _pages(connection, project, f"{_FIELDS},predictions_model_versions", query)
-        for item in found.values():
+        items, _ = _pages(connection, project, f"{_FIELDS},predictions_model_versions", query)
+        for item in items.values():
             task = _task(item)
             if task is not None and task.key in chunk:
                 by_key[task.key].append(task)
@@ -115,26 +117,26 @@ def look_up(connection: Connection, project: int, keys: Sequence[str]) -> dict[s
 
 
 def last_change(connection: Connection, annotation: int) -> str:
-    """When an annotation was changed last, as of this moment."""
+    """Return the time of the last change of an annotation, read from the server now."""
     return moment_of(connection.client.annotations.get(id=annotation).updated_at)
 
 
 def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], list[str]]:
-    """What each annotator says in the tasks of one pair, by annotator id, and the problems met in reading it.
+    """Return each annotator's annotations in the tasks of one pair, by annotator id, and the problems of reading them.
 
-    An annotator with a problem is listed too: what cannot be read is neither a withdrawal nor to be
-    overwritten. What was exchanged before is known by `People.recall`.
+    An annotator with a problem is included: an unreadable annotation is not a withdrawal and must not be overwritten. Call
+    `People.recall` first, which knows what was exchanged before.
     """
     by_person: dict[int, list[RemoteAnnotation]] = defaultdict(list)
     problems: list[str] = []
-    held = list(tasks)
-    shown = any(task.predicted for task in held)
-    for task in held:
+    all_tasks_of_pair = list(tasks)
+    shown = any(task.predicted for task in all_tasks_of_pair)
+    for task in all_tasks_of_pair:
         for annotation in task.annotations:
             person = people.author(task.key, annotation.id, annotation.user)
             name = f"Annotation {annotation.id} of task {task.id}"
             if person is None:
-                problems.append(f"{name}: its author is not known to Label Studio any more.")
+                problems.append(f"{name}: its author no longer exists in Label Studio.")
                 continue
             if annotation.problem:
                 problems.append(f"{name} by {person.name}: {annotation.problem}")
@@ -152,19 +154,19 @@ def _filtered(column: str, operator: str, kind: str, value: Any) -> str:
 
 
 def _pages(connection: Connection, project: int, include: str, query: str | None = None) -> tuple[dict[int, Any], int]:
-    """Tasks by id, and how many the server said there are."""
-    found: dict[int, Any] = {}
+    """Return tasks by id, and the number of tasks that the server reports."""
+    tasks: dict[int, Any] = {}
     page, total = 1, 1
-    asked = {} if query is None else {"query": query}
+    filters = {} if query is None else {"query": query}
     while (page - 1) * _PAGE < total:
-        # The SDK's own paging takes an error on a later page for the end of the list.
-        got = connection.client.tasks.list(
-            project=project, page=page, page_size=_PAGE, include=include, resolve_uri=False, **asked
+        # The SDK's own paging mistakes an error on a later page for the end of the list.
+        result = connection.client.tasks.list(
+            project=project, page=page, page_size=_PAGE, include=include, resolve_uri=False, **filters
         )
-        total = got.response.total
-        found.update((task.id, task) for task in got.items or ())
+        total = result.response.total
+        tasks.update((task.id, task) for task in result.items or ())
         page += 1
-    return found, total
+    return tasks, total
 
 
 def _task(item: Any) -> RemoteTask | None:
@@ -196,11 +198,11 @@ def _annotation(raw: Mapping[str, Any], data: Mapping[str, Any]) -> RemoteAnnota
 
 
 def moment_of(value: str | datetime) -> str:
-    """A moment as our events write it, so that both sides' compare as text."""
+    """Return a time as the log writes it (ISO 8601 in UTC, microseconds), so that times of both sides compare as text."""
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def seconds_of(value: Any) -> float | None:
-    """The time an annotation took, as Label Studio's `lead_time` tells it; None for what cannot be true."""
+    """Return the seconds of Label Studio's `lead_time`; None for an impossible value (not above 0, or a day or more)."""
     return float(value) if isinstance(value, int | float) and 0 < value < _LONGEST_SECONDS else None

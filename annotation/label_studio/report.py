@@ -1,13 +1,14 @@
-"""What an exchange with Label Studio did."""
+"""The report of an exchange with Label Studio."""
 
 from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
 class ExchangeReport:
-    """Counts of what changed on either side, and what could not be exchanged.
+    """Counts of what an exchange changed on either side, and the problems that it met.
 
-    `warnings` name what was exchanged and may be credited to the wrong person; they do not make two reports differ.
+    `warnings` name judgments that were exchanged but may be credited to the wrong person; they are ignored when two reports
+    are compared.
     """
 
     tasks_created: int = 0
@@ -31,17 +32,17 @@ class ExchangeReport:
 
     def __str__(self) -> str:
         parts = [
-            f"sent {self.tasks_created} tasks, {self.predictions} predictions",
+            f"pushed {self.tasks_created} tasks, {self.predictions} predictions",
             f"annotations {self.annotations_created} new, {self.annotations_updated} changed, "
             f"{self.annotations_deleted} deleted",
-            f"received {self.pulled_new} new, {self.pulled_changed} changed, {self.pulled_withdrawn} withdrawn",
+            f"pulled {self.pulled_new} new, {self.pulled_changed} changed, {self.pulled_withdrawn} withdrawn",
         ]
         if self.conflicts:
-            parts.append(f"{self.conflicts} conflicts (the later word stands, both are kept)")
+            parts.append(f"{self.conflicts} conflicts (both judgments are kept, the later one counts)")
         if self.tasks_gone:
-            parts.append(f"{self.tasks_gone} tasks were deleted there")
+            parts.append(f"{self.tasks_gone} tasks were deleted in Label Studio")
         if self.problems:
-            parts.append(f"{len(self.problems)} problems, the first: {self.problems[0]}")
+            parts.append(f"{len(self.problems)} problems, the first one: {self.problems[0]}")
         if self.warnings:
             parts.append(f"{len(self.warnings)} warnings")
         return "; ".join(parts) + "."

@@ -1,4 +1,4 @@
-"""Putting tasks into a project whole, once each."""
+"""Create tasks in a project: each complete, and each once."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ _SERVER_ERROR = 500
 
 @dataclass(frozen=True)
 class NewTask:
-    """A task to be made, with the words of annotators (by id) and the predictions it shall begin with."""
+    """A task to create, with its first annotations (judgments by annotator id) and predictions."""
 
     key: str
     data: Mapping[str, Any]
@@ -32,41 +32,41 @@ class NewTask:
 def create_tasks(
     connection: Connection, project: int, tasks: Sequence[NewTask], people: People
 ) -> dict[str, RemoteTask]:
-    """Make tasks that a look-up has just not found, and look them up again; returns them by key.
+    """Create tasks that a look-up has just not found, and look them up again; returns them by key.
 
-    Label Studio on SQLite may store the tasks of an import and lose what was nested in them, with a 201: such
-    tasks are deleted and made again. Raises `BerdseyeError` when that does not help.
+    Label Studio on SQLite may store the tasks of an import, lose the annotations and predictions nested in them, and answer
+    201: such tasks are deleted and created again. Raises `BerdseyeError` if that fails three times.
     """
-    made: dict[str, RemoteTask] = {}
-    left = list(tasks)
+    created: dict[str, RemoteTask] = {}
+    remaining = list(tasks)
     for attempt in range(_ATTEMPTS):
         time.sleep(attempt * _PAUSE_SECONDS)
         try:
-            connection.client.projects.import_tasks(project, request=[_import(t, people) for t in left])
+            connection.client.projects.import_tasks(project, request=[_import(t, people) for t in remaining])
         except ApiError as error:
-            # An import that met another write may fail whole, or after it has stored something: the look-up tells.
+            # An import that met another write may fail before or after it has stored something: the look-up shows which.
             if attempt == _ATTEMPTS - 1 or (error.status_code or 0) < _SERVER_ERROR:
                 raise
-        found = look_up(connection, project, [task.key for task in left])
-        short: list[NewTask] = []
+        tasks_by_key = look_up(connection, project, [task.key for task in remaining])
+        incomplete: list[NewTask] = []
         broken: list[RemoteTask] = []
-        for task in left:
-            copies = found.get(task.key, [])
-            whole = [copy for copy in copies if _is_whole(copy, task, people)]
-            if not whole:
-                short.append(task)
+        for task in remaining:
+            copies = tasks_by_key.get(task.key, [])
+            complete = [copy for copy in copies if _is_complete(copy, task, people)]
+            if not complete:
+                incomplete.append(task)
                 broken += copies
                 continue
-            rest = [copy for copy in copies if copy not in whole]
-            made[task.key] = keep_one(connection, project, [*whole, *rest], people, stand=task.words)
+            rest = [copy for copy in copies if copy not in complete]
+            created[task.key] = keep_one(connection, project, [*complete, *rest], people, stand=task.words)
         delete_tasks(connection, project, broken)
-        left = short
-        if not left:
-            return made
+        remaining = incomplete
+        if not remaining:
+            return created
     raise BerdseyeError(
-        f"Label Studio did not keep {len(left)} of {len(tasks)} tasks whole in {_ATTEMPTS} attempts.",
+        f"Label Studio stored {len(remaining)} of {len(tasks)} tasks incompletely in {_ATTEMPTS} attempts.",
         where=connection.url,
-        hint="Nothing is lost here; try again when fewer people work there.",
+        hint="No judgment is lost here; try again when fewer people work in Label Studio.",
     )
 
 
@@ -78,10 +78,10 @@ def keep_one(
     *,
     stand: Collection[int] = (),
 ) -> RemoteTask:
-    """The first task of a pair: what people said last in the others is moved to it, and those are deleted.
+    """Return the first task of a pair, after moving people's last judgments from its other tasks to it and deleting those.
 
-    `stand` names annotators whose word in the first task is known to be their last: another import, whose sender was
-    killed, may arrive after ours with an older one.
+    `stand` names annotators whose judgment in the first task is known to be their last: another import, whose sender was
+    killed, may arrive after this one with an older judgment.
     """
     kept, *others = copies
     if not others:
@@ -101,7 +101,7 @@ def keep_one(
                 continue
             unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", kept.id)
             create_annotation(connection, kept, newest.word, people.listed(newest.user) or people.user(person), unique)
-    # A word that cannot be read, or whose author nobody knows, cannot be moved either: its task stays, for people to look at.
+    # An annotation that is unreadable, or whose author is unknown, cannot be moved: its task stays, for people to look at.
     unreadable = [
         task
         for task in others
@@ -112,16 +112,16 @@ def keep_one(
 
 
 def create_annotation(connection: Connection, task: RemoteTask, word: Word, user: int, unique: str) -> int | None:
-    """Make an annotation in a user's name; returns its id, None when this unique id is there already."""
+    """Create an annotation in a user's name; returns its id, or None if this unique id exists already."""
     try:
-        made = connection.client.annotations.create(
+        annotation = connection.client.annotations.create(
             id=task.id, result=result_of(word, task.data), completed_by=user, unique_id=unique, ground_truth=False
         )
     except ApiError as error:
         if error.status_code == _CONFLICT:
             return None
         raise
-    return int(made.id)
+    return int(annotation.id)
 
 
 def delete_tasks(connection: Connection, project: int, tasks: Sequence[RemoteTask]) -> None:
@@ -135,14 +135,14 @@ def delete_tasks(connection: Connection, project: int, tasks: Sequence[RemoteTas
 
 def _import(task: NewTask, people: People) -> dict[str, Any]:
     annotations = [
-        # Nested annotations are ground truth unless told otherwise.
+        # Nested annotations are ground truth unless the import says otherwise.
         {"result": result_of(word, task.data), "completed_by": people.user(person), "ground_truth": False}
         for person, word in task.words.items()
     ]
     return {"data": task.data, "annotations": annotations, "predictions": list(task.predictions)}
 
 
-def _is_whole(found: RemoteTask, sent: NewTask, people: People) -> bool:
-    held, _ = said([found], people)
-    words = all(person in held and held[person].word == word for person, word in sent.words.items())
-    return words and all(p["model_version"] in found.versions for p in sent.predictions)
+def _is_complete(stored: RemoteTask, sent: NewTask, people: People) -> bool:
+    by_person, _ = said([stored], people)
+    words = all(person in by_person and by_person[person].word == word for person, word in sent.words.items())
+    return words and all(p["model_version"] in stored.versions for p in sent.predictions)

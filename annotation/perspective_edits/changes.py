@@ -1,6 +1,7 @@
-"""What an edit does to the perspectives of a question: some of them give way to others.
+"""The change that an edit makes to the perspectives of a question: it replaces some of them by others.
 
-Proposing a missing perspective, splitting, merging, rewording and dropping differ only in how many give way to how many.
+Proposing a missing perspective, splitting, merging, rewording and dropping differ only in the numbers of replaced and new
+perspectives.
 """
 
 import unicodedata
@@ -24,13 +25,13 @@ _COUNTS: dict[Action, tuple[range, range]] = {
     "reword": (range(1, 2), range(1, 2)),
     "drop": (range(1, 2), range(1)),
 }
-"""How many perspectives give way, and how many come in their place."""
-_SAID: dict[Action, str] = {
-    "propose": "Proposing names one new perspective, and none that gives way.",
-    "split": "Splitting names one perspective, and two or more that take its place.",
-    "merge": "Merging names two perspectives or more, and one that takes their place.",
-    "reword": "Rewording names one perspective, and one that takes its place.",
-    "drop": "Dropping names one perspective, and nothing that takes its place.",
+"""How many perspectives each action replaces, and by how many."""
+_RULES: dict[Action, str] = {
+    "propose": "`propose` takes one new perspective, and replaces none.",
+    "split": "`split` replaces one perspective by two or more.",
+    "merge": "`merge` replaces two or more perspectives by one.",
+    "reword": "`reword` replaces one perspective by one.",
+    "drop": "`drop` takes one perspective, and replaces it by none.",
 }
 
 
@@ -40,7 +41,7 @@ class ConflictError(BadInputError):
 
 @dataclass(frozen=True)
 class Change:
-    """`parts` give way to `becomes`, which stand where the first part stood, or at the end where there is none."""
+    """Replaces `parts` by `becomes`, which are inserted at the place of the first part, or at the end if there are none."""
 
     action: Action
     parts: tuple[Perspective, ...]
@@ -48,45 +49,56 @@ class Change:
 
     @classmethod
     def of(cls, action: str, parts: Sequence[Perspective], becomes: Sequence[Perspective]) -> "Change":
-        """A change that can be one; texts are cleaned and brought to Unicode NFC. Raises `BadInputError` where it cannot."""
-        known = next((a for a in ACTIONS if a == action), None)
-        if known is None:
+        """Check a change and build it; texts are cleaned and normalized to Unicode NFC.
+
+        Raises `UnknownNameError` for an unknown action, `BadInputError` for a change that is not valid.
+        """
+        checked_action = next((a for a in ACTIONS if a == action), None)
+        if checked_action is None:
             raise UnknownNameError("edit", action, ACTIONS)
         try:
             new = read_perspectives([p._asdict() | {"text": _composed(p.text)} for p in becomes])
         except ValueError as error:
-            raise BadInputError(f"{error}.".capitalize(), hint=_SAID[known]) from error
-        gone, come = _COUNTS[known]
-        if len(parts) not in gone or len(new) not in come or len(set(parts)) < len(parts) or len(new) < len(becomes):
-            raise BadInputError(_SAID[known], hint="No text may stand twice.")
+            raise BadInputError(f"{error}.".capitalize(), hint=_RULES[checked_action]) from error
+        replaced, added = _COUNTS[checked_action]
+        unique = len(set(parts)) == len(parts) and len(new) == len(becomes)
+        if len(parts) not in replaced or len(new) not in added or not unique:
+            raise BadInputError(
+                _RULES[checked_action], hint=f"Got {len(parts)} and {len(becomes)}; no text may occur twice."
+            )
         if any(len(p.text) > LONGEST or len(p.explanation) > 10 * LONGEST for p in new):
-            raise BadInputError(f"A perspective has at most {LONGEST:,} characters.", hint="Say it in one sentence.")
+            raise BadInputError(
+                f"A perspective can have at most {LONGEST:,} characters, and its explanation at most {10 * LONGEST:,}.",
+                hint="State the perspective in one sentence.",
+            )
         if set(parts) == set(new):
-            raise BadInputError("Nothing would change.", hint="Give it other words or another stance.")
-        return cls(known, tuple(parts), new)
+            raise BadInputError("The edit would change nothing.", hint="Change the text or the stance.")
+        return cls(checked_action, tuple(parts), new)
 
     def apply(self, perspectives: Sequence[Perspective]) -> tuple[Perspective, ...]:
-        """The perspectives after it; raises `ConflictError` where a part is gone or a new text is there already."""
+        """Return the perspectives after the change; raises `ConflictError` if a part is gone or a new text exists already."""
         for part in self.parts:
             if part not in perspectives:
-                raise ConflictError(f"“{part.text}” is not among the perspectives, or not as it was.", hint=_ANEW)
+                raise ConflictError(
+                    f"“{part.text}” is no longer among the perspectives, or was changed.", hint=_PROPOSE_AGAIN
+                )
         place = min((perspectives.index(part) for part in self.parts), default=len(perspectives))
         before = [p for p in perspectives[:place] if p not in self.parts]
         after = [p for p in perspectives[place:] if p not in self.parts]
-        there = {_composed(p.text) for p in [*before, *after]}
+        texts = {_composed(p.text) for p in [*before, *after]}
         for new in self.becomes:
-            if new.text in there:
-                raise ConflictError(f"“{new.text}” is a perspective already.", hint=_ANEW)
+            if new.text in texts:
+                raise ConflictError(f"“{new.text}” is a perspective already.", hint=_PROPOSE_AGAIN)
         return (*before, *self.becomes, *after)
 
     def touches(self, other: "Change") -> bool:
-        """Whether both take the same perspective away, or both bring the same text."""
+        """Return whether both changes replace one perspective, or both add one text."""
         return bool(set(self.parts) & set(other.parts)) or bool(
             {p.text for p in self.becomes} & {p.text for p in other.becomes}
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As `change` in the log and in files."""
+        """Return the change as the log (`change`) and files store it."""
         return {
             "action": self.action,
             "parts": [p._asdict() for p in self.parts],
@@ -95,23 +107,25 @@ class Change:
 
     @classmethod
     def from_json(cls, value: Any) -> "Change":
-        """Read what `to_json` gives; raises `BadInputError` for anything else."""
+        """Read the output of `to_json`; raises `BadInputError` for anything else."""
         try:
             parts = [Perspective(p["text"], p["stance"], p["explanation"]) for p in value["parts"]]
             becomes = [Perspective(p["text"], p["stance"], p["explanation"]) for p in value["becomes"]]
             return cls.of(str(value["action"]), parts, becomes)
         except (LookupError, TypeError) as error:
-            raise BadInputError(f"Not an edit: {error!r}.", hint="Give action, parts and becomes.") from error
+            raise BadInputError(
+                f"The edit cannot be read: {error!r}.", hint="It needs `action`, `parts` and `becomes`."
+            ) from error
 
 
 def shared_stance(parts: Sequence[Perspective]) -> Stance | None:
-    """The stance on which parts agree, which what takes their place has unless it is said otherwise."""
+    """Return the stance that all parts share (None: they differ), which their replacement has by default."""
     stances = {p.stance for p in parts}
     return parts[0].stance if len(stances) == 1 else None
 
 
 def explained_as(parts: Sequence[Perspective], becomes: Sequence[Perspective]) -> list[Perspective]:
-    """What comes in; other words for one perspective keep its explanation."""
+    """Return the new perspectives; a reworded perspective keeps its explanation unless it has a new one."""
     explanation = parts[0].explanation if len(parts) == len(becomes) == 1 else ""
     return [p._replace(explanation=p.explanation or explanation) for p in becomes]
 
@@ -120,11 +134,11 @@ def _composed(text: str) -> str:
     return unicodedata.normalize("NFC", clean(text))
 
 
-_ANEW = "Look at the perspectives as they are now, and propose it anew."
+_PROPOSE_AGAIN = "Look at the present perspectives, and propose the edit again."
 
 
 def chosen_parts(perspectives: Sequence[Perspective], named: Sequence[str]) -> tuple[Perspective, ...]:
-    """The perspectives that are named by their texts or by their numbers from 1; raises `UnknownNameError`."""
+    """Return the perspectives named by their texts or by their numbers from 1; raises `UnknownNameError`."""
     by_name = {str(n): p for n, p in enumerate(perspectives, start=1)} | {p.text: p for p in perspectives}
     for name in named:
         if name not in by_name:

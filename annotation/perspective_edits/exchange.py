@@ -1,7 +1,7 @@
-"""Edits as JSON Lines: the whole log out, and logs or plain proposals in.
+"""The export of the log of edits as JSON Lines, and the import of such logs or of plain proposals.
 
 A proposal needs `dataset`, `question_id`, `action`, `parts` (texts, or objects as in the log) and `becomes` (texts or objects);
-`kind`, `uid`, `at`, `by` and `comment` may be missing. A decision or an undo has `kind`, and in `target` the uid of its edit.
+`kind`, `uid`, `at`, `by` and `comment` are optional. A decision or an undo has `kind`, and in `target` the uid of its edit.
 """
 
 import json
@@ -25,7 +25,7 @@ from berdseye.data.workspace import Workspace
 
 
 def export_edits(judgments: Judgments, path: Path, dataset: str | None = None) -> int:
-    """Write the log of one data set, or of all, an event a line in order; returns how many."""
+    """Write the log of one data set, or of all, one event per line in order; returns the number of events."""
     query = (
         select(perspective_edits, annotators.c.name)
         .join(annotators, annotators.c.id == perspective_edits.c.annotator_id)
@@ -61,10 +61,10 @@ def export_edits(judgments: Judgments, path: Path, dataset: str | None = None) -
 def import_edits(
     workspace: Workspace, judgments: Judgments, path: Path, person: Annotator | None = None
 ) -> tuple[int, int]:
-    """Add the events of a file, all or none; returns how many were added and how many were here already.
+    """Add the events of a file, all or none; returns how many were added and how many were in the log already.
 
-    Each is held to the rules as if it were done now; rows that do not say whose they are become `person`'s. Raises
-    `BadInputError` with the line.
+    Each event has to meet the rules as if it happened now; rows without `by` become `person`'s. Raises `BadInputError` with
+    the line.
     """
     rows = [(line, row) for line, row in read_rows(path)]
     people: dict[str, Annotator] = {}
@@ -73,15 +73,17 @@ def import_edits(
         if isinstance(name, str) and name not in people:
             people[name] = judgments.sign_in(name)
         elif not isinstance(name, str) and person is None:
-            raise BadInputError("It does not say whose it is.", where=path, line=line, hint="Add `by`, or give a name.")
+            raise BadInputError(
+                "The row does not name its person.", where=path, line=line, hint="Add `by`, or give a name."
+            )
     logs: dict[str, tuple[EditLog, History]] = {}
     with locked_edits(judgments) as connection:
-        before = {str(uid) for uid in connection.execute(select(perspective_edits.c.uid)).scalars()}
+        known_uids = {str(uid) for uid in connection.execute(select(perspective_edits.c.uid)).scalars()}
         new = 0
         for line, row in rows:
             try:
                 uid = _uid(row)
-                if uid is not None and uid in before:
+                if uid is not None and uid in known_uids:
                     continue
                 dataset = _text(row, "dataset")
                 if dataset not in logs:
@@ -102,13 +104,16 @@ def import_edits(
 def _event(row: Row, person: Annotator, uid: str | None, log: EditLog, history: History) -> Event:
     kind = str(row.get("kind", "propose"))
     if kind not in KINDS:
-        raise BadInputError(f"'{kind}' is no kind of event.", hint=f"Use {', '.join(KINDS)}.")
+        raise BadInputError(f"The kind of event '{kind}' does not exist.", hint=f"Use one of {', '.join(KINDS)}.")
     comment = str(row.get("comment") or "")
     at = row.get("at") if isinstance(row.get("at"), str) else None
     if kind != "propose":
         target = history.by_uid.get(str(row.get("target")))
         if target is None:
-            raise BadInputError("Its edit is not known here.", hint="Put the proposal above it, with its uid.")
+            raise BadInputError(
+                f"The log has no edit with the uid '{str(row.get('target'))[:40]}' (`target`).",
+                hint="Put the proposal with this uid above this line.",
+            )
         return Event(kind, person, target=target, comment=comment, uid=uid, at=at)
     question_id = _text(row, "question_id")
     question = log.present_question(question_id, history.of_question(question_id))
@@ -116,16 +121,16 @@ def _event(row: Row, person: Annotator, uid: str | None, log: EditLog, history: 
     try:
         becomes = read_perspectives(row.get("becomes", []))
     except ValueError as error:
-        raise BadInputError(f"`becomes`: {error}.", hint="Give texts, or objects with text and stance.") from error
+        raise BadInputError(f"`becomes`: {error}.", hint="Use texts, or objects with text and stance.") from error
     parts = row.get("parts", [])
     if not isinstance(parts, list):
-        raise BadInputError("`parts` is no list.", hint="Give the texts that give way.")
+        raise BadInputError("`parts` must be a list.", hint="List the texts that the edit replaces.")
     change = Change.of(_text(row, "action"), [_part(p, present) for p in parts], becomes)
     return Event("propose", person, change, question_id, comment=comment, uid=uid, at=at)
 
 
 def _part(value: Any, present: tuple[Perspective, ...]) -> Perspective:
-    """A part as the log writes it, or the present perspective of this text."""
+    """Return a part from its object in the log, or the present perspective of this text."""
     if isinstance(value, dict):
         return Perspective(_text(value, "text"), value.get("stance"), str(value.get("explanation") or ""))
     return chosen_parts(present, [str(value)])[0]
@@ -143,4 +148,6 @@ def _uid(row: Row) -> str | None:
     try:
         return None if value is None else str(UUID(str(value)))
     except ValueError:
-        raise BadInputError(f"'{str(value)[:40]}' is no UUID.", hint="Leave `uid` out, and one is made.") from None
+        raise BadInputError(
+            f"`uid` must be a UUID, got '{str(value)[:40]}'.", hint="Omit `uid`, and Berdseye creates one."
+        ) from None

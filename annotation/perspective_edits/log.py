@@ -1,7 +1,7 @@
 """The log of edits of a data set's perspectives. Nothing in it is overwritten: a decision and an undo are events too.
 
-Whatever is written is first held against the perspectives as they are then, one writer at a time: of two conflicting edits
-that are accepted at once one is, and the other is told.
+Every event is checked against the present perspectives before it is written, one writer at a time: if two conflicting edits
+are accepted at once, one is accepted and the other raises `ConflictError`.
 """
 
 import json
@@ -27,11 +27,11 @@ from berdseye.data.workspace import Workspace
 KINDS = ("propose", "accept", "reject", "undo")
 Undone = Literal["decision", "proposal"]
 _EDITING = 0x70657273706564
-"""The advisory lock of edits on PostgreSQL."""
+"""The key of PostgreSQL's advisory lock for edits."""
 
 
 class Event(NamedTuple):
-    """Something to be written: `change` of a proposal, `target` (an edit's id) of all else."""
+    """An event to write: a proposal has a `change`, every other event a `target` (the id of an edit)."""
 
     kind: str
     person: Annotator
@@ -44,7 +44,7 @@ class Event(NamedTuple):
 
 
 class EditLog:
-    """The edits of one data set."""
+    """The log of edits of one data set."""
 
     def __init__(self, workspace: Workspace, judgments: Judgments, dataset: str) -> None:
         self.workspace, self.judgments = workspace, judgments
@@ -53,24 +53,29 @@ class EditLog:
         self._by_id = {q.id: q for q in self.base}
 
     def edits(self) -> list[Edit]:
-        """Every edit with how it stands, in the order they were proposed."""
+        """Return every edit with its status, in the order they were proposed."""
         with self.judgments.reading() as connection:
             return self.edits_within(connection)
 
     def present(self) -> Replayed:
-        """The questions after all accepted edits."""
+        """Return the questions after all accepted edits."""
         return replay(self.base, self.edits())
 
     def propose(
         self, person: Annotator, question_id: str, change: Change, *, comment: str = "", uid: str | None = None
     ) -> Edit:
-        """Propose an edit that fits the perspectives as they are; the same `uid` (a UUID) is recorded once."""
+        """Propose an edit that fits the present perspectives; one `uid` (a UUID) is recorded once.
+
+        Raises `ConflictError` if it does not fit, `UnknownNameError` for an unknown question.
+        """
         with locked_edits(self.judgments) as connection:
             return self.record(connection, Event("propose", person, change, question_id, comment=comment, uid=uid))
 
     def accept(self, person: Annotator, edit: int, *, comment: str = "", own: bool = False) -> Edit:
-        """Accept an open edit; raises `ConflictError` where it does not fit any more. With `own` a person may accept what
-        they proposed themselves."""
+        """Accept an open edit; raises `ConflictError` if it no longer fits.
+
+        With `own`, a person may accept their own proposal; otherwise that raises `BadInputError`.
+        """
         with locked_edits(self.judgments) as connection:
             return self.record(connection, Event("accept", person, target=edit, comment=comment), own=own)
 
@@ -80,30 +85,34 @@ class EditLog:
             return self.record(connection, Event("reject", person, target=edit, comment=comment))
 
     def undo(self, person: Annotator, edit: int, *, of: Undone | None = None, comment: str = "") -> Edit:
-        """Take back the decision on an edit, which is open again; or, of one's own open edit, the proposal.
+        """Take back the decision on an edit, which is then open again, or a person's own proposal of an open edit.
 
-        `of` says which of the two is meant, where somebody else may have decided meanwhile. Raises `ConflictError` where an
-        edit that was accepted later builds on it.
+        `of` says which of the two is meant, in case somebody else has decided meanwhile. Raises `ConflictError` if an edit
+        that was accepted later builds on this one.
         """
         with locked_edits(self.judgments) as connection:
-            found = next((e for e in self.edits_within(connection) if e.id == edit), None)
-            if of is not None and found is not None and (of == "decision") == (found.decision is None):
-                raise BadInputError(f"Edit {edit} is {found.status} by now.", hint="Look at it again.")
+            current = next((e for e in self.edits_within(connection) if e.id == edit), None)
+            if of is not None and current is not None and (of == "decision") == (current.decision is None):
+                raise BadInputError(f"Edit {edit} is now {current.status}.", hint="Look at the edit again.")
             return self.record(connection, Event("undo", person, target=edit, comment=comment))
 
     def record(
         self, connection: Connection, event: Event, *, own: bool = False, history: History | None = None
     ) -> Edit:
-        """Check an event and write it within a transaction of `locked_edits`; returns its edit as it stands then.
+        """Check an event and write it in a transaction of `locked_edits`; returns its edit with the new status.
 
-        Who writes many gives the `history` of the transaction, to which the event is added, and each costs no look at the rest.
+        To write many events, pass the `history` of the transaction, to which the event is added; then no event has to read
+        the whole log again.
         """
         history = self.history_within(connection) if history is None else history
         if event.uid is not None and event.uid in history.by_uid:
             return history.edits[history.by_uid[event.uid]]
         question_id, target = event.question_id, None
         if event.person.demo:
-            raise BadInputError("A made-up person of the demo edits nothing.", hint="Sign in under another name.")
+            raise BadInputError(
+                f"{event.person.name} is a simulated annotator of the demo and cannot edit perspectives.",
+                hint="Sign in under another name.",
+            )
         if event.kind == "propose":
             self._check_proposal(event, history)
         else:
@@ -130,58 +139,65 @@ class EditLog:
         return history.add(SimpleNamespace(**added._mapping, name=event.person.name, demo=event.person.demo))
 
     def present_question(self, question_id: str, edits: Sequence[Edit]) -> Question | None:
-        """A question after its accepted edits; None where the data set has none of this id."""
-        known = self._by_id.get(question_id)
-        return None if known is None else replay([known], edits).questions[0]
+        """Return a question after its accepted edits; None if the data set has no question of this id."""
+        question = self._by_id.get(question_id)
+        return None if question is None else replay([question], edits).questions[0]
 
     def _check_proposal(self, event: Event, history: History) -> None:
         question = self.present_question(event.question_id, history.of_question(event.question_id))
         if question is None:
             raise UnknownNameError("question", event.question_id, self._by_id)
         if event.change is None:
-            raise BadInputError("A proposal without a change.", hint="Give action, parts and becomes.")
+            raise BadInputError("The proposal has no change.", hint="It needs `action`, `parts` and `becomes`.")
         event.change.apply(question.perspectives)
 
     def _checked_target(self, event: Event, edit: Edit, beside: list[Edit], *, own: bool) -> int:
-        """The id of the event that this one is about: the proposal, or for an undo what it takes back. `beside` are the edits
-        of the same question."""
+        """Return the id of the event that this one refers to: the proposal, or the event that an undo takes back.
+
+        `beside` are the edits of the edit's question.
+        """
         if event.kind == "undo":
             return self._checked_undo(event, edit, beside)
         if edit.status != "open":
             by = f" by {edit.decision.by.name}" if edit.decision else ""
-            raise BadInputError(f"Edit {edit.id} is {edit.status}{by} already.", hint="Take that back first.")
+            raise BadInputError(f"Edit {edit.id} is already {edit.status}{by}.", hint="Take that decision back first.")
         if event.kind == "accept":
             if edit.by.id == event.person.id and not own:
-                raise BadInputError(f"Edit {edit.id} is your own.", hint="Someone else accepts it.")
+                raise BadInputError(f"Edit {edit.id} is your own proposal.", hint="Someone else has to accept it.")
             question = self.present_question(edit.question_id, beside)
             if question is None:
-                raise ConflictError(f"There is no question '{edit.question_id}' any more.", hint="Reject the edit.")
+                raise ConflictError(f"Question '{edit.question_id}' no longer exists.", hint="Reject the edit.")
             try:
                 edit.change.apply(question.perspectives)
             except ConflictError as error:
-                _tell(edit, beside, error)
+                _raise_conflict(edit, beside, error)
         return edit.id
 
     def _checked_undo(self, event: Event, edit: Edit, beside: list[Edit]) -> int:
         if edit.decision is None:
             if edit.status == "withdrawn":
-                raise BadInputError(f"Edit {edit.id} is withdrawn already.", hint="Propose it anew.")
+                raise BadInputError(f"Edit {edit.id} is already withdrawn.", hint="Propose it again.")
             if edit.by.id != event.person.id:
-                raise BadInputError(f"Edit {edit.id} is {edit.by.name}'s proposal.", hint="Reject it instead.")
+                raise BadInputError(
+                    f"Edit {edit.id} is {edit.by.name}'s proposal, which only they can withdraw.",
+                    hint="Reject it instead.",
+                )
             return edit.id
         if edit.status == "accepted":
-            known = replay(self.base, beside).conflicts
-            left = replay(self.base, [e for e in beside if e.id != edit.id]).conflicts
-            if built := sorted(set(left) - set(known)):
-                raise ConflictError(f"Edit {built[0]} builds on edit {edit.id}.", hint="Take that one back first.")
+            conflicts = replay(self.base, beside).conflicts
+            conflicts_without = replay(self.base, [e for e in beside if e.id != edit.id]).conflicts
+            if dependent := sorted(set(conflicts_without) - set(conflicts)):
+                raise ConflictError(
+                    f"Edit {dependent[0]} builds on edit {edit.id}.", hint=f"Take back edit {dependent[0]} first."
+                )
         return edit.decision.event
 
     def edits_within(self, connection: Connection) -> list[Edit]:
-        """`edits` as a transaction sees them."""
+        """Return every edit with its status, as a transaction sees the log."""
         return list(self.history_within(connection).edits.values())
 
     def history_within(self, connection: Connection) -> History:
-        """The log as a transaction sees it."""
+        """Return the log as a transaction sees it."""
         query = (
             select(perspective_edits, annotators.c.name, annotators.c.demo)
             .join(annotators, annotators.c.id == perspective_edits.c.annotator_id)
@@ -193,15 +209,15 @@ class EditLog:
 
 @contextmanager
 def locked_edits(judgments: Judgments) -> Iterator[Connection]:
-    """A transaction in which nobody else writes edits: ids then follow each other in the order of their commits."""
+    """Open a transaction during which nobody else writes edits, so that ids follow the order of the commits."""
     with writing(judgments.engine) as connection:
         if judgments.engine.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_EDITING)))
         yield connection
 
 
-def _tell(edit: Edit, edits: list[Edit], error: ConflictError) -> NoReturn:
-    """The conflict, with the accepted edit that is in the way where there is one."""
+def _raise_conflict(edit: Edit, edits: list[Edit], error: ConflictError) -> NoReturn:
+    """Raise the conflict; its message names the accepted edit that causes it, if there is one."""
     for other in reversed(accepted(edits)):
         if other.question_id == edit.question_id and other.change.touches(edit.change):
             by = other.decision.by.name if other.decision else other.by.name

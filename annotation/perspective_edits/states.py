@@ -1,4 +1,4 @@
-"""What the log of edits comes to: each edit with how it stands, and the perspectives after those that were accepted."""
+"""The state that results from the log of edits: each edit with its status, and the perspectives after the accepted edits."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ Status = Literal["open", "accepted", "rejected", "withdrawn"]
 
 
 class Decision(NamedTuple):
-    """Who accepted or rejected an edit."""
+    """The decision on an edit: who accepted or rejected it, when, and with what comment."""
 
     event: int
     at: str
@@ -23,7 +23,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Edit:
-    """A proposed edit of a question's perspectives and how it stands; `id` is that of the event that proposed it."""
+    """A proposed edit of a question's perspectives, with its status; `id` is the id of the event that proposed it."""
 
     id: int
     uid: str
@@ -36,7 +36,7 @@ class Edit:
     decision: Decision | None = None
 
     def record(self) -> dict[str, Any]:
-        """The edit as the manifest of a version holds it."""
+        """Return the edit as the manifest of a data set's version stores it."""
         accepted = {"accepted_by": self.decision.by.name, "accepted_at": self.decision.at} if self.decision else {}
         return {
             "uid": self.uid,
@@ -50,9 +50,9 @@ class Edit:
 
 
 class Replayed(NamedTuple):
-    """The questions after the accepted edits; `conflicts` says of those that do not fit any more why, by their id.
+    """The questions after the accepted edits; `conflicts` gives, by id, the reason of each edit that no longer fits.
 
-    Accepting and taking back keep it empty: only a data set that was replaced by another leaves edits that do not fit.
+    Accepting and undoing keep `conflicts` empty: edits stop fitting only if the data set is replaced by another.
     """
 
     questions: list[Question]
@@ -61,7 +61,7 @@ class Replayed(NamedTuple):
 
 
 class History:
-    """A log of edits as it grows, so that an event more needs no look at those before it, but of its own question.
+    """A growing log of edits, in which a new event needs only the earlier events of its own question.
 
     An undo of a decision opens the edit again; an undo of a proposal withdraws it.
     """
@@ -75,7 +75,7 @@ class History:
             self.add(event)
 
     def add(self, e: Any) -> Edit:
-        """Take up the next row of the log, with its person's name; returns its edit as it stands then."""
+        """Add the next row of the log, with its person's name; returns its edit with the new status."""
         by = Annotator(e.annotator_id, e.name, e.demo)
         match e.kind:
             case "propose":
@@ -97,7 +97,7 @@ class History:
         return self.edits[about]
 
     def of_question(self, question_id: str) -> list[Edit]:
-        """The edits of one question, in the order they were proposed."""
+        """Return the edits of one question, in the order they were proposed."""
         return [self.edits[i] for i in self._of_question.get(question_id, ())]
 
     def _set(self, edit: int, status: Status, decision: Decision | None) -> None:
@@ -105,37 +105,40 @@ class History:
 
 
 def edits_of(events: Iterable[Any]) -> list[Edit]:
-    """The edits of a log, in the order they were proposed. `events` are its rows in order, each with the person's name."""
+    """Return the edits of a log, in the order they were proposed; `events` are its rows in order, with the person's name."""
     return list(History(events).edits.values())
 
 
 def accepted(edits: Iterable[Edit]) -> list[Edit]:
-    """The accepted ones in the order they were accepted, in which they are applied."""
-    held = [(e.decision.event, e) for e in edits if e.status == "accepted" and e.decision is not None]
-    return [edit for _, edit in sorted(held, key=lambda one: one[0])]
+    """Return the accepted edits in the order they were accepted, which is the order of their application."""
+    decided = [(e.decision.event, e) for e in edits if e.status == "accepted" and e.decision is not None]
+    return [edit for _, edit in sorted(decided, key=lambda one: one[0])]
 
 
 def replay(questions: Sequence[Question], edits: Iterable[Edit]) -> Replayed:
-    """Apply the accepted edits; what does not fit is passed over, and told."""
-    held = {q.id: q for q in questions}
+    """Apply the accepted edits; those that do not fit are skipped and listed in `conflicts`."""
+    questions_by_id = {q.id: q for q in questions}
     applied: list[Edit] = []
     conflicts: dict[int, str] = {}
     for edit in accepted(edits):
-        question = held.get(edit.question_id)
+        question = questions_by_id.get(edit.question_id)
         try:
             if question is None:
-                raise ConflictError(f"There is no question '{edit.question_id}' any more.")
+                raise ConflictError(f"Question '{edit.question_id}' no longer exists.")
             changed = edit.change.apply(question.perspectives)
         except ConflictError as error:
             conflicts[edit.id] = str(error)
             continue
-        held[question.id] = replace(question, perspectives=changed)
+        questions_by_id[question.id] = replace(question, perspectives=changed)
         applied.append(edit)
-    return Replayed(list(held.values()), tuple(applied), conflicts)
+    return Replayed(list(questions_by_id.values()), tuple(applied), conflicts)
 
 
 def overlaps(edits: Sequence[Edit]) -> Mapping[int, list[int]]:
-    """Of each open edit the other open ones that take the same perspective or bring the same text: one of them can stand."""
+    """Return, by open edit, the other open edits that replace one of its perspectives or add one of its texts.
+
+    Only one of such edits can be accepted.
+    """
     waiting: dict[str, list[Edit]] = {}
     for edit in edits:
         if edit.status == "open":

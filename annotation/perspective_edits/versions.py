@@ -1,7 +1,4 @@
-"""From accepted edits to a version of the data set.
-
-What people have said of perspectives: reasons to edit them, and what an edit leaves behind.
-"""
+"""The version of a data set that accepted edits make, and the judgments and flags of perspectives as reasons for an edit."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,14 +16,14 @@ from berdseye.data.errors import BadInputError
 
 
 class Attention(NamedTuple):
-    """Of a perspective, how many present judgments there are, and who flagged its text, with their comments."""
+    """The number of present judgments of a perspective, and the people who flagged its text, with their comments."""
 
     judgments: int
     flags: tuple[tuple[str, str], ...]
 
 
 def attention(judgments: Judgments, perspectives: Sequence[str]) -> list[Attention]:
-    """What there is of each perspective, by its text, in their order."""
+    """Return the judgments and flags of each perspective, given by its text, in the order given."""
     query = (
         select(pairs.c.perspective, func.count())
         .join_from(present, pairs, pairs.c.key == present.c.pair)
@@ -35,16 +32,16 @@ def attention(judgments: Judgments, perspectives: Sequence[str]) -> list[Attenti
     )
     with judgments.reading() as connection:
         counts = {text: int(count) for text, count in connection.execute(query)}
-    found = flags(judgments)
-    told = list(zip(found["perspective"], found["annotator"], found["comment"], strict=True))
+    table = flags(judgments)
+    flagged = list(zip(table["perspective"], table["annotator"], table["comment"], strict=True))
     return [
-        Attention(counts.get(text, 0), tuple((who, why) for flagged, who, why in told if flagged == text))
+        Attention(counts.get(text, 0), tuple((who, why) for perspective, who, why in flagged if perspective == text))
         for text in perspectives
     ]
 
 
 class Coming(NamedTuple):
-    """The version that could be made now: what would differ from the newest one, and the edits that do not fit any more."""
+    """The version that could be written now: its differences from the newest one, and the edits that no longer fit."""
 
     name: str
     parent: str
@@ -53,25 +50,27 @@ class Coming(NamedTuple):
 
 
 def coming_version(log: EditLog) -> Coming:
-    """What `make_version` would write."""
+    """Return the version that `make_version` would write."""
     edits = log.edits()
     numbers = version_numbers(log.workspace, log.dataset)
     parent = version_name(log.dataset, numbers[-1])
-    found = log.present()
+    replayed = log.present()
     before = {q.id: q for q in load_dataset(log.workspace, parent)}
-    kept = [q for q in found.questions if q.id in before]  # a data set that was replaced may have others
+    kept = [q for q in replayed.questions if q.id in before]  # a data set that was replaced may have others
     changes = differences([before[q.id] for q in kept], kept)
-    unfit = [(e, found.conflicts[e.id]) for e in edits if e.id in found.conflicts]
+    unfit = [(e, replayed.conflicts[e.id]) for e in edits if e.id in replayed.conflicts]
     return Coming(version_name(log.dataset, numbers[-1] + 1), parent, changes, unfit)
 
 
 def make_version(log: EditLog, made_by: str) -> VersionManifest:
-    """Write the accepted edits as the next version; raises `BadInputError` where nothing would differ, or where an accepted
-    edit does not fit the data set any more."""
-    found = log.present()
-    if found.conflicts:
-        edit, why = next(iter(found.conflicts.items()))
+    """Write the data set with the accepted edits as its next version.
+
+    Raises `BadInputError` if nothing would differ, or if an accepted edit no longer fits the data set.
+    """
+    replayed = log.present()
+    if replayed.conflicts:
+        edit, why = next(iter(replayed.conflicts.items()))
         raise BadInputError(
-            f"Edit {edit} does not fit '{log.dataset}' any more: {why}", hint="Take back its acceptance first."
+            f"Edit {edit} no longer fits '{log.dataset}': {why}", hint="Take back its acceptance first."
         )
-    return save_version(log.workspace, log.dataset, found.questions, [e.record() for e in found.applied], made_by)
+    return save_version(log.workspace, log.dataset, replayed.questions, [e.record() for e in replayed.applied], made_by)

@@ -1,1 +1,1 @@
-"""Judgments as versioned training sets: labelled by a rule, split by question, free of leaks, in the forms others read."""
+"""Versioned training sets from judgments: labelled by a rule, split by question, without leaks, in common file formats."""

@@ -1,4 +1,4 @@
-"""A training set in the forms that other tools read: JSON Lines, a Hugging Face `datasets` folder, Label Studio's JSON."""
+"""A training set in file formats of other tools: JSON Lines, a Hugging Face `datasets` folder, Label Studio's JSON."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -24,20 +24,21 @@ _HUB_TYPES: Mapping[pa.DataType, Any] = {
 
 
 def write_jsonl(made: TrainingSetVersion, path: Path) -> list[Path]:
-    """All pairs in one file, an object a line, as `berdseye detector train` and `score` take it."""
+    """Write all pairs into one file, one object per line, as `berdseye detector train` and `score` read it."""
     write_bytes(path, to_jsonl(made.table()))
     return [path]
 
 
 def write_lines(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Objects as JSON Lines."""
+    """Write objects as JSON Lines."""
     write_bytes(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode())
 
 
 def write_hugging_face(made: TrainingSetVersion, folder: Path) -> list[Path]:
-    """A folder that `datasets.load_dataset(FOLDER)` reads: a Parquet file a split and a card; dev is called validation there.
+    """Write a folder that `datasets.load_dataset(FOLDER)` reads: one Parquet file per split, and a card.
 
-    The label is a `ClassLabel`; its names and all types stand in the Parquet schema, as `datasets` itself writes them.
+    The split dev is called validation there. The label is a `ClassLabel`; its names and all types are in the Parquet schema,
+    as `datasets` itself writes them. Raises `BadInputError` if the folder is not empty.
     """
     empty_folder(folder)
     table = made.table()
@@ -52,12 +53,12 @@ def write_hugging_face(made: TrainingSetVersion, folder: Path) -> list[Path]:
             write_parquet(path, pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
             written.append(path)
     write_bytes(folder / "README.md", _card(made, [path.name for path in written]).encode())
-    write_json(folder / "berdseye.json", made.manifest)  # not .jsonl: nothing to load
+    write_json(folder / "berdseye.json", made.manifest)  # not .jsonl, which `datasets` would load
     return [*written, folder / "README.md", folder / "berdseye.json"]
 
 
 def write_label_studio(made: TrainingSetVersion, path: Path) -> list[Path]:
-    """Tasks with their label as a ground-truth annotation, for the labeling interface of Berdseye's own projects."""
+    """Write tasks with their label as a ground-truth annotation, for the labeling interface of Berdseye's own projects."""
     names = list(PairRecord.__dataclass_fields__)
     tasks = []
     for row in made.table().to_dict("records"):
@@ -69,22 +70,22 @@ def write_label_studio(made: TrainingSetVersion, path: Path) -> list[Path]:
 
 
 def empty_folder(folder: Path) -> None:
-    """Refuse a folder that holds something already."""
+    """Raise `BadInputError` if the folder exists and is not empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInputError("The folder holds something already.", where=folder, hint="Name a new one.")
+        raise BadInputError("The folder is not empty.", where=folder, hint="Name a new folder.")
 
 
 def _card(made: TrainingSetVersion, files: list[str]) -> str:
-    """The card: nothing that people wrote stands in it, so nothing of theirs is read as YAML or Markdown."""
-    known = made.manifest
+    """Return the card; it contains no text by people, which could be read as YAML or Markdown."""
+    manifest = made.manifest
     splits = "".join(f"      - split: {name.partition('-')[0]}\n        path: data/{name}\n" for name in files)
     rows = "\n".join(
         f"| {_HUB_SPLITS[split]} | {n['pairs']} | {n['positives']} | {n['questions']} |"
-        for split, n in known["splits"].items()
+        for split, n in manifest["splits"].items()
     )
-    left_out = sum(known["left_out"].values())
-    made_up = known["judgments_of_made_up_annotators"]
-    warning = f"\n{made_up} of the judgments are of made-up demo annotators.\n" if made_up else ""
+    excluded = sum(manifest["left_out"].values())
+    simulated = manifest["judgments_of_made_up_annotators"]
+    warning = f"\n{simulated} of the judgments are by simulated annotators of the demo.\n" if simulated else ""
     return f"""---
 task_categories:
   - text-classification
@@ -93,16 +94,17 @@ configs:
     data_files:
 {splits}---
 
-# {known["name"]}, version {known["version"]}
+# {manifest["name"]}, version {manifest["version"]}
 
-Passages and perspectives with the label whether the passage supports the perspective (1) or not (0), made by Berdseye from
-{known["judgments"]} judgments of people by the rule "{known["rules"]["rule"]}"; unsure votes: {known["rules"]["unsure"]}.
-No question stands in two splits. {known["leakage"]["told"]} {left_out} judged pairs were left out for want of a label.
+Pairs of a passage and a perspective, labelled 1 if the passage supports the perspective and 0 if not. Created by Berdseye
+from {manifest["judgments"]} judgments of people by the rule "{manifest["rules"]["rule"]}"; unsure votes:
+{manifest["rules"]["unsure"]}. No question is in two splits. {manifest["leakage"]["told"]}
+{excluded} judged pairs were excluded because they have no label.
 {warning}
 | split | pairs | supporting | questions |
 |---|---|---|---|
 {rows}
 
-Hash of the rows: `{known["hash"]}`. Everything else that is known of it is in `berdseye.json`. The passages' own licences
-hold for their texts.
+Hash of the rows: `{manifest["hash"]}`. All other metadata is in `berdseye.json`. The texts of the passages are under the
+licences of their corpora.
 """

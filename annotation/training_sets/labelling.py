@@ -1,4 +1,4 @@
-"""Judged pairs as fine-tuning data for detectors: from several people's votes on a pair to its label, by a stated rule."""
+"""Judged pairs as training data for detectors: from several people's votes on a pair to its label, by a rule."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -43,9 +43,11 @@ _TEXTS = ("passage", "title", "perspective", "question", "dataset", "question_id
 class Choice:
     """How votes become labels.
 
-    `rule`: 'majority' of those who are sure; 'unanimous' among them; 'adjudicated' takes an adjudicator's word where there
-    is one and else the majority; 'one' takes the word of `annotator` alone. `unsure`: such votes are 'ignored', or a pair
-    with one is 'left out', or they count as 'no'. `demo` lets the made-up annotators of the demo vote.
+    `rule`: 'majority' of the votes that are not unsure; 'unanimous' among them; 'adjudicated' takes the adjudicated label,
+    otherwise the majority; 'one' takes the votes of `annotator` only. `unsure`: unsure votes are 'ignored', a pair with one is
+    'left out', or they count as 'no'. `demo` includes the votes of the demo's simulated annotators.
+
+    Raises `UnknownNameError` for an unknown rule, `BadInputError` for an annotator without the rule 'one' or vice versa.
     """
 
     rule: Rule = "adjudicated"
@@ -54,17 +56,20 @@ class Choice:
     demo: bool = False
 
     def __post_init__(self) -> None:
-        for what, given, known in (("rule", self.rule, RULES), ("rule for unsure", self.unsure, UNSURE_RULES)):
-            if given not in known:
-                raise UnknownNameError(what, given, known)
+        for kind, name, names in (("rule", self.rule, RULES), ("rule for unsure", self.unsure, UNSURE_RULES)):
+            if name not in names:
+                raise UnknownNameError(kind, name, names)
         if (self.rule == "one") != bool(self.annotator):
             raise BadInputError(
-                "An annotator is named for the rule 'one', and for no other.", hint="Name whose word is taken."
+                "The rule 'one' requires an annotator."
+                if self.rule == "one"
+                else f"The rule '{self.rule}' takes no annotator, got '{self.annotator}'.",
+                hint="Name an annotator with the rule 'one' only.",
             )
 
 
 class Decided(NamedTuple):
-    """One row a labelled pair, with the columns `COLUMNS`, and how many judged pairs were left out, by the reason."""
+    """A table with one row per labelled pair (columns: `COLUMNS`), and the numbers of excluded judged pairs by reason."""
 
     table: pd.DataFrame
     left_out: dict[str, int]
@@ -73,17 +78,20 @@ class Decided(NamedTuple):
 def training_data(
     judgments: pd.DataFrame, *, include_demo: bool = True, adjudicated: Mapping[str, Verdict] | None = None
 ) -> pd.DataFrame:
-    """The labels of the majority of those who are sure; ties and pairs nobody is sure of are left out."""
+    """Return the labelled pairs by the majority of those who are sure, or by `adjudicated` labels first.
+
+    Ties and pairs that nobody is sure about are excluded.
+    """
     rule: Rule = "majority" if adjudicated is None else "adjudicated"
     return decided(judgments, Choice(rule=rule, demo=include_demo), adjudicated or {}).table
 
 
 def decided(judgments: pd.DataFrame, choice: Choice, adjudicated: Mapping[str, Verdict] | None = None) -> Decided:
-    """Labels (1 supports, 0 does not) of the pairs of `judgments`, which is `Judgments.frame()`, in its order.
+    """Return the labels (1 supports, 0 does not) of the pairs of `judgments`, which is `Judgments.frame()`, in its order.
 
-    `adjudicated` is an adjudicator's word by pair key; it counts under the rule 'adjudicated', and an unsure one leaves the
-    pair out. The split (80/10/10) is drawn from a hash of the question's text: no question stands in two splits, now or in
-    any later set. Raises `UnknownNameError` for an annotator who judged nothing here.
+    `adjudicated` gives adjudicated labels by pair key; they count under the rule 'adjudicated', and an unsure one excludes the
+    pair. The split (80/10/10) is drawn from a hash of the question's text: no question is in two splits, in this or any later
+    set. Raises `UnknownNameError` for an annotator without a judgment here.
     """
     votes = judgments if choice.demo else judgments[~judgments["demo"].astype(bool)]
     left_out: Counter[str] = Counter()
@@ -98,27 +106,27 @@ def decided(judgments: pd.DataFrame, choice: Choice, adjudicated: Mapping[str, V
     yes, no, unsure = (counts[verdict].to_numpy() for verdict in ("supports", "does not support", "unsure"))
     against = no + unsure if choice.unsure == "no" else no
     label = np.where(yes > against, 1, 0)
-    why = np.full(len(firsts), "", dtype=object)
-    why[yes == against] = "a tie"
-    why[(yes == 0) & (against == 0)] = "nobody is sure"
+    reasons = np.full(len(firsts), "", dtype=object)
+    reasons[yes == against] = "a tie"
+    reasons[(yes == 0) & (against == 0)] = "nobody is sure"
     if choice.rule == "unanimous":
-        why[(yes > 0) & (against > 0)] = "not unanimous"
+        reasons[(yes > 0) & (against > 0)] = "not unanimous"
     if choice.unsure == "left out":
-        why[unsure > 0] = "someone is unsure"
-    by = np.full(len(firsts), {"one": "one annotator"}.get(choice.rule, str(choice.rule)), dtype=object)
+        reasons[unsure > 0] = "someone is unsure"
+    decided_by = np.full(len(firsts), {"one": "one annotator"}.get(choice.rule, str(choice.rule)), dtype=object)
     if choice.rule == "adjudicated":
-        by[:] = "majority"
-        _adjudicate(firsts.index, adjudicated or {}, label, why, by)
-    left_out.update(str(reason) for reason in why if reason)
-    kept = why == ""
-    table = firsts.loc[kept, [name for name in _TEXTS if name in firsts.columns]].assign(
-        pair=firsts.index[kept],
-        label=label[kept].astype(np.int64),
-        supports=yes[kept],
-        does_not_support=no[kept],
-        unsure=unsure[kept],
-        annotators=_names(votes).reindex(firsts.index[kept]).to_numpy(dtype=object),
-        decided_by=by[kept],
+        decided_by[:] = "majority"
+        _adjudicate(firsts.index, adjudicated or {}, label, reasons, decided_by)
+    left_out.update(str(reason) for reason in reasons if reason)
+    is_labelled = reasons == ""
+    table = firsts.loc[is_labelled, [name for name in _TEXTS if name in firsts.columns]].assign(
+        pair=firsts.index[is_labelled],
+        label=label[is_labelled].astype(np.int64),
+        supports=yes[is_labelled],
+        does_not_support=no[is_labelled],
+        unsure=unsure[is_labelled],
+        annotators=_names(votes).reindex(firsts.index[is_labelled]).to_numpy(dtype=object),
+        decided_by=decided_by[is_labelled],
     )
     splits = {question: split_of(question) for question in table["question"].unique()}
     table["split"] = table["question"].map(splits).astype(object)
@@ -128,16 +136,16 @@ def decided(judgments: pd.DataFrame, choice: Choice, adjudicated: Mapping[str, V
 
 
 def _of_one(votes: pd.DataFrame, annotator: str, left_out: Counter[str]) -> pd.DataFrame:
-    known = votes["annotator"].unique()
-    if annotator not in known:
-        raise UnknownNameError("annotator", annotator, known)
+    annotators = votes["annotator"].unique()
+    if annotator not in annotators:
+        raise UnknownNameError("annotator", annotator, annotators)
     theirs = votes[votes["annotator"] == annotator]
     left_out[f"not judged by {annotator}"] = votes["pair"].nunique() - theirs["pair"].nunique()
     return theirs
 
 
 def _counts(votes: pd.DataFrame, pairs: pd.Index) -> pd.DataFrame:
-    """Votes by verdict, a row a pair."""
+    """Count the votes by verdict, one row per pair."""
     verdicts = ["supports", "does not support", "unsure"]
     counted = votes.groupby(["pair", "verdict"], sort=False).size().unstack(fill_value=0)
     return counted.reindex(index=pairs, columns=verdicts, fill_value=0).astype(np.int64)
@@ -154,10 +162,10 @@ def _adjudicate(
     why: npt.NDArray[np.object_],
     by: npt.NDArray[np.object_],
 ) -> None:
-    """Put an adjudicator's word in place of the votes."""
+    """Replace the labels of adjudicated pairs, in place."""
     for place, pair in enumerate(pairs):
-        word = adjudicated.get(str(pair))
-        if word is not None:
-            label[place] = int(word == "supports")
-            why[place] = "the adjudicator is unsure" if word == "unsure" else ""
+        verdict = adjudicated.get(str(pair))
+        if verdict is not None:
+            label[place] = int(verdict == "supports")
+            why[place] = "the adjudicator is unsure" if verdict == "unsure" else ""
             by[place] = "adjudicator"

@@ -1,6 +1,7 @@
-"""Passages that stand in two splits of a training set, in the same words or nearly, and how that is mended.
+"""Leaks: passages in two splits of a training set, identical or nearly identical, and their removal.
 
-A question has one split, but a passage is found for several questions: what was learned of it would be asked again.
+A question is in one split, but a passage can be retrieved for several questions: a detector trained on the passage would be
+tested on it.
 """
 
 from collections import Counter
@@ -25,7 +26,11 @@ _SHOWN = 120
 
 @dataclass(frozen=True)
 class Leakage:
-    """What was found and done. `passages` by 'train and test' and so on; `pairs` dropped or moved; `examples` name some."""
+    """The leaks of a training set, and what was done about them.
+
+    `same` and `near` count identical and nearly identical passages by pair of splits ('train and test' and so on); `pairs` and
+    `questions` were dropped or moved; `examples` lists up to five leaks.
+    """
 
     mend: Mend
     threshold: float
@@ -37,23 +42,26 @@ class Leakage:
 
     @property
     def found(self) -> int:
-        """Links between a passage of one split and one of another."""
+        """The number of leaks: passages in two splits, and nearly identical passages in different splits."""
         return sum(self.same.values()) + sum(self.near.values())
 
     def __str__(self) -> str:
         if not self.found:
-            return "No passage stands in two splits, nor nearly."
-        told = f"{sum(self.same.values())} passages stand in two splits, and {sum(self.near.values())} pairs nearly"
+            return "No passage is in two splits, not even nearly."
+        leaks = (
+            f"{sum(self.same.values())} passages are in two splits, and {sum(self.near.values())} more are nearly identical "
+            "to a passage in another split"
+        )
         match self.mend:
             case "drop":
-                return f"{told}: {self.pairs} judged pairs were dropped, from train before dev before test."
+                return f"{leaks}: {self.pairs} judged pairs were dropped, from train before dev before test."
             case "move":
-                return f"{told}: {self.questions} questions ({self.pairs} judged pairs) were moved, from test to dev to train."
-        return f"{told}: all were kept, so figures on test may flatter."
+                return f"{leaks}: {self.questions} questions ({self.pairs} judged pairs) were moved, from test to dev to train."
+        return f"{leaks}: all were kept, so measures on test may be too high."
 
 
 class Mended(NamedTuple):
-    """The table without leaks (unless they were to be kept), and what was found."""
+    """The table without leaks (unless they are kept), and the leaks that were found."""
 
     table: pd.DataFrame
     leakage: Leakage
@@ -66,14 +74,15 @@ class _Link(NamedTuple):
 
 
 def mended(table: pd.DataFrame, mend: Mend = "drop", threshold: float = DEFAULT_THRESHOLD) -> Mended:
-    """Look for passages in two splits of `training_data`'s table, and mend that.
+    """Find passages in two splits of a table of `training_data`, and remove these leaks.
 
-    'drop' leaves out the judged pairs of such a passage in the split that has more to spare (train, then dev), so that no
-    question ever changes its split; 'move' puts all questions that share passages into one split, the first that any of them
-    is in of train, dev and test, so that what was held out may be learned, and never the other way round; 'keep' only tells.
+    'drop' removes the judged pairs of such a passage from the larger split (train, then dev), so that no question ever changes
+    its split; 'move' puts all questions that share passages into one split, the first of train, dev and test that any of them
+    is in, so that held-out questions may become training data but never the reverse; 'keep' only reports the leaks. Raises
+    `UnknownNameError` for any other `mend`.
     """
     if mend not in MENDS:
-        raise UnknownNameError("way to mend leaks", mend, MENDS)
+        raise UnknownNameError("way to handle leaks", mend, MENDS)
     links = _links(table, threshold)
     place = {name: number for number, name in enumerate(SPLITS)}
     kept, changed, questions = table, 0, 0
@@ -83,46 +92,46 @@ def mended(table: pd.DataFrame, mend: Mend = "drop", threshold: float = DEFAULT_
         questions = table[drop]["question"].map(same_question).nunique()
     elif links and mend == "move":
         further = links
-        while further:  # what is moved may leave a passage like it behind
+        while further:  # a moved passage may have nearly identical ones in the split that it left
             kept = kept.assign(split=_moved(kept, further, place))
             further = _links(kept, threshold)
         moved = kept["split"].to_numpy(dtype=object) != table["split"].to_numpy(dtype=object)
         changed = int(moved.sum())
         questions = table[moved]["question"].map(same_question).nunique()
-    return Mended(kept, _told(table, links, mend, threshold, changed, questions))
+    return Mended(kept, _leakage(table, links, mend, threshold, changed, questions))
 
 
 def _links(table: pd.DataFrame, threshold: float) -> list[_Link]:
-    """Passages in two splits: the same one (linked with itself), or two that nearly repeat one another."""
+    """Return the leaks: a passage in two splits (linked with itself), or two nearly identical passages in different splits."""
     splits = _splits(table)
-    same = [_Link(text, text, False) for text, held in splits.items() if len(held) > 1]
+    same = [_Link(text, text, False) for text, names in splits.items() if len(names) > 1]
     texts = list(splits)
-    # A text in two splits has a side of its own, so that it is compared with those of either.
-    sides = ["+".join(held) for held in splits.values()]
+    # A text in two splits has a side of its own, so that it is compared with the texts of both.
+    sides = ["+".join(names) for names in splits.values()]
     return same + [_Link(texts[i], texts[j], True) for i, j in links_across(texts, sides, threshold)]
 
 
 def _splits(table: pd.DataFrame) -> dict[str, list[str]]:
-    """The splits that each passage stands in, in their order."""
-    found: dict[str, list[str]] = {}
+    """Return the splits of each passage, in the order of `SPLITS`."""
+    splits: dict[str, list[str]] = {}
     for row in table.groupby(["passage", "split"], sort=False).size().reset_index().itertuples():
-        found.setdefault(str(row.passage), []).append(str(row.split))
-    return {passage: sorted(held, key=SPLITS.index) for passage, held in found.items()}
+        splits.setdefault(str(row.passage), []).append(str(row.split))
+    return {passage: sorted(names, key=SPLITS.index) for passage, names in splits.items()}
 
 
 def _dropped(table: pd.DataFrame, links: list[_Link], place: dict[str, int]) -> npt.NDArray[np.bool_]:
-    """Which rows go: of each link, those in the earlier split."""
+    """Return which rows are dropped, bool[n_rows]: of each leak, those in the earlier split."""
     numbers = table["split"].map(place).to_numpy()
-    rows = {text: np.asarray(held) for text, held in table.groupby("passage").indices.items()}
-    gone = np.zeros(len(table), dtype=bool)
+    rows = {text: np.asarray(indices) for text, indices in table.groupby("passage").indices.items()}
+    dropped = np.zeros(len(table), dtype=bool)
     for link in links:
         both = np.union1d(rows[link.a], rows[link.b])
-        gone[both[numbers[both] < numbers[both].max()]] = True
-    return gone
+        dropped[both[numbers[both] < numbers[both].max()]] = True
+    return dropped
 
 
 def _moved(table: pd.DataFrame, links: list[_Link], place: dict[str, int]) -> npt.NDArray[np.object_]:
-    """The split of each row when questions that share passages stay together."""
+    """Return the split of each row, str[n_rows], if questions that share passages stay together."""
     questions, of_row = np.unique(table["question"].map(same_question).to_numpy(dtype=str), return_inverse=True)
     rows = table.groupby("passage").indices
     edges = [
@@ -138,7 +147,7 @@ def _moved(table: pd.DataFrame, links: list[_Link], place: dict[str, int]) -> np
     return np.asarray(np.array(SPLITS, dtype=object)[first], dtype=object)
 
 
-def _told(
+def _leakage(
     table: pd.DataFrame, links: list[_Link], mend: Mend, threshold: float, changed: int, questions: int
 ) -> Leakage:
     splits = _splits(table)

@@ -1,7 +1,7 @@
 """Training sets in the workspace: each version is a folder that never changes, with its pairs and a manifest.
 
-`training_sets/NAME-VERSION/pairs.parquet` holds the columns of `training_data`; `manifest.json` says by which rules it was
-made, from how many judgments, what was left out, and the SHA-256 of the pairs.
+`training_sets/NAME-VERSION/pairs.parquet` has the columns of `training_data`; `manifest.json` gives the rules of its creation,
+the number of judgments, the excluded pairs, and the SHA-256 of the pairs.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class TrainingSetVersion:
-    """A stored version. `hash` (12 hex digits) is of its rows, in whatever order; `manifest` is all that is known of it."""
+    """A stored version. `hash` (12 hex digits) does not depend on the order of its rows; `manifest` has all its metadata."""
 
     id: str
     folder: Path
@@ -56,19 +56,23 @@ class TrainingSetVersion:
 
     @property
     def path(self) -> Path:
-        """A file of labelled pairs, as every command on detectors takes it."""
+        """The file of labelled pairs, which every command on detectors reads."""
         return self.folder / PAIRS
 
     def table(self) -> pd.DataFrame:
-        """Its rows, with the columns of `training_data`; raises `StaleError` where they are not those of the manifest."""
+        """Return its rows, with the columns of `training_data`; raises `StaleError` if they do not match the manifest."""
         with self.path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != self.manifest["sha256"]:
-                raise StaleError("The pairs were changed.", where=self.path, hint="Make the training set anew.")
+                raise StaleError(
+                    "The pairs do not match the checksum in the manifest.",
+                    where=self.path,
+                    hint="Create the training set again.",
+                )
         frame: pd.DataFrame = pq.read_table(self.path).to_pandas()
         return frame.replace({np.nan: None}) if len(frame) else frame
 
     def pairs(self) -> list[LabelledPair]:
-        """Its rows as labelled pairs."""
+        """Return its rows as labelled pairs."""
         return read_labelled_pairs(self.path)
 
 
@@ -82,31 +86,33 @@ def create(
     threshold: float = DEFAULT_THRESHOLD,
     made_by: str = "",
 ) -> TrainingSetVersion:
-    """Make the next version of a training set; where it would equal the newest version, that one is returned.
+    """Create the next version of a training set, or return the newest version if the new one would equal it.
 
-    Raises `BadInputError` where no judged pair has a label by the rules.
+    Raises `BadInputError` if no judged pair has a label by the rules.
     """
     choice = choice or Choice()
     name = checked_name("training set", name)
     events, frame = judgments.version(), judgments.frame()
     labelled = decided(frame, choice, adjudicated_labels(judgments) if choice.rule == "adjudicated" else None)
     if labelled.table.empty:
-        alone = len(frame) and not choice.demo and frame["demo"].astype(bool).all()
+        only_demo = len(frame) and not choice.demo and frame["demo"].astype(bool).all()
         raise BadInputError(
-            "Only the demo's made-up annotators have judged."
-            if alone
+            "Only the demo's simulated annotators have judged."
+            if only_demo
             else "No judged pair has a label by these rules.",
             where="the workspace's judgments",
-            hint="Judge some pairs, or say --demo to learn from made-up people." if alone else "Judge more pairs.",
+            hint="Judge some pairs, or use --demo to include the simulated annotators."
+            if only_demo
+            else "Judge more pairs, or choose other rules.",
         )
     table, leakage = mended(labelled.table, mend, threshold)
     rules = {**asdict(choice), "leaks": mend, "near_duplicates_from": threshold}
     digest = _hash(table)
     with locked(workspace.training_sets_folder / ".lock"):
-        held = [s for s in list_sets(workspace) if _name(s.id) == name]
-        if held and held[-1].hash == digest and held[-1].manifest["rules"] == rules:
-            return held[-1]
-        number = _number(held[-1].id) + 1 if held else 1
+        versions = [s for s in list_sets(workspace) if _name(s.id) == name]
+        if versions and versions[-1].hash == digest and versions[-1].manifest["rules"] == rules:
+            return versions[-1]
+        number = _number(versions[-1].id) + 1 if versions else 1
         voters = frame if choice.demo else frame[~frame["demo"].astype(bool)]
         manifest = {
             "name": name,
@@ -126,7 +132,7 @@ def create(
 
 
 def list_sets(workspace: Workspace) -> list[TrainingSetVersion]:
-    """All versions, by name and number."""
+    """Return all versions, ordered by name and number."""
     folders = [
         p.parent for p in workspace.training_sets_folder.glob(f"[!.]*/{_MANIFEST}") if _ID.fullmatch(p.parent.name)
     ]
@@ -134,17 +140,17 @@ def list_sets(workspace: Workspace) -> list[TrainingSetVersion]:
 
 
 def find_set(workspace: Workspace, wanted: str) -> TrainingSetVersion:
-    """A version by its id, such as judged-3, or the newest of a name; raises `UnknownNameError`."""
-    held = {s.id: s for s in list_sets(workspace)}
-    newest = {_name(i): s for i, s in held.items()}
-    found = held.get(wanted) or newest.get(wanted)
-    if found is None:
-        raise UnknownNameError("training set", wanted, held)
-    return found
+    """Return a version by its id, such as judged-3, or the newest version of a name; raises `UnknownNameError`."""
+    versions = {s.id: s for s in list_sets(workspace)}
+    newest = {_name(i): s for i, s in versions.items()}
+    version = versions.get(wanted) or newest.get(wanted)
+    if version is None:
+        raise UnknownNameError("training set", wanted, versions)
+    return version
 
 
 def balance(table: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Pairs, supporting pairs and questions of each split."""
+    """Count the pairs, supporting pairs and questions of each split."""
     return {
         split: {
             "pairs": len(rows),
@@ -157,7 +163,7 @@ def balance(table: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def _write(workspace: Workspace, wanted: str, table: pd.DataFrame, manifest: dict[str, Any]) -> TrainingSetVersion:
-    """Written beside its place and renamed: there is a whole version, or none."""
+    """Write a version into a temporary folder and rename it, so that there is a complete version or none."""
     folder = workspace.training_sets_folder / wanted
     draft = folder.with_name(f".{wanted}.{uuid4().hex[:8]}.tmp")
     try:
@@ -166,7 +172,7 @@ def _write(workspace: Workspace, wanted: str, table: pd.DataFrame, manifest: dic
             manifest = manifest | {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
         write_json(draft / _MANIFEST, manifest)
         sync_folder(draft)
-        os.rename(draft, folder)  # noqa: PTH104 - unlike Path.replace it says that the place must be free
+        os.rename(draft, folder)  # noqa: PTH104 - unlike Path.replace, its name says that the target must not exist
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return _read(folder)
@@ -178,11 +184,13 @@ def _read(folder: Path) -> TrainingSetVersion:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         return TrainingSetVersion(folder.name, folder, str(manifest["hash"]), manifest)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StaleError("The manifest cannot be read.", where=path, hint="Delete the folder.") from error
+        raise StaleError(
+            "The manifest of the training set cannot be read.", where=path, hint="Delete the folder."
+        ) from error
 
 
 def _hash(table: pd.DataFrame) -> str:
-    """12 hex digits that change with every row, in whatever order the rows stand."""
+    """Return 12 hex digits that depend on every row, but not on the order of the rows."""
     rows = sorted(json.dumps(row) for row in table.replace({np.nan: None}).to_numpy(dtype=object).tolist())
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()[:12]
 

@@ -1,1 +1,1 @@
-"""Detectors whose models run on this machine: NLI, cross-encoders, language models and what was trained of them."""
+"""Detectors whose models run on this machine: NLI models, cross-encoders, language models, and trained versions of them."""

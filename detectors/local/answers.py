@@ -1,4 +1,5 @@
-"""How probable two answers are as the next words of a text: the first token's where it tells them apart, else whole answers'."""
+"""The probabilities of two answers as the next words of a text, from their first tokens if these differ, otherwise from the
+whole answers."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -37,7 +38,7 @@ ONE_ZERO = Answers("1", "0")
 
 
 class Answerer:
-    """A loaded model, asked by one thread at a time. `window` is how many tokens it reads, and writes, together."""
+    """A loaded model, used by one thread at a time. `window` is the number of tokens that it reads and writes in total."""
 
     def __init__(self, model: AnsweringModel) -> None:
         self.name = model.name
@@ -47,16 +48,16 @@ class Answerer:
         self._lock = Lock()
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """Token ids of each text; a chat template writes the special tokens of a chat itself."""
+        """Return the token ids of each text; without special tokens if a chat template writes them itself."""
         plain = self.tokenizer.chat_template is None
-        found = self.tokenizer(list(texts), add_special_tokens=plain, verbose=False) if texts else {"input_ids": []}
-        return [list(ids) for ids in found["input_ids"]]
+        encoding = self.tokenizer(list(texts), add_special_tokens=plain, verbose=False) if texts else {"input_ids": []}
+        return [list(ids) for ids in encoding["input_ids"]]
 
     def preferences(self, prompts: Sequence[Ids], answers: Answers, temperature: float = 1.0) -> Floats:
-        """P(first) / (P(first) + P(second)), float32[n_prompts], from their log-odds divided by `temperature`.
+        """Return P(first) / (P(first) + P(second)), float32[n_prompts], from their log-odds divided by `temperature`.
 
-        Each is summed over its spellings that are one token: in capitals, capitalised or not, after a blank or not. Where
-        an answer has none, both are scored as they are written, all their tokens together.
+        The probability of an answer is the sum over its spellings that are one token: in capitals, capitalised or not, after a
+        blank or not. If an answer has no such spelling, both are scored as they are written, over all their tokens.
         """
         spelled = [spellings(self.tokenizer, answer) for answer in answers]
         if all(spelled):
@@ -64,17 +65,17 @@ class Answerer:
         else:
             blank = " " if self.tokenizer.chat_template is None else ""
             first, second = (self.encode_answer(blank + answer) for answer in answers)
-            asked = [(prompt, answer) for prompt in prompts for answer in (first, second)]
-            sums, _ = self.likelihoods(asked)
+            prompt_answer_pairs = [(prompt, answer) for prompt in prompts for answer in (first, second)]
+            sums, _ = self.likelihoods(prompt_answer_pairs)
             odds = sums[0::2] - sums[1::2]
         return finite(expit(odds / temperature), self.name)
 
     def encode_answer(self, text: str) -> Ids:
-        """Token ids of what follows a prompt."""
+        """Return the token ids of a text that follows a prompt."""
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def likelihoods(self, pairs: Sequence[tuple[Ids, Ids]]) -> tuple[Doubles, npt.NDArray[np.int64]]:
-        """log P of each second text after the first, summed over its tokens (nats), and how many these are."""
+        """Return log P of each second text after the first, in nats and summed over its tokens, and the numbers of tokens."""
         import torch
 
         sums = np.zeros(len(pairs))
@@ -91,7 +92,7 @@ class Answerer:
         return sums, counts
 
     def written(self, prompts: Sequence[Ids]) -> list[str]:
-        """What the model writes after each prompt, greedily, a dozen tokens at most."""
+        """Return the model's greedy continuation of each prompt, at most 12 tokens."""
         import torch
 
         from berdseye.retrieval.encoders.running import alone
@@ -100,11 +101,11 @@ class Answerer:
         for places in by_length([len(p) for p in prompts], _BATCH, _BATCH_TOKENS):
             ids, mask = self._padded([prompts[at] for at in places])
             with alone(self._lock), torch.inference_mode():
-                found = self.model.generate(
+                generated = self.model.generate(
                     input_ids=ids, attention_mask=mask, max_new_tokens=_WRITTEN, do_sample=False,
                     temperature=None, top_p=None, top_k=None, pad_token_id=self.tokenizer.pad_token_id,
                 )  # fmt: skip
-            new = found if self.encoder_decoder else found[:, ids.shape[1] :]
+            new = generated if self.encoder_decoder else generated[:, ids.shape[1] :]
             for at, text in zip(places, self.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True):
                 out[at] = text
         return out
@@ -117,9 +118,9 @@ class Answerer:
         return odds
 
     def _logits(self, pairs: Sequence[tuple[Ids, Ids]], longest: int) -> Any:
-        """What the model expects before each token of the second texts, `[n, longest, n_tokens]`, and without any, next.
+        """Return the logits for each token of the second texts, `[n, longest, n_tokens]`, or for the next one if they are empty.
 
-        An encoder-decoder's rows begin with the first token of the second text, others end with its last.
+        The rows of an encoder-decoder begin with the first token of the second text, all others end with its last.
         """
         import torch
 
@@ -135,7 +136,7 @@ class Answerer:
                 "decoder_input_ids": torch.tensor(fed, device=ids.device),
             }
         else:
-            # The last token is fed too, since the row before each token is what is read.
+            # The last token is fed too; the logits for each token are in the row before it.
             ids, mask = self._padded([prompt + answer for prompt, answer in pairs])
             positions = (mask.cumsum(-1) - 1).clamp(min=0)
             inputs = {"input_ids": ids, "attention_mask": mask, "position_ids": positions, "use_cache": False}
@@ -147,7 +148,7 @@ class Answerer:
         return logits[:, -1:] if longest == 0 else logits[:, -longest - 1 : -1]
 
     def _padded(self, rows: Sequence[Ids]) -> tuple[Any, Any]:
-        """Token ids and their mask, int64[n, longest], padded before a text that goes on, and after one that is encoded."""
+        """Return token ids and their mask, int64[n, longest], padded after the text for an encoder, before it otherwise."""
         import torch
 
         width = max(map(len, rows))
@@ -164,7 +165,7 @@ _OPEN: dict[tuple[object, ...], Answerer] = {}
 
 
 def open_answerer(model: AnsweringModel) -> Answerer:
-    """The model in memory, and one lock for all that ask it; the one used last stays there."""
+    """Return the loaded model, with one lock for all its users; only the last one used stays in memory."""
     key = (model.model, *model.made_of)
     with _OPENING:
         if key not in _OPEN:
@@ -174,17 +175,19 @@ def open_answerer(model: AnsweringModel) -> Answerer:
 
 
 def spellings(tokenizer: Any, answer: str) -> Ids:
-    """Ids of the single tokens that are the answer in one of its spellings, sorted; empty where there are none."""
+    """Return the sorted ids of the single tokens that spell the answer in one of its forms; empty if there are none."""
     words = {answer, answer.lower(), answer.upper(), answer.capitalize()}
-    tried = [tokenizer(blank + word, add_special_tokens=False)["input_ids"] for word in words for blank in ("", " ")]
-    return sorted({ids[0] for ids in tried if len(ids) == 1 and ids[0] != tokenizer.unk_token_id})
+    encodings = [
+        tokenizer(blank + word, add_special_tokens=False)["input_ids"] for word in words for blank in ("", " ")
+    ]
+    return sorted({ids[0] for ids in encodings if len(ids) == 1 and ids[0] != tokenizer.unk_token_id})
 
 
-def finite(found: Doubles, name: str) -> Floats:
-    """The numbers as float32; raises `BadInputError` where one is none."""
-    if not np.isfinite(found).all():
+def finite(values: Doubles, name: str) -> Floats:
+    """Return the numbers as float32; raises `BadInputError` if one is not finite."""
+    if not np.isfinite(values).all():
         raise BadInputError(
-            f"{name} gives numbers that are not finite.",
+            f"{name} returns numbers that are not finite.",
             hint="Its weights may be damaged, or too large for its precision.",
         )
-    return np.asarray(found, dtype=np.float32)
+    return np.asarray(values, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Cross-encoders that were trained to tell support: `crossencoder(PATH)`."""
+"""Cross-encoders trained to detect support: `crossencoder(PATH)`."""
 
 import json
 from pathlib import Path
@@ -30,11 +30,11 @@ def cross_encoder_detector(
     max_length: int | None = None,
     precision: Precision = "auto",
 ) -> Detector:
-    """`crossencoder(PATH)`: a training of the workspace, a folder, or a name on the hub, in this order.
+    """Open `crossencoder(PATH)`: a training of the workspace, a folder, or a name on the hub, in this order.
 
-    One output goes through a sigmoid, of two the second one's softmax counts; the card of a training says the temperature
-    by which logits are divided, the threshold, the title's place and the length, where they are not given. Raises
-    `UnavailableError` where there is no such model or it is damaged, `BadInputError` where it has more than two outputs.
+    P is the sigmoid of a single output, or the softmax of the second of two outputs. The card of a training gives the
+    temperature that divides the logits, the threshold, and the defaults of the title's place and the length. Raises
+    `UnavailableError` if the model is missing or damaged, `BadInputError` if it has more than two outputs.
     """
     chosen: dict[str, Any] = {} if title is None else {"title": title}
     chosen |= ({} if windows == "max" else {"windows": windows}) | ({"max_length": max_length} if max_length else {})
@@ -48,15 +48,15 @@ def cross_encoder_detector(
     labels = model.model.num_labels
     if labels > 2:
         raise BadInputError(
-            f"The model has {labels} outputs, and one or two tell support.",
+            f"A cross-encoder must have one or two outputs, but the model has {labels}.",
             where=folder.path,
-            hint=f"For an NLI model write nli({path}).",
+            hint=f"If it is an NLI model, use nli({path}).",
         )
 
     def head(logits: Floats) -> Floats:
         scaled = logits.astype(np.float64) / temperature
-        found = expit(scaled[:, 0]) if labels == 1 else softmax(scaled, axis=1)[:, 1]
-        return np.asarray(found, dtype=np.float32)
+        probabilities = expit(scaled[:, 0]) if labels == 1 else softmax(scaled, axis=1)[:, 1]
+        return np.asarray(probabilities, dtype=np.float32)
 
     return PairDetector(
         str(Call("crossencoder", (path,), chosen)),
@@ -72,14 +72,16 @@ def cross_encoder_detector(
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """The card beside a trained model, empty where there is none; raises `StaleError` for one that cannot be read."""
+    """Read the card beside a trained model, empty if there is none; raises `StaleError` for one that cannot be read."""
     path = folder / _CARD
     if not path.is_file():
         return {}
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(card, dict) or float(card.get("temperature", 1.0)) <= 0:
-            raise ValueError("no card")
+            raise ValueError("not a card")
     except (OSError, ValueError, TypeError) as error:
-        raise StaleError("The card cannot be read.", where=path, hint="Train anew, or delete the card.") from error
+        raise StaleError(
+            "The card of the model cannot be read.", where=path, hint="Train again, or delete the card."
+        ) from error
     return card

@@ -1,4 +1,4 @@
-"""Language models as detectors need them: causal or encoder-decoder, with an adapter, in few bits, with or without their chat
+"""Language models for detectors: causal or encoder-decoder, with an adapter, quantized to few bits, with or without their chat
 template."""
 
 import copy
@@ -14,14 +14,14 @@ from berdseye.data.models.weights import find_model, hub_commit, loading, model_
 
 Template = Literal["auto", "chat", "none"]
 TEMPLATES = ("auto", "chat", "none")
-"""`auto` is the model's chat template where it has one, and plain text where it has none."""
+"""`auto` is the model's chat template if it has one, otherwise plain text."""
 
 _ADAPTER = "adapter_config.json"
-_KEPT_OPEN = 1  # each may be as large as the memory allows
+_KEPT_OPEN = 1  # one model may take all the memory
 
 
 class AnsweringModel(LocalModel):
-    """A language model of a name. `adapter` is a folder of PEFT over it; `bits` are 4 or 8, or 0 for all of them."""
+    """A language model by name. `adapter` is the folder of a PEFT adapter over it; `bits` is 4, 8, or 0 for full precision."""
 
     def __init__(self, model: str, *, template: Template = "auto", bits: int = 0, adapter: Path | None = None) -> None:
         super().__init__(model)
@@ -31,35 +31,35 @@ class AnsweringModel(LocalModel):
 
     @property
     def made_of(self) -> tuple[object, ...]:
-        """What the model's answers depend on, beside the prompt."""
+        """Everything that the model's answers depend on, except the prompt."""
         return (self.version, self.template, self.bits, model_version(self.adapter) if self.adapter else "")
 
     @property
     def encoder_decoder(self) -> bool:
-        """Whether the prompt is read by an encoder, as in T5."""
+        """Whether an encoder reads the prompt, as in T5."""
         return bool(getattr(self.load().model.config, "is_encoder_decoder", False))
 
     def load(self) -> Loaded:
-        """The model in memory, with a tokenizer that nothing else pads or truncates with.
+        """Load the model, with a tokenizer of its own whose padding and truncation nothing else changes.
 
-        Raises `UnavailableError` where it cannot be loaded, `BadInputError` where a chat template is demanded in vain.
+        Raises `UnavailableError` if it cannot be loaded, `BadInputError` if it lacks a requested chat template.
         """
         return _load(self.model, self.template, self.bits, self.adapter, self.made_of)
 
     def loaded_anew(self) -> Loaded:
-        """The model, by whichever of the libraries reads it."""
+        """Load the model again, with the library that can read it."""
         if self.adapter is None and not self.bits and not self._is_encoder_decoder():
             return super().load()
         return self._loaded_by_transformers()
 
     def _is_encoder_decoder(self) -> bool:
-        found = self.found
-        if isinstance(found, Path) and not (found / "config.json").is_file():
+        source = self.found
+        if isinstance(source, Path) and not (source / "config.json").is_file():
             return False
         from transformers import AutoConfig
 
         with loading(self.model):
-            return bool(AutoConfig.from_pretrained(found).is_encoder_decoder)
+            return bool(AutoConfig.from_pretrained(source).is_encoder_decoder)
 
     def _loaded_by_transformers(self) -> Loaded:
         with loading(self.model):
@@ -90,28 +90,28 @@ class AnsweringModel(LocalModel):
 
 
 def adapter_base(folder: Path) -> str:
-    """The model that an adapter was trained over; raises `BadInputError` where its file does not say so.
+    """Return the model that an adapter was trained over; raises `BadInputError` if its file does not name it.
 
-    A base that was given by a path is looked for beside the adapter too.
+    A base given as a path is also searched for beside the adapter.
     """
     path = folder / _ADAPTER
     try:
         base = json.loads(path.read_text(encoding="utf-8"))["base_model_name_or_path"]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BadInputError(
-            "The adapter does not say over which model it lies.", where=path, hint="Save it anew with PEFT."
+            "The adapter does not name its base model.", where=path, hint="Save it again with PEFT."
         ) from error
     beside = folder.parent / Path(str(base)).name
     return str(beside) if not isinstance(find_or_none(str(base)), Path) and beside.is_dir() else str(base)
 
 
 def is_adapter(folder: Path) -> bool:
-    """Whether PEFT saved an adapter here."""
+    """Return whether the folder contains a PEFT adapter."""
     return (folder / _ADAPTER).is_file()
 
 
 def find_or_none(name: str) -> str | Path | None:
-    """Where a model lies, or nothing."""
+    """Return the location of a model, or None if it is not available."""
     try:
         return find_model(name)
     except UnavailableError:
@@ -120,13 +120,13 @@ def find_or_none(name: str) -> str | Path | None:
 
 @lru_cache(maxsize=_KEPT_OPEN)
 def _load(model: str, template: Template, bits: int, adapter: Path | None, made_of: tuple[object, ...]) -> Loaded:
-    del made_of  # it is part of the key, so that files that change are loaded again
+    del made_of  # part of the cache's key, so that changed files are loaded again
     tokenizer, opened = AnsweringModel(model, template=template, bits=bits, adapter=adapter).loaded_anew()
     tokenizer = copy.deepcopy(tokenizer)
     if template == "none":
         tokenizer.chat_template = None
     elif template == "chat" and tokenizer.chat_template is None:
-        raise BadInputError(f"'{model}' has no chat template.", hint="Write template=none for plain text.")
+        raise BadInputError(f"'{model}' has no chat template.", hint="Use template=none for plain text.")
     return Loaded(tokenizer, opened)
 
 
@@ -139,6 +139,8 @@ def _adapted(model: Any, adapter: Path, *, merge: bool) -> Any:
 
 def _check_bits(bits: int, device: str) -> None:
     if device != "cuda":
-        raise UnavailableError(f"{bits} bits need a CUDA GPU.", hint="Leave bits out, or name a GGUF file.")
+        raise UnavailableError(f"bits={bits} requires a CUDA GPU.", hint="Omit bits, or name a GGUF file.")
     if find_spec("bitsandbytes") is None:
-        raise UnavailableError(f"{bits} bits need the package bitsandbytes.", hint="pip install bitsandbytes")
+        raise UnavailableError(
+            f"bits={bits} requires the package bitsandbytes, which is not installed.", hint="pip install bitsandbytes"
+        )

@@ -1,4 +1,4 @@
-"""Support as likelihood lift: how much likelier a perspective is after a passage than without it."""
+"""Support as likelihood lift: how much more likely a perspective is after a passage than without it."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,14 @@ from berdseye.detectors.local.windows import Title, passage_text, readable, toke
 from berdseye.detectors.protocol import UNTUNED, Floats
 
 _PERSPECTIVE_SHARE = 4  # a perspective may take a quarter of what the model reads
-_PARTED = "\n\n"
+_SEPARATOR = "\n\n"
 
 
 class LiftDetector:
-    """sigmoid of log P(perspective | passage) - log P(perspective), in nats a token of the perspective.
+    """sigmoid of log P(perspective | passage) - log P(perspective), in nats per token of the perspective.
 
-    No prompt is needed, so a model that follows no instructions serves too. A passage that is too long loses its end. The
-    order of pairs means something; the value is no calibrated probability before a threshold is tuned.
+    It needs no prompt, so that a model that does not follow instructions can be used too. A passage that is too long is cut at
+    its end. The order of the pairs is meaningful, but the values are not calibrated probabilities: tune a threshold first.
     """
 
     threshold = 0.5
@@ -44,27 +44,27 @@ class LiftDetector:
         self.answerer = answerer
         self.length = checked_length(max_length, answerer)
         (start,) = answerer.encode([""])
-        told = (answerer.tokenizer.bos_token_id, answerer.tokenizer.eos_token_id, 0)
-        # Every text needs something before it, and all the same.
-        self.start: Ids = [] if start else [next(token for token in told if token is not None)]
-        self.version = version_of("lift", *model.made_of, _PARTED, title, self.length)
+        candidates = (answerer.tokenizer.bos_token_id, answerer.tokenizer.eos_token_id, 0)
+        # Every text needs a token before it, and all texts get an equal one.
+        self.start: Ids = [] if start else [next(token for token in candidates if token is not None)]
+        self.version = version_of("lift", *model.made_of, _SEPARATOR, title, self.length)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports), float32[n_pairs]; 0 where a text is empty."""
+        """Return P(supports), float32[n_pairs]; 0 if a text is empty."""
         out = np.zeros(len(pairs), dtype=np.float32)
-        asked = readable(pairs)
-        statements = [self._statement(clean(pairs[at].perspective)) for at in asked]
-        passages = self._before([passage_text(pairs[at], self.title) for at in asked], statements)
+        places = readable(pairs)
+        statements = [self._statement(clean(pairs[at].perspective)) for at in places]
+        passages = self._before([passage_text(pairs[at], self.title) for at in places], statements)
         distinct = list(dict.fromkeys(map(tuple, statements)))
         (alone,) = self.answerer.encode([""])
         plain = dict(zip(distinct, self._means([self.start + alone] * len(distinct), distinct), strict=True))
         after = self._means(passages, statements)
         lift = after - np.array([plain[tuple(s)] for s in statements])
-        out[asked] = finite(np.asarray(expit(lift)), self.answerer.name)
+        out[places] = finite(np.asarray(expit(lift)), self.answerer.name)
         return out
 
     def _means(self, before: Sequence[Ids], statements: Sequence[Sequence[int]]) -> Doubles:
-        """log P of each statement, in nats a token."""
+        """Return log P of each statement, in nats per token."""
         sums, counts = self.answerer.likelihoods(
             [(ids, list(statement)) for ids, statement in zip(before, statements, strict=True)]
         )
@@ -74,7 +74,7 @@ class LiftDetector:
         return self.answerer.encode_answer(text)[: self.length // _PERSPECTIVE_SHARE]
 
     def _before(self, passages: Sequence[str], statements: Sequence[Ids]) -> list[Ids]:
-        known = tokens_of(self.answerer.tokenizer, passages)
-        extra = len(self.start) + len(self.answerer.encode([_PARTED])[0]) + 1
-        kept = [k.first(self.length - extra - len(s)).text for k, s in zip(known, statements, strict=True)]
-        return [self.start + ids for ids in self.answerer.encode([text + _PARTED for text in kept])]
+        tokens = tokens_of(self.answerer.tokenizer, passages)
+        extra = len(self.start) + len(self.answerer.encode([_SEPARATOR])[0]) + 1
+        shortened = [k.first(self.length - extra - len(s)).text for k, s in zip(tokens, statements, strict=True)]
+        return [self.start + ids for ids in self.answerer.encode([text + _SEPARATOR for text in shortened])]

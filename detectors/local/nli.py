@@ -1,6 +1,7 @@
-"""Natural language inference: P(supports) is P(the passage entails the perspective).
+"""Natural language inference (NLI): P(supports) is P(the passage entails the perspective).
 
-NLI models that write their verdict: T5 as in TRUE (Honovich et al. 2022), which answers 1 for entailment and else 0.
+Models are sequence classifiers, or write their verdict, like the T5 of TRUE (Honovich et al. 2022), which answers 1 for
+entailment and 0 otherwise.
 """
 
 import json
@@ -26,7 +27,7 @@ _LEAST_ROOM = 16
 
 
 class AnswerNliDetector:
-    """P(1) / (P(1) + P(0)) at the first step of the decoder; long passages are read in windows, as by `nli` otherwise."""
+    """P(1) / (P(1) + P(0)) at the first step of the decoder; long passages are read in overlapping windows."""
 
     threshold = 0.5
     threshold_source = UNTUNED
@@ -39,20 +40,20 @@ class AnswerNliDetector:
         self.name = name
         self.title = title
         self.windows = windows
-        asked = AnsweringModel(model)
-        self.answerer = open_answerer(asked)
+        answering = AnsweringModel(model)
+        self.answerer = open_answerer(answering)
         length = max_length or self.answerer.window
         (form,) = self.answerer.encode([_FORM.format("", "")])
         self.room = length - len(form)
         if self.room < _LEAST_ROOM or length > self.answerer.window:
             raise BadInputError(
-                f"max_length is {length}, and '{model}' reads {self.answerer.window} tokens.",
-                hint=f"Give one from {len(form) + _LEAST_ROOM} to {self.answerer.window}.",
+                f"max_length must be between {len(form) + _LEAST_ROOM} and {self.answerer.window} for '{model}', "
+                f"got {length}.",
             )
-        self.version = version_of("answer nli", *asked.made_of, _FORM, title, windows, length)
+        self.version = version_of("answer nli", *answering.made_of, _FORM, title, windows, length)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports), float32[n_pairs]; 0 where a text is empty."""
+        """Return P(supports), float32[n_pairs]; 0 if a text is empty."""
         return windowed(pairs, self.answerer.tokenizer, self.room, self.title, self.windows, self._scored)
 
     def _scored(self, windows: Sequence[Window]) -> Floats:
@@ -72,10 +73,10 @@ def nli_detector(
     precision: Precision = "auto",
     entailment: int | None = None,
 ) -> Detector:
-    """`nli(MODEL)` with a sequence-classification model, or one of T5's kind that answers 1 or 0 as TRUE does.
+    """Open `nli(MODEL)` with a sequence-classification model, or with a T5-like model that answers 1 or 0, as TRUE does.
 
-    `entailment` is the number of the output for entailment, which is otherwise found by its name. Raises
-    `UnavailableError` where there is no such model or it is damaged, `BadInputError` where no output is named so.
+    `entailment` is the number of the output for entailment; by default it is found by its name. Raises `UnavailableError` if
+    the model is missing or damaged, `BadInputError` if no single output is named for entailment or the number is unknown.
     """
     chosen: dict[str, Any] = {} if title == "none" else {"title": title}
     chosen |= ({} if windows == "max" else {"windows": windows}) | ({"max_length": max_length} if max_length else {})
@@ -87,12 +88,12 @@ def nli_detector(
     if _answers(folder.path):
         if precision != "auto" or entailment is not None:
             raise BadInputError(
-                f"'{model}' answers in words: it has no outputs to name, and runs in one precision.",
-                hint="Leave precision and entailment out.",
+                f"'{model}' writes its answer, so precision and entailment do not apply to it.",
+                hint="Omit precision and entailment.",
             )
         return AnswerNliDetector(name, model, title=title, windows=windows, max_length=max_length)
     opened = open_pair_model(folder, precision, max_length)
-    place = entailment_place(opened.labels, model) if entailment is None else _known(entailment, opened.labels, model)
+    place = entailment_place(opened.labels, model) if entailment is None else _checked(entailment, opened.labels, model)
 
     def head(logits: Floats) -> Floats:
         return np.asarray(softmax(logits.astype(np.float64), axis=1)[:, place], dtype=np.float32)
@@ -102,18 +103,18 @@ def nli_detector(
 
 
 def entailment_place(labels: Mapping[int, str], model: str) -> int:
-    """The number of the one output whose name begins with 'entail'; raises `BadInputError` that names those there are."""
+    """Return the number of the one output whose name begins with 'entail'; raises `BadInputError` that lists all outputs."""
     places = [number for number, name in labels.items() if name.casefold().startswith(_ENTAILS)]
     if len(places) != 1:
-        held = ", ".join(f"{number} = {name}" for number, name in sorted(labels.items()))
+        outputs = ", ".join(f"{number} = {name}" for number, name in sorted(labels.items()))
         raise BadInputError(
-            f"'{model}' has {'no output' if not places else 'several outputs'} for entailment: {held}.",
-            hint="Use an NLI model, or say which output it is, as in entailment=0.",
+            f"'{model}' has {'no output' if not places else 'several outputs'} for entailment: {outputs}.",
+            hint="Use an NLI model, or give the number of the output, for example entailment=0.",
         )
     return places[0]
 
 
-def _known(place: int, labels: Mapping[int, str], model: str) -> int:
+def _checked(place: int, labels: Mapping[int, str], model: str) -> int:
     if place not in labels:
         raise BadInputError(
             f"'{model}' has no output {place}.", hint=f"Its outputs are {', '.join(map(str, sorted(labels)))}."
@@ -122,7 +123,7 @@ def _known(place: int, labels: Mapping[int, str], model: str) -> int:
 
 
 def _answers(folder: Path) -> bool:
-    """Whether the model writes its verdict."""
+    """Return whether the model writes its verdict."""
     path = folder / "config.json"
     names = json.loads(path.read_text(encoding="utf-8")).get("architectures") if path.is_file() else None
     return any(str(name).endswith("ForConditionalGeneration") for name in names or ())

@@ -1,7 +1,5 @@
-"""The names of language model detectors to detectors: `prompted(MODEL)` and `lora(PATH)`.
-
-The arguments of `nli(...)`, `crossencoder(...)`, `prompted(...)` and `lora(...)`.
-"""
+"""Open local detectors by name: `prompted(MODEL)` and `lora(PATH)`, and the arguments of these and of `nli(...)` and
+`crossencoder(...)`."""
 
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -43,10 +41,10 @@ def prompted_detector(
     bits: int = 0,
     engine: Engine = "transformers",
 ) -> Detector:
-    """`prompted(MODEL)`: a causal or encoder-decoder model, a GGUF file among them, asked with our prompt or that of a file.
+    """Open `prompted(MODEL)`: a causal or encoder-decoder model, also from a GGUF file, with Berdseye's prompt or a file's.
 
-    `shots` worked examples stand in our prompt, 0 or 1. Raises `UnavailableError` where the model, the bits or the engine
-    cannot be had, `BadInputError` for settings that do not go together and for a prompt file without its slots.
+    Berdseye's prompt has `shots` worked examples, 0 or 1. Raises `UnavailableError` if the model, the bits or the engine is
+    not available, `BadInputError` for settings that cannot be combined and for a prompt file without its slots.
     """
     chosen: dict[str, Any] = {
         key: value
@@ -62,13 +60,14 @@ def prompted_detector(
         unused = sorted({"shots", "prompt", "template", "answer", "engine"} & set(chosen))
         if unused:
             raise BadInputError(
-                f"'{name}': score=lift asks nothing.", hint=f"Leave {' and '.join(unused)} out, or score=lift."
+                f"'{name}': score=lift uses no prompt, so {' and '.join(unused)} cannot be combined with it.",
+                hint=f"Omit {' and '.join(unused)}, or score=lift.",
             )
-        asked = AnsweringModel(model, template="none", bits=bits)
-        return LiftDetector(name, asked, open_answerer(asked), title=title, max_length=max_length)
+        opened = AnsweringModel(model, template="none", bits=bits)
+        return LiftDetector(name, opened, open_answerer(opened), title=title, max_length=max_length)
     wording = detection_prompt(shots, prompt, workspace)
-    asked, answerer = _engine(model, template, bits, engine)
-    return PromptedDetector(name, asked, answerer, wording, title=title, answer=answer, max_length=max_length)
+    opened, answerer = _engine(model, template, bits, engine)
+    return PromptedDetector(name, opened, answerer, wording, title=title, answer=answer, max_length=max_length)
 
 
 def lora_detector(
@@ -81,11 +80,12 @@ def lora_detector(
     max_length: int | None = None,
     bits: int = 0,
 ) -> Detector:
-    """`lora(PATH)`: a language model trained to answer, as a PEFT adapter or merged into its base.
+    """Open `lora(PATH)`: a language model trained to answer, as a PEFT adapter or merged into its base model.
 
-    PATH is a training of the workspace or a folder. It is asked with the prompt that is given, else with that of its card, of
-    the file prompt.txt beside it, or our own; the card says threshold, title and length too. Released evaluators such as that
-    of BERDS load with prompt=FILE. Raises as `prompted_detector` does.
+    PATH is a training of the workspace or a folder. The prompt is the one given, otherwise that of its card, of the file
+    prompt.txt beside it, or Berdseye's own; the card also gives the threshold, the title's place and the length. Released
+    evaluators such as that of BERDS need prompt=FILE. Raises `UnavailableError` if the model or the bits are not available,
+    `BadInputError` for a prompt file without its slots.
     """
     chosen = {"prompt": prompt} if prompt else {}
     chosen |= ({} if template == "auto" else {"template": template}) | ({"title": title} if title else {})
@@ -93,15 +93,15 @@ def lora_detector(
     trained = find_trained(workspace, path)
     home = trained or Path(path).expanduser()
     card = read_card(home)
-    held = home / MODEL_FOLDER if trained and (home / MODEL_FOLDER).is_dir() else home
-    if is_adapter(held):
-        asked = AnsweringModel(adapter_base(held), template=template, bits=bits, adapter=held)
+    model_path = home / MODEL_FOLDER if trained and (home / MODEL_FOLDER).is_dir() else home
+    if is_adapter(model_path):
+        model = AnsweringModel(adapter_base(model_path), template=template, bits=bits, adapter=model_path)
     else:
-        asked = AnsweringModel(str(held) if held.exists() else path, template=template, bits=bits)
+        model = AnsweringModel(str(model_path) if model_path.exists() else path, template=template, bits=bits)
     return PromptedDetector(
         str(Call("lora", (path,), chosen | rest)),
-        asked,
-        open_answerer(asked),
+        model,
+        open_answerer(model),
         _stored_prompt(home, card) if prompt is None else detection_prompt(0, prompt, workspace),
         title=title or title_place(str(card.get("title", "none"))),
         max_length=max_length or card.get("max_length"),
@@ -113,7 +113,7 @@ def lora_detector(
 
 
 def _stored_prompt(home: Path, card: dict[str, Any]) -> PromptTemplate:
-    """The prompt of the training: the file that the card names in its folder, prompt.txt, or our own."""
+    """Return the prompt of a training: the file that its card names in its folder, prompt.txt, or Berdseye's own."""
     path = home / str(card.get("prompt") or PROMPT_FILE)
     return detection_prompt(0, str(path)) if path.is_file() else detection_prompt()
 
@@ -123,8 +123,8 @@ def _engine(model: str, template: Template, bits: int, engine: Engine) -> tuple[
         from berdseye.detectors.local.vllm_engine import vllm_answerer
 
         return vllm_answerer(model, template, bits)
-    asked = AnsweringModel(model, template=template, bits=bits)
-    return asked, open_answerer(asked)
+    opened = AnsweringModel(model, template=template, bits=bits)
+    return opened, open_answerer(opened)
 
 
 _LONGEST = 1_000_000
@@ -132,7 +132,7 @@ _BITS = (4, 8)
 
 
 def open_nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    """`nli(MODEL,title=,windows=,max_length=,precision=,entailment=)`."""
+    """Open `nli(MODEL,title=,windows=,max_length=,precision=,entailment=)`."""
     del workspace
     entailment = arguments.number_if_given("entailment")
     return nli_detector(
@@ -146,7 +146,7 @@ def open_nli(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def open_cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    """`crossencoder(PATH,title=,windows=,max_length=,precision=)`."""
+    """Open `crossencoder(PATH,title=,windows=,max_length=,precision=)`."""
     return cross_encoder_detector(
         arguments.name("path", None, place=True),
         workspace,
@@ -158,7 +158,7 @@ def open_cross_encoder(arguments: Arguments, workspace: Workspace | None) -> Det
 
 
 def open_prompted(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    """`prompted(MODEL,shots=,prompt=,template=,score=,answer=,title=,max_length=,bits=,engine=)`."""
+    """Open `prompted(MODEL,shots=,prompt=,template=,score=,answer=,title=,max_length=,bits=,engine=)`."""
     return prompted_detector(
         arguments.name("model", None, place=True),
         workspace,
@@ -175,7 +175,7 @@ def open_prompted(arguments: Arguments, workspace: Workspace | None) -> Detector
 
 
 def open_lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
-    """`lora(PATH,prompt=,template=,title=,max_length=,bits=)`."""
+    """Open `lora(PATH,prompt=,template=,title=,max_length=,bits=)`."""
     return lora_detector(
         arguments.name("path", None, place=True),
         workspace,
@@ -188,13 +188,13 @@ def open_lora(arguments: Arguments, workspace: Workspace | None) -> Detector:
 
 
 def _title(arguments: Arguments) -> Title | None:
-    """The place of the title, nothing where it is not given."""
-    given = arguments.name("title", "", among=(*TITLES, ""))
-    return cast(Title, given) if given else None
+    """Return the place of the title, or None if it is not given."""
+    place = arguments.name("title", "", among=(*TITLES, ""))
+    return cast(Title, place) if place else None
 
 
 def _bits(arguments: Arguments) -> int:
     bits = arguments.count("bits", high=max(_BITS)) or 0
     if bits and bits not in _BITS:
-        raise BadInputError(f"There are no models in {bits} bits.", hint="Write bits=4 or bits=8.")
+        raise BadInputError(f"bits must be 4 or 8, got {bits}.")
     return bits

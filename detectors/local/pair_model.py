@@ -1,8 +1,7 @@
-"""Transformers that read two texts together: NLI models and cross-encoders, in the precision that was asked for.
+"""Transformers that read two texts together (NLI models and cross-encoders), as detectors, in a chosen precision.
 
-Cross-encoders in 8-bit integers on a processor: exported to ONNX once, their weights quantised a channel at a time.
-
-What NLI models and cross-encoders have in common as detectors: windows, batches, and a head that makes P of logits.
+They share windows, batches, and a head that turns logits into P. In 8-bit integers on a processor, a model is exported to ONNX
+once, with weights quantised per channel.
 """
 
 import copy
@@ -35,21 +34,23 @@ if TYPE_CHECKING:
 
 CACHE_VARIABLE = "BERDSEYE_CACHE"
 _EXPORT = "1"
-"""To be raised with every change below that changes the file."""
+"""Increment with every change below that changes the file."""
 
-_HINT = "pip install 'berdseye[onnx]', or leave precision=int8 out."
+_HINT = "pip install 'berdseye[onnx]', or omit precision=int8."
 
 
 def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Callable[[Mapping[str, Any]], Floats]":
-    """A function from a batch's features to its logits, float32[n, n_labels], that computes in 8-bit integers.
+    """Return a function from a batch's features to its logits, float32[n, n_labels], that computes in 8-bit integers.
 
-    The model is made once for each version of its files and kept in the folder of BERDSEYE_CACHE, or in the person's cache
-    folder. Raises `UnavailableError` where ONNX Runtime is missing or cannot express the model.
+    The quantised model is created once for each version of its files, and stored in the folder BERDSEYE_CACHE or in the
+    user's cache folder. Raises `UnavailableError` if ONNX Runtime is missing or cannot represent the model.
     """
     try:
         import onnxruntime
     except ImportError as error:
-        raise UnavailableError("int8 needs the package onnxruntime.", hint=_HINT) from error
+        raise UnavailableError(
+            "precision=int8 requires the package onnxruntime, which is not installed.", hint=_HINT
+        ) from error
     path = _cache_folder() / f"{folder.version}-{length}-{_EXPORT}.onnx"
     if not path.is_file():
         _export(model, path)
@@ -57,9 +58,9 @@ def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Calla
         session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # its errors share no class
         raise UnavailableError(
-            "The quantised model cannot be loaded.", where=path, hint="Delete the file; it is made anew."
+            "The quantised model cannot be loaded.", where=path, hint="Delete the file; Berdseye creates it again."
         ) from error
-    names = [given.name for given in session.get_inputs()]
+    names = [entry.name for entry in session.get_inputs()]
 
     def score(features: Mapping[str, Any]) -> Floats:
         (scores,) = session.run(None, {name: features[name].numpy() for name in names})
@@ -69,7 +70,7 @@ def quantised(model: "CrossEncoder", folder: ModelFolder, length: int) -> "Calla
 
 
 def _export(model: "CrossEncoder", path: Path) -> None:
-    """Write the model with 8-bit weights; activations are quantised as they come."""
+    """Export the model with 8-bit weights; activations are quantised at run time."""
     try:
         import onnx
         import torch
@@ -77,16 +78,16 @@ def _export(model: "CrossEncoder", path: Path) -> None:
 
         from berdseye.retrieval.encoders.running import quietly
 
-        # Lengths of 2 and more: torch takes an example's 1 for a constant.
+        # Lengths of 2 and more: torch treats an example's 1 as a constant.
         features = model.preprocess([("a passage of some words", "a perspective"), ("another", "one")])
         names = [name for name, value in features.items() if isinstance(value, torch.Tensor)]
         sizes = ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},) * len(names)
-        with TemporaryDirectory() as scratch, quietly(), _without_remarks():
-            whole = Path(scratch) / "model.onnx"
+        with TemporaryDirectory() as scratch, quietly(), _without_warnings():
+            model_file = Path(scratch) / "model.onnx"
             torch.onnx.export(
                 _scoring(model, names, features),
                 tuple(features[name] for name in names),
-                str(whole),
+                str(model_file),
                 dynamo=True,
                 dynamic_shapes=(sizes,),
                 input_names=names,
@@ -94,23 +95,25 @@ def _export(model: "CrossEncoder", path: Path) -> None:
                 external_data=False,
                 verbose=False,
             )
-            exported = onnx.load(str(whole))
-            # Sizes that the exporter noted contradict those that the quantiser infers for a last layer.
+            exported = onnx.load(str(model_file))
+            # The sizes noted by the exporter contradict those that the quantiser infers for a last layer.
             del exported.graph.value_info[:]
             write_with(path, lambda to: quantize_dynamic(exported, to, weight_type=QuantType.QInt8, per_channel=True))
     except ImportError as error:
-        raise UnavailableError(f"int8 needs a package that is missing ({error.name}).", hint=_HINT) from error
+        raise UnavailableError(
+            f"precision=int8 requires the package {error.name}, which is not installed.", hint=_HINT
+        ) from error
     except BerdseyeError:
         raise
     except Exception as error:  # the exporter's and the quantiser's share no class
         raise UnavailableError(
-            f"The model cannot be written as ONNX ({type(error).__name__}).", hint="Leave precision=int8 out."
+            f"The model cannot be exported to ONNX ({type(error).__name__}).", hint="Omit precision=int8."
         ) from error
 
 
 @contextmanager
-def _without_remarks() -> Iterator[None]:
-    """Without what the exporter says of packages that no text model needs, and the quantiser of what it would like."""
+def _without_warnings() -> Iterator[None]:
+    """Suppress the exporter's warnings about packages that text models do not need, and the quantiser's recommendations."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "root")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -123,7 +126,7 @@ def _without_remarks() -> Iterator[None]:
 
 
 def _scoring(model: "CrossEncoder", names: list[str], features: Mapping[str, Any]) -> Any:
-    """The model as a module from its tensors to its scores."""
+    """Wrap the model as a module from its tensors to its scores."""
     import torch
 
     class Scoring(torch.nn.Module):
@@ -139,17 +142,17 @@ def _scoring(model: "CrossEncoder", names: list[str], features: Mapping[str, Any
 
 
 def _cache_folder() -> Path:
-    told = os.environ.get(CACHE_VARIABLE)
+    folder = os.environ.get(CACHE_VARIABLE)
     return (
-        Path(told).expanduser()
-        if told
+        Path(folder).expanduser()
+        if folder
         else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "berdseye"
     )
 
 
 Precision = Literal["auto", "fp32", "bf16", "int8"]
 PRECISIONS = ("auto", "fp32", "bf16", "int8")
-"""`auto` is float32 on a processor and half precision on a GPU; int8 runs on the processor, through ONNX Runtime."""
+"""`auto` is float32 on a processor and half precision on a GPU; int8 runs on a processor, through ONNX Runtime."""
 
 Features = Mapping[str, Any]
 Scorer = Callable[[Features], Floats]
@@ -160,7 +163,7 @@ _KEPT_OPEN = 4
 
 
 class PairModel:
-    """A classifier of two texts; `length` is how many tokens it reads of both, special tokens included."""
+    """A classifier of two texts; `length` is the number of tokens that it reads of both, including special tokens."""
 
     def __init__(self, model: "CrossEncoder", precision: Precision, length: int | None, folder: ModelFolder) -> None:
         from berdseye.retrieval.encoders.running import batch_size
@@ -169,17 +172,16 @@ class PairModel:
         reads = limited(model, None)
         if length is not None and not _LEAST_LENGTH <= length <= reads:
             raise BadInputError(
-                f"max_length is {length}, and the model reads {reads} tokens.",
+                f"max_length must be between {_LEAST_LENGTH} and {reads} for this model, got {length}.",
                 where=folder.path,
-                hint=f"Give one from {_LEAST_LENGTH} to {reads}.",
             )
         self.length = length or reads
         model.max_seq_length = self.length
         self.name = folder.path.name
         self.model = model
-        self.tokenizer: Any = copy.deepcopy(model.tokenizer)  # one that nothing else truncates or pads with
+        self.tokenizer: Any = copy.deepcopy(model.tokenizer)  # its padding and truncation are changed by nothing else
         self.room = self.length - int(self.tokenizer.num_special_tokens_to_add(pair=True))
-        # In int8 a batch shares the scale of its activations, so that pairs would sway each other; one at a time is as fast.
+        # In int8 a batch shares the scale of its activations, so that pairs would affect each other; single pairs are as fast.
         self.batch = 1 if precision == "int8" else batch_size(model)
         self._lock = Lock()
         self._score = _scorer(model, precision, folder, self.length)
@@ -191,9 +193,9 @@ class PairModel:
         return {int(number): str(name) for number, name in config.id2label.items()}
 
     def logits(self, windows: Sequence[Window]) -> Floats:
-        """float32[n_windows, n_labels] for passages and perspectives; raises `BadInputError` where one is not finite.
+        """Return the logits, float32[n_windows, n_labels], of windows; raises `BadInputError` if one is not finite.
 
-        Batches hold windows of like length, and the order is restored.
+        Batches contain windows of similar length; the result is in the order of `windows`.
         """
         from berdseye.retrieval.encoders.checks import checked
         from berdseye.retrieval.encoders.running import alone
@@ -208,7 +210,7 @@ class PairModel:
 
 @lru_cache(maxsize=_KEPT_OPEN)
 def open_pair_model(folder: ModelFolder, precision: Precision = "auto", length: int | None = None) -> PairModel:
-    """The model of a folder, loaded once.
+    """Load the model of a folder, once per process.
 
     Raises `UnavailableError` for damaged files, `BadInputError` for a model of another kind or too large a `length`.
     """
@@ -230,7 +232,7 @@ def open_pair_model(folder: ModelFolder, precision: Precision = "auto", length: 
 
 
 def _placed(model: "CrossEncoder", precision: Precision) -> "CrossEncoder":
-    """The model where it runs, in the numbers it runs with; for int8 as it was, since it is exported."""
+    """Move the model to its device in its precision; for int8 it stays unchanged, since it is exported."""
     import torch
 
     from berdseye.data.models.weights import chosen_device
@@ -259,14 +261,14 @@ def _scorer(model: "CrossEncoder", precision: Precision, folder: ModelFolder, le
 
 
 PREPROCESSING = "1"
-"""To be raised with every change in this folder that changes a probability."""
+"""Increment with every change in this folder that changes a probability."""
 
 
 class PairDetector:
     """P(supports) from the logits of a model that reads the passage first and the perspective second.
 
-    A passage that does not fit is read in windows that overlap by a quarter; `windows` says whether the largest P of them
-    counts (max), that of the first one, or their mean.
+    A passage that does not fit is read in windows that overlap by a quarter; `windows` says whether the largest P of the
+    windows counts (max), the P of the first one (first), or their mean (mean).
     """
 
     pairs_at_once = 1_024
@@ -295,7 +297,7 @@ class PairDetector:
         self.version = version_of(*made_of, title, windows, model.length)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports), float32[n_pairs]; 0 where a text is empty."""
+        """Return P(supports), float32[n_pairs]; 0 if a text is empty."""
 
         def scored(windows: Sequence[Window]) -> Floats:
             return self.head(self.model.logits(windows))
@@ -304,5 +306,5 @@ class PairDetector:
 
 
 def version_of(*made_of: object) -> str:
-    """12 hex digits: a hash of all that a detector's probabilities depend on."""
+    """Return 12 hex digits: a hash of everything that a detector's probabilities depend on."""
     return sha256(repr((PREPROCESSING, *made_of)).encode()).hexdigest()[:12]

@@ -1,6 +1,6 @@
-"""Language models on this machine that are asked whether a passage supports a perspective: `prompted(MODEL)`.
+"""Local language models prompted with the question whether a passage supports a perspective: `prompted(MODEL)`.
 
-Prompts that fit what a model reads: a passage that is too long loses its end, and the instruction nothing.
+Prompts are fitted to the model's length: a passage that is too long is cut at its end, the instruction never.
 """
 
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ _LEAST_ROOM = 16
 
 
 class Writer(Protocol):
-    """Whatever turns messages into the text that a model reads."""
+    """Turns messages into the text that a model reads."""
 
     def written(self, prompt: Prompt) -> str: ...
 
 
 class FittedPrompts:
-    """Token ids of a prompt about a passage and a perspective, `limit` at most.
+    """Builds prompts about a passage and a perspective as token ids, at most `limit` of them.
 
-    A passage keeps its beginning, as far as there is room beside the rest of the prompt; a perspective of more than a quarter
-    of the limit is cut to that first. Raises `BadInputError` where the prompt leaves a passage fewer than 16 tokens.
+    A perspective longer than a quarter of the limit is cut to that quarter first; then the passage is cut at its end to fit
+    the rest of the prompt. Raises `BadInputError` if the prompt leaves fewer than 16 tokens for a passage.
     """
 
     def __init__(self, answerer: Answerer, writer: Writer, template: PromptTemplate, limit: int) -> None:
@@ -44,31 +44,31 @@ class FittedPrompts:
         self.limit = limit
         if limit - self._length("", "") < _LEAST_ROOM:
             raise BadInputError(
-                f"The prompt alone has {self._length('', '')} tokens, and the model reads {limit}.",
-                hint="Use a model that reads more, a shorter prompt, or a larger max_length.",
+                f"The prompt without its texts has {self._length('', '')} tokens, but the model reads only {limit}.",
+                hint="Use a model with a longer context, a shorter prompt, or a larger max_length.",
             )
 
     def ids(self, texts: Sequence[tuple[str, str]]) -> list[Ids]:
-        """Token ids for each passage and perspective."""
+        """Return the token ids of the prompt for each passage and perspective."""
         tokenizer = self.answerer.tokenizer
         passages = tokens_of(tokenizer, [passage for passage, _ in texts])
         share = self.limit // _PERSPECTIVE_SHARE
         statements = [t.first(share).text for t in tokens_of(tokenizer, [statement for _, statement in texts])]
-        # One that has the whole limit is cut before it is put in: taking it apart is what costs time.
+        # A passage longer than the limit is cut before it is inserted: tokenizing it is what takes time.
         cut = [passage.first(self.limit) for passage in passages]
-        found = self.answerer.encode([self._written(p.text, s) for p, s in zip(cut, statements, strict=True)])
+        encoded = self.answerer.encode([self._written(p.text, s) for p, s in zip(cut, statements, strict=True)])
         return [
             ids if len(ids) <= self.limit else self._shortened(passage, statement, len(ids))
-            for ids, passage, statement in zip(found, cut, statements, strict=True)
+            for ids, passage, statement in zip(encoded, cut, statements, strict=True)
         ]
 
     def _shortened(self, passage: Tokens, statement: str, length: int) -> Ids:
-        kept = passage
+        shortened = passage
         while True:
-            kept = kept.first(max(1, len(kept.offsets) - (length - self.limit)))
-            (ids,) = self.answerer.encode([self._written(kept.text, statement)])
+            shortened = shortened.first(max(1, len(shortened.offsets) - (length - self.limit)))
+            (ids,) = self.answerer.encode([self._written(shortened.text, statement)])
             length = len(ids)
-            if length <= self.limit or len(kept.offsets) <= 1:
+            if length <= self.limit or len(shortened.offsets) <= 1:
                 return ids[: self.limit]
 
     def _written(self, passage: str, statement: str) -> str:
@@ -81,16 +81,16 @@ class FittedPrompts:
 Answer = Literal["probability", "generate"]
 ANSWERS = ("probability", "generate")
 MAX_LENGTH = 2_048
-"""Tokens of a prompt, where the model reads as many and nothing else is asked for."""
+"""The default length of a prompt in tokens, if the model reads that many."""
 
 _ANSWER_ROOM = 16
 
 
 class PromptedDetector:
-    """P(Yes) / (P(Yes) + P(No)) as the model's next words, or 1 or 0 by what it writes (`answer=generate`).
+    """P(Yes) / (P(Yes) + P(No)) as the model's next words, or 1 or 0 from the answer that it writes (`answer=generate`).
 
-    Prompts are fitted as `FittedPrompts` says. `temperature` divides the log-odds of the two words. An answer that is written
-    and says neither counts 0.5.
+    `FittedPrompts` builds the prompts. `temperature` divides the log-odds of the two words. A written answer with neither word
+    gives 0.5.
     """
 
     pairs_at_once = 64
@@ -123,23 +123,22 @@ class PromptedDetector:
         self.version = version_of("prompted", *model.made_of, prompt.version, title, answer, length, temperature)
 
     def predict(self, pairs: Sequence[Pair]) -> Floats:
-        """P(supports), float32[n_pairs]; 0 where a text is empty, which is not asked for."""
+        """Return P(supports), float32[n_pairs]; 0 for a pair with an empty text, which the model does not see."""
         out = np.zeros(len(pairs), dtype=np.float32)
-        asked = readable(pairs)
-        prompts = self.prompts.ids([(passage_text(pairs[at], self.title), pairs[at].perspective) for at in asked])
+        places = readable(pairs)
+        prompts = self.prompts.ids([(passage_text(pairs[at], self.title), pairs[at].perspective) for at in places])
         if self.answer == "probability":
-            out[asked] = self.answerer.preferences(prompts, YES_NO, self.temperature)
+            out[places] = self.answerer.preferences(prompts, YES_NO, self.temperature)
         else:
-            said = [said_first(text, YES_OR_NO) for text in self.answerer.written(prompts)]
-            out[asked] = [0.5 if word is None else float(word) for word in said]
+            answers = [said_first(text, YES_OR_NO) for text in self.answerer.written(prompts)]
+            out[places] = [0.5 if is_yes is None else float(is_yes) for is_yes in answers]
         return out
 
 
 def checked_length(max_length: int | None, answerer: Answerer) -> int:
-    """How many tokens are read; raises `BadInputError` for more than the model does."""
+    """Return the number of tokens to read; raises `BadInputError` for more than the model can read."""
     if max_length is not None and max_length > answerer.window:
         raise BadInputError(
-            f"max_length is {max_length}, and {answerer.name} reads {answerer.window} tokens.",
-            hint=f"Give {answerer.window} at most.",
+            f"max_length must be at most {answerer.window} for {answerer.name}, got {max_length}.",
         )
     return max_length or min(answerer.window, MAX_LENGTH)

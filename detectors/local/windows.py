@@ -1,9 +1,5 @@
-"""Passages that are longer than a model reads, as overlapping windows.
-
-Batches of texts of like length, so that little is padded.
-
-What of a pair a model is shown.
-"""
+"""The texts of pairs as models read them: passages with or without titles, in overlapping windows if they are too long, and in
+batches of similar length, which need little padding."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast
@@ -19,9 +15,9 @@ from berdseye.retrieval.encoders.checks import encodable
 
 
 def by_length(lengths: Sequence[int], most: int, most_tokens: int) -> Iterator[list[int]]:
-    """Places of all `lengths`, the longest first: at most `most` at a time, and `most_tokens` when all are padded alike.
+    """Yield the places of all `lengths` in batches, the longest first.
 
-    A text that is longer than that stands alone.
+    A batch has at most `most` texts, and at most `most_tokens` tokens when padded; a longer text is a batch by itself.
     """
     order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
     start = 0
@@ -36,22 +32,22 @@ TITLES = ("none", "before", "after")
 
 
 def passage_text(pair: Pair, title: Title = "none") -> str:
-    """The passage, with the title of its document on a line before it, or after it and a blank, as BERDS has it."""
-    text, of_document = clean(pair.passage), clean(pair.title)
-    if title == "none" or not (text and of_document):
+    """Return the passage, with its document's title on a line before it, or after it and a blank, as in BERDS."""
+    text, document_title = clean(pair.passage), clean(pair.title)
+    if title == "none" or not (text and document_title):
         return text
-    return f"{of_document}\n{text}" if title == "before" else f"{text} {of_document}"
+    return f"{document_title}\n{text}" if title == "before" else f"{text} {document_title}"
 
 
 def title_place(name: str) -> Title:
-    """The place of a title by its name; raises `UnknownNameError`."""
+    """Return the place of a title by its name; raises `UnknownNameError`."""
     if name not in TITLES:
         raise UnknownNameError("place of the title", name, TITLES)
     return cast(Title, name)
 
 
 def readable(pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
-    """Places of the pairs with both texts; the others support nothing and are shown to no model."""
+    """Return the places of the pairs with both texts, int64[n]; all others support nothing and no model reads them."""
     return np.array(
         [at for at, pair in enumerate(pairs) if clean(pair.passage) and clean(pair.perspective)], dtype=np.int64
     )
@@ -66,11 +62,11 @@ AGGREGATES: Mapping[str, Callable[[npt.NDArray[np.float32]], np.floating]] = {
     "first": lambda values: values[0],
     "mean": np.mean,
 }
-"""What becomes of the probabilities of a passage's windows."""
+"""How the probabilities of a passage's windows are combined."""
 
 
 class Window(NamedTuple):
-    """A part of a passage that fits beside the perspective; `tokens` is about how many both have together."""
+    """A part of a passage that fits together with the perspective; `tokens` is the approximate number of both."""
 
     text: str
     perspective: str
@@ -78,19 +74,19 @@ class Window(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """Where each token of a text begins and ends in it."""
+    """A text with the offsets at which each of its tokens begins and ends."""
 
     text: str
     offsets: Sequence[tuple[int, int]]
 
     def first(self, count: int) -> "Tokens":
-        """The beginning of the text."""
+        """Return the first `count` tokens of the text."""
         if len(self.offsets) <= count:
             return self
         return Tokens(self.text[: self.offsets[count - 1][1]], self.offsets[:count])
 
     def windows(self, size: int) -> list[str]:
-        """Parts of `size` tokens that overlap by a quarter and cover the text."""
+        """Return parts of `size` tokens that overlap by a quarter and cover the text."""
         if len(self.offsets) <= size:
             return [self.text]
         stride = size - size // _OVERLAP
@@ -99,22 +95,22 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
-    """The texts with the places of their tokens; raises `BadInputError` where the tokenizer cannot tell them."""
+    """Return the texts with the offsets of their tokens; raises `BadInputError` if the tokenizer does not provide them."""
     if not tokenizer.is_fast:
         raise BadInputError(
-            "The model's tokenizer does not say where its tokens stand in a text.", hint="Save it as tokenizer.json."
+            "The model's tokenizer does not provide the offsets of its tokens.", hint="Save it as tokenizer.json."
         )
-    prepared = [_taken_apart(text, tokenizer.all_special_tokens) for text in encodable(texts, MOST_TOKENS)]
+    prepared = [_without_controls(text, tokenizer.all_special_tokens) for text in encodable(texts, MOST_TOKENS)]
     if not prepared:
         return []
-    found = tokenizer(
+    encoding = tokenizer(
         prepared, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False
     )
-    return [Tokens(text, offsets) for text, offsets in zip(prepared, found["offset_mapping"], strict=True)]
+    return [Tokens(text, offsets) for text, offsets in zip(prepared, encoding["offset_mapping"], strict=True)]
 
 
-def _taken_apart(text: str, controls: Sequence[str]) -> str:
-    """The text with a space inside each control token, such as [SEP], which would end the passage where it stands."""
+def _without_controls(text: str, controls: Sequence[str]) -> str:
+    """Insert a space into each control token, such as [SEP], which would end the passage at its place."""
     for control in controls:
         text = text.replace(control, f"{control[:1]} {control[1:]}")
     return text
@@ -128,26 +124,26 @@ def windowed(
     how: str,
     scored: Callable[[Sequence[Window]], Floats],
 ) -> Floats:
-    """P of each pair, float32[n_pairs], from P of each window of its passage, which `scored` gives as float32[n_windows].
+    """Return P of each pair, float32[n_pairs], from P of each window of its passage, float32[n_windows] by `scored`.
 
-    Passage and perspective together have `room` tokens. `how` is a key of `AGGREGATES`; a pair with an empty text gets 0.
+    Passage and perspective may have `room` tokens in total. `how` is a key of `AGGREGATES`; a pair with an empty text gets 0.
     """
     out = np.zeros(len(pairs), dtype=np.float32)
-    asked = readable(pairs)
-    texts = [passage_text(pairs[at], title) for at in asked]
-    statements = [clean(pairs[at].perspective) for at in asked]
+    places = readable(pairs)
+    texts = [passage_text(pairs[at], title) for at in places]
+    statements = [clean(pairs[at].perspective) for at in places]
     distinct = list(dict.fromkeys([*texts, *statements]))
-    known = dict(zip(distinct, tokens_of(tokenizer, distinct), strict=True))
-    found: list[Window] = []
+    tokens_by_text = dict(zip(distinct, tokens_of(tokenizer, distinct), strict=True))
+    all_windows: list[Window] = []
     ends: list[int] = []
     for text, statement in zip(texts, statements, strict=True):
-        perspective = known[statement].first(room // _PERSPECTIVE_SHARE)
+        perspective = tokens_by_text[statement].first(room // _PERSPECTIVE_SHARE)
         size = room - len(perspective.offsets)
-        parts = known[text].windows(size)
-        length = len(perspective.offsets) + min(size, len(known[text].offsets))
-        found += [Window(part, perspective.text, length) for part in (parts[:1] if how == "first" else parts)]
-        ends.append(len(found))
-    if found:
-        values = np.split(scored(found), ends[:-1])
-        out[asked] = [AGGREGATES[how](value) for value in values]
+        parts = tokens_by_text[text].windows(size)
+        length = len(perspective.offsets) + min(size, len(tokens_by_text[text].offsets))
+        all_windows += [Window(part, perspective.text, length) for part in (parts[:1] if how == "first" else parts)]
+        ends.append(len(all_windows))
+    if all_windows:
+        values = np.split(scored(all_windows), ends[:-1])
+        out[places] = [AGGREGATES[how](value) for value in values]
     return np.clip(out, 0.0, 1.0)

@@ -1,1 +1,1 @@
-"""Training detectors on labelled pairs: logistic heads, cross-encoders, adapters of language models, and their search."""
+"""Training detectors on labelled pairs: logistic heads, cross-encoders, adapters of language models, and stacks."""

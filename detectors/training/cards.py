@@ -1,7 +1,4 @@
-"""The card of a training: what it was made from and how good it proved, on pairs that it was not fitted to.
-
-How a training goes, written while it runs: what the app draws.
-"""
+"""The card of a training (its data, and its measures on pairs that it was not fitted to), and the curve of a running one."""
 
 import json
 import math
@@ -24,9 +21,9 @@ CURVE_FILE = "curve.jsonl"
 
 @dataclass(frozen=True)
 class Point:
-    """After a number of optimiser steps: the mean loss since the point before, and the best F1 on dev.
+    """A point of the curve after `step` optimiser steps: the mean loss since the previous point, and the best F1 on dev.
 
-    `trial` counts the settings that a search tries, from 0.
+    `trial` numbers the settings that a search tries, from 0.
     """
 
     trial: int
@@ -36,26 +33,26 @@ class Point:
 
 
 class Curve:
-    """The points of one trial, appended to the file of the whole training."""
+    """The curve of one trial, appended to the file of the training."""
 
     def __init__(self, folder: Path, trial: int) -> None:
         self.path = folder / CURVE_FILE
         self.trial = trial
 
     def resume(self, step: int) -> None:
-        """Forget the points of this trial after `step`, which will be walked again."""
-        kept = [p for p in read_curve(self.path.parent) if p.trial != self.trial or p.step <= step]
+        """Delete the points of this trial after `step`, which the resumed training repeats."""
+        points = [p for p in read_curve(self.path.parent) if p.trial != self.trial or p.step <= step]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(_line(p) for p in kept), encoding="utf-8")
+        self.path.write_text("".join(_line(p) for p in points), encoding="utf-8")
 
     def add(self, step: int, loss: float, dev_f1: float) -> None:
-        """Write one point."""
+        """Append one point."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_line(Point(self.trial, step, round(loss, 6), round(dev_f1, 6))))
 
 
 def read_curve(folder: Path) -> list[Point]:
-    """The points so far; a line that a killed process left half written is passed over."""
+    """Read the points so far; a line that a killed process left incomplete is skipped."""
     path = folder / CURVE_FILE
     points = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
@@ -71,19 +68,19 @@ def _line(point: Point) -> str:
 
 
 def threshold_on_dev(data: TrainingSet, probabilities: Floats) -> tuple[float, str]:
-    """The threshold with the best F1 on dev, given P of its pairs float32[n], and what it was chosen on in words."""
+    """Return the threshold with the best F1 on dev, given P of its pairs, float32[n], and the description of its source."""
     return best_threshold(truth(data.dev), probabilities), f"best F1 on {len(data.dev):,} dev pairs"
 
 
 def figures(data: TrainingSet, dev: Floats, test: Floats, threshold: float) -> dict[str, Any]:
-    """`dev`, `test` (None where no pair is held out) and `measured` of a card, from P of the pairs of both splits."""
+    """Return `dev`, `test` (None if no pair is held out) and `measured` of a card, from P of the pairs of both splits."""
     on_dev = _figures(data.dev, dev, threshold)
     on_test = _figures(data.test, test, threshold) if data.test else None
     best = on_test or on_dev
     low, high = best["intervals"]["f1"]
     spread = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
     auroc = f"AUROC {best['auroc']:.2f}, " if best["auroc"] is not None else ""
-    where = "held-out pairs" if on_test else "dev pairs that it was chosen on (none were held out)"
+    where = "held-out pairs" if on_test else "dev pairs that chose its threshold (no pairs were held out)"
     share = best["positives"] / best["n"]
     measured = (
         f"{auroc}F1 {best['f1']:.2f}{spread} on {best['n']:,} {where} of {Path(data.source).name}, {share:.0%} positive"
@@ -93,18 +90,18 @@ def figures(data: TrainingSet, dev: Floats, test: Floats, threshold: float) -> d
 
 def _figures(pairs: Sequence[LabelledPair], probabilities: Floats, threshold: float) -> dict[str, Any]:
     labels = truth(pairs)
-    known = [p.question for p in pairs] if all(p.question for p in pairs) else None
-    found = asdict(quality(labels, probabilities, threshold, known, resamples=RESAMPLES))
+    questions = [p.question for p in pairs] if all(p.question for p in pairs) else None
+    measures = asdict(quality(labels, probabilities, threshold, questions, resamples=RESAMPLES))
     at_rate = rate_weights(labels)
     if labels.any() and not labels.all():
-        found["f1_at_base_rate"] = precision_recall_f1(labels, probabilities >= np.float32(threshold), at_rate)[2]
-        found["base_rate"] = BASE_RATE
-    plain: dict[str, Any] = _plain(found)
+        measures["f1_at_base_rate"] = precision_recall_f1(labels, probabilities >= np.float32(threshold), at_rate)[2]
+        measures["base_rate"] = BASE_RATE
+    plain: dict[str, Any] = _plain(measures)
     return plain
 
 
 def _plain(value: Any) -> Any:
-    """For JSON: rounded, and None for what is not a number."""
+    """Prepare a value for JSON: floats are rounded, and None if not finite."""
     if isinstance(value, dict):
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, tuple | list):

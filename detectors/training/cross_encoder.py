@@ -1,4 +1,4 @@
-"""Fine-tuning a cross-encoder: a model that was trained to rank or classify pairs, or one that embeds texts."""
+"""Fine-tune a cross-encoder, starting from a model that ranks or classifies pairs or from one that embeds texts."""
 
 import json
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from berdseye.retrieval.encoders.towers import limited
 
 
 class CrossEncoderLearner:
-    """Reads the passage first and the perspective second.
+    """A cross-encoder in training, which reads the passage first and the perspective second.
 
-    Supporting pairs weigh as much as the others together while it learns; `save` takes that out of the last layer's bias
-    again, so that probabilities fit the share of supporting pairs (King and Zeng 2001).
+    During training, the supporting pairs have the same total weight as all others; `save` removes this from the last layer's
+    bias, so that probabilities fit the share of supporting pairs (King and Zeng 2001).
     """
 
     def __init__(self, base: str, settings: Settings, positives: float) -> None:
@@ -40,19 +40,19 @@ class CrossEncoderLearner:
         self.positive_weight = (1 - positives) / positives
 
     def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
-        """Token ids of both texts, cut where they are too long together."""
+        """Return the token ids of both texts, truncated if they are too long together."""
         features: dict[str, Any] = self.model.preprocess(
             [(passage_text(p, self.title), clean(p.perspective)) for p in pairs]
         )
         return features
 
     def logits(self, batch: dict[str, Any]) -> Tensor:
-        """float[n_pairs]."""
+        """Return one logit per pair, float[n_pairs]."""
         scores: Tensor = self.model(batch)["scores"]
         return scores.reshape(-1)
 
     def save(self, folder: Path) -> None:
-        """Write the model as sentence-transformers does, without the offset."""
+        """Save the model in the format of sentence-transformers, without the offset of the weights."""
         layer, offset = last_layer(self.model), float(np.log(self.positive_weight))
         with torch.no_grad():
             layer.bias.sub_(offset)
@@ -64,11 +64,11 @@ class CrossEncoderLearner:
 
 
 def last_layer(model: CrossEncoder) -> nn.Linear:
-    """The layer whose one output is the logit; raises `BadInputError` where the model has none."""
-    found = [m for m in model.modules() if isinstance(m, nn.Linear) and m.out_features == 1 and m.bias is not None]
-    if not found:
+    """Return the layer whose only output is the logit; raises `BadInputError` if the model has none."""
+    layers = [m for m in model.modules() if isinstance(m, nn.Linear) and m.out_features == 1 and m.bias is not None]
+    if not layers:
         raise BadInputError("The model has no single output to train.", hint="Use an embedding model or a reranker.")
-    return found[-1]
+    return layers[-1]
 
 
 def _opened(folder: ModelFolder, max_length: int) -> CrossEncoder:
@@ -79,7 +79,7 @@ def _opened(folder: ModelFolder, max_length: int) -> CrossEncoder:
         opened = CrossEncoder(
             str(folder.path),
             num_labels=1,
-            model_kwargs={"ignore_mismatched_sizes": True},  # a head of several labels is made anew
+            model_kwargs={"ignore_mismatched_sizes": True},  # a head of several labels is replaced by a new one
             device="cpu",
             local_files_only=True,
         )
@@ -90,8 +90,8 @@ def _opened(folder: ModelFolder, max_length: int) -> CrossEncoder:
 
 def _saved_as(folder: ModelFolder) -> str:
     path = folder.path / "config_sentence_transformers.json"
-    held = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return str(held.get("model_type") or "SentenceTransformer")
+    config = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return str(config.get("model_type") or "SentenceTransformer")
 
 
 def _classifies(folder: Path) -> bool:

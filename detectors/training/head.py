@@ -1,4 +1,4 @@
-"""The `embedded` detector moved by a person's labels: a maximum a posteriori fit around the weights it starts from."""
+"""The detector `embedded` adapted to a person's labels: a maximum a posteriori fit around its starting weights."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,9 +18,9 @@ from berdseye.detectors.quality import best_threshold
 Doubles = npt.NDArray[np.float64]
 
 PRIOR = 100.0
-"""Precision of the Gaussian around the starting coefficients; an uncertain pair weighs about 0.2 against it, so 20 labels
-move it a little and 2,000 a lot."""
-_INTERCEPT_SHARE = 0.1  # the share of supporting pairs differs between collections more than what makes one does
+"""Precision of the Gaussian around the starting coefficients. An uncertain pair has a weight of about 0.2 against it, so that
+20 labels change the coefficients a little and 2,000 a lot."""
+_INTERCEPT_SHARE = 0.1  # the share of supporting pairs differs between collections more than the features of support do
 _PLACES = 6
 
 
@@ -32,11 +32,11 @@ def train_head(
     prior: float = PRIOR,
     targets: Floats | None = None,
 ) -> Weights:
-    """Weights fitted to `train` around `start` (the shipped ones), with the threshold of the best F1 on `dev`.
+    """Fit weights to `train` around `start` (default: the shipped weights), with the threshold of the best F1 on `dev`.
 
-    `targets` float32[n_train] are probabilities to learn in place of the labels, as a teacher gives them. Without a
-    supporting pair in `dev` the threshold stays what it was. Pairs are taken as they come, so P holds for a collection
-    with the share of supporting pairs of `train`.
+    `targets` float32[n_train] are a teacher's probabilities, learned instead of the labels. Without a supporting pair in `dev`
+    the threshold does not change. Pairs are not reweighted, so P is calibrated for collections with `train`'s share of
+    supporting pairs.
     """
     start = start or shipped_weights()
     wanted = truth(train).astype(np.float64) if targets is None else targets.astype(np.float64)
@@ -51,9 +51,10 @@ def train_head(
 
 
 def fit_head(values: Floats, targets: Doubles, start: Logistic, prior: float = PRIOR) -> Logistic:
-    """The most probable logistic given features float32[n, n_features] and targets float64[n] within [0, 1].
+    """Return the most probable logistic given features float32[n, n_features] and targets float64[n] within [0, 1].
 
-    The prior is Gaussian around the coefficients of `start`; its mean, scale and threshold stay. Without rows it is `start`.
+    The prior is Gaussian around the coefficients of `start`, whose mean, scale and threshold are kept. Without rows the result
+    is `start`.
     """
     standard = (values.astype(np.float64) - np.array(start.mean)) / np.array(start.scale)
     design = np.column_stack([standard, np.ones(len(standard))])
@@ -70,13 +71,13 @@ def fit_head(values: Floats, targets: Doubles, start: Logistic, prior: float = P
         p = expit(design @ weights)
         return np.asarray((design.T * (p * (1 - p))) @ design + np.diag(precision), dtype=np.float64)
 
-    found = minimize(loss, center, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
-    *coefficients, intercept = (round(float(x), _PLACES) for x in found.x)
+    optimum = minimize(loss, center, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
+    *coefficients, intercept = (round(float(x), _PLACES) for x in optimum.x)
     return replace(start, coefficients=tuple(coefficients), intercept=intercept)
 
 
 def truth(pairs: Sequence[LabelledPair]) -> npt.NDArray[np.bool_]:
-    """The labels, bool[n_pairs]."""
+    """Return the labels of pairs, bool[n_pairs]."""
     return np.array([p.supports for p in pairs], dtype=np.bool_)
 
 

@@ -1,4 +1,7 @@
-"""One training run: transformers' Trainer over any model that gives one logit a pair, judged on dev while it runs."""
+"""One training run: the Trainer of transformers over any model with one logit per pair, evaluated on dev while it runs.
+
+Also its settings, and the grid that BERDS searched.
+"""
 
 import random
 import shutil
@@ -25,36 +28,84 @@ from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.running import quietly
 
+GRID: Mapping[str, tuple[float, ...]] = {
+    "learning_rate": (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2e-4),
+    "warmup": (0.1, 0.3, 0.5),
+    "epochs": (0.5, 1.0, 2.0, 3.0, 4.0),
+    "weight_decay": (0.0, 1e-4, 0.001, 0.01),
+}
+"""The values that BERDS tried for its evaluator, in 360 combinations; the best were 1e-4, 0.1, 2 and 0.001."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyperparameters of a training with AdamW and a linear schedule; `warmup` is a share of all steps.
+
+    `max_length` is in tokens, including perspective and prompt; `title` is the place of a passage's title (none, before or
+    after). The training stops after `patience` consecutive evaluations on dev without a better F1; there are `evaluations` per
+    epoch. `rank` is the rank of LoRA's matrices. Raises `BadInputError` for a value out of its range.
+    """
+
+    learning_rate: float = 1e-4
+    warmup: float = 0.1
+    epochs: float = 2.0
+    weight_decay: float = 0.001
+    batch: int = 16
+    max_length: int = 256
+    rank: int = 16
+    title: str = "none"
+    evaluations: int = 4
+    patience: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "learning_rate": (1e-8, 1.0),
+            "warmup": (0.0, 1.0),
+            "epochs": (0.01, 1000.0),
+            "weight_decay": (0.0, 1.0),
+            "batch": (1, 4096),
+            "max_length": (16, 32_768),
+            "rank": (1, 1024),
+            "evaluations": (1, 1000),
+            "patience": (1, 1000),
+            "seed": (0, 2**31),
+        }
+        for name, (low, high) in bounds.items():
+            if not low <= getattr(self, name) <= high:
+                raise BadInputError(f"{name} must be between {low:g} and {high:g}, got {getattr(self, name):g}.")
+
+
 Doubles = npt.NDArray[np.float64]
 Report = Callable[[int, float], None]
-"""Is told the number of an evaluation, from 0, and the best F1 on dev so far; may end the run by raising."""
+"""Called with the number of an evaluation, from 0, and the best F1 on dev so far; it may end the run by raising."""
 
 CHECKPOINTS = "checkpoints"
 _STATE = "trainer_state.json"
 
 
 class Learner(Protocol):
-    """A model in training. `model` holds the parameters that learn, and `positive_weight` what a supporting pair weighs."""
+    """A model in training. `model` has the trained parameters; `positive_weight` is the weight of a supporting pair."""
 
     model: Any
     positive_weight: float
     max_length: int
 
     def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
-        """What the model reads of some pairs."""
+        """Return the model's inputs for some pairs."""
         ...
 
     def logits(self, batch: dict[str, Any]) -> Tensor:
-        """One logit a pair, float[n_pairs]."""
+        """Return one logit per pair, float[n_pairs]."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the model so that its detector can be opened; what `positive_weight` added to each logit is taken out."""
+        """Save the model for its detector, without the offset that `positive_weight` added to each logit."""
         ...
 
 
 class Example(NamedTuple):
-    """A pair and the probability to learn."""
+    """A pair and its target probability."""
 
     pair: Pair
     target: float
@@ -72,9 +123,9 @@ def run(
     report: Report,
     progress: Progress,
 ) -> float:
-    """Train in `folder` and leave the learner at the checkpoint with the best F1 on `dev`, which is returned.
+    """Train in `folder`, and leave the learner at the checkpoint with the best F1 on `dev`; returns this F1.
 
-    A run that was killed goes on from its last whole checkpoint. `targets` float32[n_train] are probabilities.
+    A run that was killed resumes from its last complete checkpoint. `targets` float32[n_train] are probabilities.
     """
     random.seed(settings.seed)
     np.random.seed(settings.seed)
@@ -114,7 +165,7 @@ def run(
     trainer = _PairTrainer(learner, dev, curve, report, arguments, train, targets)
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=settings.patience))
-    trainer.add_callback(_Telling(progress))
+    trainer.add_callback(_ProgressCallback(progress))
     with quietly():
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     learner.model.eval()
@@ -123,7 +174,7 @@ def run(
 
 
 def predicted(learner: Learner, pairs: Sequence[LabelledPair], batch: int = 32) -> Doubles:
-    """Logits float64[n_pairs], in batches of like length."""
+    """Return the logits of pairs, float64[n_pairs], computed in batches of similar length."""
     out = np.zeros(len(pairs))
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].pair.passage) + len(pairs[i].pair.perspective))
     device = next(learner.model.parameters()).device
@@ -139,7 +190,7 @@ def predicted(learner: Learner, pairs: Sequence[LabelledPair], batch: int = 32) 
 
 
 def half_precision() -> bool:
-    """Whether bfloat16 is fast where the model runs."""
+    """Return whether bfloat16 is fast on the model's device."""
     device = chosen_device()
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
@@ -147,7 +198,7 @@ def half_precision() -> bool:
 
 
 class _PairTrainer(Trainer):
-    """The library's trainer with our loss and our evaluation."""
+    """The Trainer of transformers with Berdseye's loss and evaluation."""
 
     def __init__(
         self,
@@ -173,7 +224,7 @@ class _PairTrainer(Trainer):
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """Cross-entropy of the logits with the probabilities to learn; a supporting pair counts `positive_weight` times."""
+        """Return the cross-entropy of the logits with the target probabilities; supporting pairs have `positive_weight`."""
         del model, num_items_in_batch
         targets = inputs.pop("targets")
         with torch.autocast(self.args.device.type, torch.bfloat16, enabled=half_precision()):
@@ -184,7 +235,7 @@ class _PairTrainer(Trainer):
         return (loss, logits) if return_outputs else loss
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
-        """The best F1 that any threshold gives on dev; adds a point to the curve."""
+        """Return the best F1 that any threshold gives on dev, and add a point to the curve."""
         del args, kwargs
         labels = truth(self.dev)
         with torch.autocast(self.args.device.type, torch.bfloat16, enabled=half_precision()):
@@ -204,8 +255,8 @@ class _PairTrainer(Trainer):
         return {**self.learner.batch([e.pair for e in examples]), "targets": targets}
 
 
-class _Telling(TrainerCallback):
-    """Passes each step on."""
+class _ProgressCallback(TrainerCallback):
+    """Reports each step to `progress`."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -220,11 +271,11 @@ def _placed(batch: dict[str, Any], device: torch.device) -> dict[str, Any]:
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
-    """The newest checkpoint that is whole; what a killed process left half written is removed."""
-    whole = []
+    """Return the newest complete checkpoint; incomplete ones of a killed process are deleted."""
+    complete = []
     for path in folder.glob("checkpoint-*"):
         if (path / _STATE).is_file():  # the library writes it last
-            whole.append(path)
+            complete.append(path)
         else:
             shutil.rmtree(path)
-    return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    return max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

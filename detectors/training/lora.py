@@ -23,10 +23,10 @@ _DROPOUT = 0.05
 
 
 class LoraLearner:
-    """The logit of a pair is log P(Yes) - log P(No), each over its spellings, as the detector reads it.
+    """A LoRA adapter in training; the logit of a pair is log P(Yes) - log P(No), each over its spellings, as in the detector.
 
-    Pairs weigh alike: the answer has no bias from which a weight could be taken out again, and the threshold is chosen on
-    dev anyway.
+    All pairs have equal weight: the answer has no bias from which a weight could be removed again, and the threshold is chosen
+    on dev anyway.
     """
 
     positive_weight = 1.0
@@ -35,16 +35,16 @@ class LoraLearner:
         from peft import LoraConfig, get_peft_model
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        found = find_model(base)
+        source = find_model(base)
         with loading(base), quietly():
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(found, padding_side="left")
-            plain: Any = AutoModelForCausalLM.from_pretrained(found, dtype=torch.float32)
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(source, padding_side="left")
+            plain: Any = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32)
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.answers = [spellings(self.tokenizer, answer) for answer in YES_NO]
         if not all(self.answers):
             raise BadInputError(
-                f"'{base}' has no single token for {' and '.join(YES_NO)}.", hint="Use a model that can write them."
+                f"'{base}' has no single token for {' or '.join(YES_NO)}.", hint="Use a model whose tokenizer has both."
             )
         config = LoraConfig(
             task_type="CAUSAL_LM",
@@ -60,12 +60,12 @@ class LoraLearner:
         self.title = title_place(settings.title)
 
     def batch(self, pairs: Sequence[Pair]) -> dict[str, Any]:
-        """The prompts' token ids, padded on the left; cut and written as the detector does."""
+        """Return the token ids of the prompts, padded on the left; the prompts are those of the detector."""
         rows = self.prompts.ids([(passage_text(p, self.title), p.perspective) for p in pairs])
         return dict(self.tokenizer.pad({"input_ids": rows}, return_tensors="pt"))
 
     def logits(self, batch: dict[str, Any]) -> Tensor:
-        """float[n_pairs]."""
+        """Return one logit per pair, float[n_pairs]."""
         positions = (batch["attention_mask"].cumsum(-1) - 1).clamp(min=0)
         last = self.model(**batch, position_ids=positions, use_cache=False, logits_to_keep=1).logits[:, -1].float()
         yes, no = (last[:, ids].logsumexp(-1) for ids in self.answers)
@@ -73,13 +73,13 @@ class LoraLearner:
         return odds
 
     def save(self, folder: Path) -> None:
-        """Write the adapter as PEFT does, with the tokenizer."""
+        """Save the adapter in the format of PEFT, with the tokenizer."""
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
 
 
 class _Opened(AnsweringModel):
-    """A model that is open already, for what writes its prompts."""
+    """A model that is loaded already, as `FittedPrompts` needs it to build prompts."""
 
     def __init__(self, model: str, loaded: Loaded) -> None:
         super().__init__(model)

@@ -1,6 +1,6 @@
-"""Which settings are tried: one, BERDS's grid, or those that optuna's sampler expects to do better.
+"""The search for settings: none, BERDS's grid, or optuna's sampler; and the training of each trial.
 
-One setting tried: trained, and its weights kept until a better one is found.
+The weights of a trial are kept until a better trial is finished.
 """
 
 import json
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 Opener = Callable[[Settings], "Learner"]
-"""Makes an untrained model."""
+"""Creates an untrained model."""
 
 MODEL_FOLDER = "model"
 _RESULT = "result.json"
@@ -35,7 +35,7 @@ _RESULT = "result.json"
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished one: its settings, the best F1 on dev while it learned, its folder, and how many tokens it reads."""
+    """A finished trial: its settings, the best F1 on dev during training, its folder, and the length that it reads in tokens."""
 
     settings: Settings
     f1: float
@@ -58,7 +58,7 @@ def try_settings(
     report: "Report",
     progress: Progress,
 ) -> Trial:
-    """Train with `settings` below `folder`; a trial that was finished before is read, one that was killed goes on."""
+    """Train with `settings` in a folder below `folder`; a finished trial is read, and a killed one resumes."""
     place = folder / "trials" / trial_key(settings)
     done = read_trial(place, settings)
     if done is not None:
@@ -79,16 +79,16 @@ def try_settings(
 
 
 def read_trial(place: Path, settings: Settings) -> Trial | None:
-    """A trial that was finished in its folder."""
+    """Read a finished trial from its folder; None if it is not finished."""
     path = place / _RESULT
     if not path.is_file():
         return None
-    held = json.loads(path.read_text(encoding="utf-8"))
-    return Trial(settings, float(held["f1"]), place, int(held["max_length"]))
+    result = json.loads(path.read_text(encoding="utf-8"))
+    return Trial(settings, float(result["f1"]), place, int(result["max_length"]))
 
 
 def trial_key(settings: Settings) -> str:
-    """12 hex digits that name the folder of a trial."""
+    """Return the name of a trial's folder: 12 hex digits of a hash of its settings."""
     return sha256(json.dumps(asdict(settings), sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -111,20 +111,20 @@ def search(
     folder: Path,
     progress: Progress,
 ) -> tuple[Trial, list[dict[str, Any]]]:
-    """The trial with the best F1 on dev, and of each that was tried its settings, F1 and state.
+    """Return the trial with the best F1 on dev, and the settings, F1 and state of each trial.
 
     `grid` tries the 360 combinations of the paper, or `trials` of them drawn at random; `optuna` tries `trials` settings
-    chosen by its tree-structured Parzen estimator within the grid's bounds, and gives up those that fall behind the median.
-    What was tried is kept in `folder`: after a kill the search goes on where it stood.
+    chosen by its tree-structured Parzen estimator within the grid's bounds, and stops those that fall behind the median.
+    Trials are stored in `folder`: after a kill the search resumes.
     """
     if how == "none":
-        only = try_settings(opened, data, targets, settings, folder, 0, report=_unreported, progress=progress)
-        return only, [_told(settings, only.f1, "complete")]
+        only = try_settings(opened, data, targets, settings, folder, 0, report=_ignore_report, progress=progress)
+        return only, [_record(settings, only.f1, "complete")]
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = _study(how, settings.seed, folder)
-    wanted = min(trials or GRID_SIZE, GRID_SIZE) if how == "grid" else trials or TRIALS
+    planned = min(trials or GRID_SIZE, GRID_SIZE) if how == "grid" else trials or TRIALS
     finished = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
 
     def attempt(trial: "optuna.Trial") -> float:
@@ -137,28 +137,28 @@ def search(
                 shutil.rmtree(_place(folder, chosen), ignore_errors=True)
                 raise optuna.TrialPruned
 
-        said = _labelled(progress, trial.number, wanted)
-        found = try_settings(opened, data, targets, chosen, folder, trial.number, report=report, progress=said)
-        if best is not None and best.folder != found.folder:
-            shutil.rmtree((found if best.f1 >= found.f1 else best).model, ignore_errors=True)
-        return found.f1
+        trial_progress = _labelled(progress, trial.number, planned)
+        done = try_settings(opened, data, targets, chosen, folder, trial.number, report=report, progress=trial_progress)
+        if best is not None and best.folder != done.folder:
+            shutil.rmtree((done if best.f1 >= done.f1 else best).model, ignore_errors=True)
+        return done.f1
 
-    left = wanted - sum(t.state in finished for t in study.trials)
-    if left > 0:
-        study.optimize(attempt, n_trials=left)
+    remaining = planned - sum(t.state in finished for t in study.trials)
+    if remaining > 0:
+        study.optimize(attempt, n_trials=remaining)
     best = best_trial(study, settings, folder)
-    if best is None:  # every trial was given up, which the median pruner never does to the first
+    if best is None:  # every trial was stopped early, which the median pruner never does to the first
         raise RuntimeError("No trial was finished.")
-    return best, [_told(_of(t.params, settings), t.value, t.state.name.lower()) for t in study.trials]
+    return best, [_record(_of(t.params, settings), t.value, t.state.name.lower()) for t in study.trials]
 
 
 def best_trial(study: "optuna.Study", settings: Settings, folder: Path) -> Trial | None:
-    """The finished trial with the highest F1, the first of equals."""
+    """Return the finished trial with the highest F1, the first of equally good ones; None if there is none."""
     import optuna
 
     done = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-    held = [read_trial(_place(folder, _of(t.params, settings)), _of(t.params, settings)) for t in done]
-    return max((t for t in held if t is not None), key=lambda t: t.f1, default=None)
+    trials = [read_trial(_place(folder, _of(t.params, settings)), _of(t.params, settings)) for t in done]
+    return max((t for t in trials if t is not None), key=lambda t: t.f1, default=None)
 
 
 def _study(how: Search, seed: int, folder: Path) -> "optuna.Study":
@@ -214,17 +214,17 @@ def _place(folder: Path, settings: Settings) -> Path:
     return folder / "trials" / trial_key(settings)
 
 
-def _told(settings: Settings, f1: float | None, state: str) -> dict[str, Any]:
+def _record(settings: Settings, f1: float | None, state: str) -> dict[str, Any]:
     varied = {name: value for name, value in asdict(settings).items() if name in GRID}
     return {**varied, "dev_f1": f1, "state": state}
 
 
 def _labelled(progress: Progress, number: int, of: int) -> Progress:
-    def told(done: int, what: str, total: int | None = None, /) -> None:
+    def report_progress(done: int, what: str, total: int | None = None, /) -> None:
         progress(done, f"{what} of trial {number + 1} of {of}", total)
 
-    return told
+    return report_progress
 
 
-def _unreported(evaluation: int, f1: float) -> None:
+def _ignore_report(evaluation: int, f1: float) -> None:
     del evaluation, f1

@@ -1,4 +1,4 @@
-"""Training a detector into the workspace, from labelled pairs to a card; the same call goes on after a kill."""
+"""Train a detector in the workspace, from labelled pairs to its card; after a kill, repeating the call resumes the training."""
 
 import json
 import shutil
@@ -39,16 +39,16 @@ Kind = Literal["head", "crossencoder", "lora", "stacked"]
 DETECTOR_OF: Mapping[Kind, str] = {
     "head": "embedded", "crossencoder": "crossencoder", "lora": "lora", "stacked": "stacked"
 }  # fmt: skip
-"""The detector that each kind of training makes."""
+"""The detector that each kind of training produces."""
 _PLAN = "plan.json"
 _EDGE = 1e-7  # a probability of 0 or 1 has no logit
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What is to be trained. `bases` are a model's name, or detectors: one to start a head from, several to stack.
+    """What to train. `bases` are a model's name, or detectors: one as the start of a head, several for a stack.
 
-    `teacher` is a detector whose probabilities are learned in place of labels.
+    `teacher` is a detector whose probabilities are learned instead of labels.
     """
 
     kind: Kind
@@ -68,58 +68,68 @@ def train_detector(
     unlabelled: Sequence[LabelledPair] = (),
     progress: Progress = silent,
 ) -> Trained:
-    """Train, calibrate and measure; the detector exists from the moment its card is written.
+    """Train, calibrate and measure a detector, which exists as soon as its card is written.
 
-    `unlabelled` pairs are learned from a teacher alone, whatever their labels. Raises `BadInputError` where a detector of
-    the name is finished, or begun with another plan or by another process, and `UnavailableError` for a full disk.
+    `unlabelled` pairs are learned from the teacher only, and their labels are ignored. Raises `BadInputError` if a detector of
+    the name is finished, is being trained by another process, or was begun with another plan, and `UnavailableError` if the
+    disk is full.
     """
-    _refuse(plan, unlabelled)
+    _check_plan(plan, unlabelled)
     folder = new_folder(workspace, plan.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        busy = BadInputError(f"'{plan.name}' is being trained already.", where=folder, hint="Wait for it.")
+        busy = BadInputError(
+            f"Another process is training '{plan.name}'.", where=folder, hint="Wait until it ends, or use another name."
+        )
         with locked(folder / ".lock", busy=busy):
             _begin(folder, plan, data)
             started = monotonic()
             taught = distilled(workspace, plan.teacher, data, unlabelled, progress)
-            made = _KINDS[plan.kind](workspace, plan, taught.data, taught.targets, folder, progress)
-            card = _card(plan, taught.data) | taught.told | made | {"seconds": round(monotonic() - started, 1)}
+            results = _KINDS[plan.kind](workspace, plan, taught.data, taught.targets, folder, progress)
+            card = _card(plan, taught.data) | taught.card | results | {"seconds": round(monotonic() - started, 1)}
             finish(folder, card)
     except (OSError, SafetensorError) as error:
         raise UnavailableError(
             f"The training could not be written: {error}.",
             where=folder,
-            hint="Free some space, then give the same command again: it goes on from there.",
+            hint="Free some disk space, then repeat the command: it resumes the training.",
         ) from error
     return Trained(plan.name, folder, str(card["detector"]), card)
 
 
-def _refuse(plan: TrainingPlan, unlabelled: Sequence[LabelledPair]) -> None:
+def _check_plan(plan: TrainingPlan, unlabelled: Sequence[LabelledPair]) -> None:
     if unlabelled and plan.teacher is None:
-        raise BadInputError("Pairs without labels need a teacher.", hint="Name one with --teacher.")
+        raise BadInputError("Unlabelled pairs require a teacher.", hint="Name a detector with --teacher.")
     if plan.kind in ("crossencoder", "lora") and len(plan.bases) != 1:
-        raise BadInputError(f"A {plan.kind} is trained from one model.", hint="Name it with --base.")
+        raise BadInputError(
+            f"The kind {plan.kind} requires exactly one base model, got {len(plan.bases)}.", hint="Name it with --base."
+        )
     if plan.kind == "stacked" and len(plan.bases) < 2:
-        raise BadInputError("A stack takes two detectors or more.", hint="Give --base for each of them.")
+        raise BadInputError(
+            f"The kind stacked requires at least two detectors, got {len(plan.bases)}.",
+            hint="Repeat --base for each of them.",
+        )
     if plan.kind == "stacked" and plan.teacher:
-        raise BadInputError("A stack learns from labels alone.", hint="Leave the teacher out.")
+        raise BadInputError("The kind stacked learns from labels only and takes no teacher.", hint="Omit --teacher.")
     if plan.kind == "head" and len(plan.bases) > 1:
-        raise BadInputError("A head starts from one detector.", hint="Give --base once, or leave it out.")
+        raise BadInputError(
+            f"The kind head starts from one detector, got {len(plan.bases)}.", hint="Use --base once, or omit it."
+        )
     if plan.kind in ("head", "stacked") and plan.search != "none":
-        raise BadInputError(f"A {plan.kind} has nothing to search for.", hint="Leave --search out.")
+        raise BadInputError(f"The kind {plan.kind} has no settings to search.", hint="Omit --search.")
 
 
 def _begin(folder: Path, plan: TrainingPlan, data: TrainingSet) -> None:
-    """Write down what is to be trained, or check that a training that goes on is the same one."""
+    """Store the plan of a new training, or check that a resumed training has the stored plan."""
     path = folder / _PLAN
-    now = json.loads(json.dumps(asdict(plan) | {"data_hash": data.data_hash}))
+    plan_fields = json.loads(json.dumps(asdict(plan) | {"data_hash": data.data_hash}))
     if not path.exists():
-        write_json(path, now)
-    elif json.loads(path.read_text(encoding="utf-8")) != now:
+        write_json(path, plan_fields)
+    elif json.loads(path.read_text(encoding="utf-8")) != plan_fields:
         raise BadInputError(
-            f"A training of '{plan.name}' was begun with other data or settings.",
+            f"An unfinished training of '{plan.name}' has other data or settings.",
             where=folder,
-            hint="Give the same command to go on, or another name, or delete the folder.",
+            hint="Repeat its command to resume it, use another name, or delete the folder.",
         )
 
 
@@ -142,15 +152,15 @@ def _head(
     del progress
     [base] = parse(plan.bases[0] if plan.bases else "embedded")
     if base.name != "embedded":
-        raise BadInputError(f"A head cannot start from '{base}'.", hint="Name embedded, or embedded(NAME).")
+        raise BadInputError(f"The kind head cannot start from '{base}'.", hint="Use embedded or embedded(NAME).")
     start = trained_weights(workspace, str(base.args[0])) if base.args else shipped_weights()
     weights = train_head(data.train, data.dev, start=start, targets=targets)
     detector = EmbeddedDetector(weights, plan.name)
     dev, test = (detector.predict([p.pair for p in pairs]) for pairs in (data.dev, data.test))
-    found = figures(data, dev, test, detector.threshold)
-    kept = replace(weights, card=weights.card | {"measured": found["measured"]})
-    write_bytes(folder / WEIGHTS_FILE, kept.to_json().encode())
-    return {"base": str(base), **weights.card, "threshold": detector.threshold, **found}
+    measures = figures(data, dev, test, detector.threshold)
+    weights_with_card = replace(weights, card=weights.card | {"measured": measures["measured"]})
+    write_bytes(folder / WEIGHTS_FILE, weights_with_card.to_json().encode())
+    return {"base": str(base), **weights.card, "threshold": detector.threshold, **measures}
 
 
 def _stacked(
@@ -165,10 +175,10 @@ def _stacked(
     )
     stack = fitted_stack(detectors, train, truth(data.train))
     threshold, source = threshold_on_dev(data, stack.probabilities(dev))
-    found = figures(data, stack.probabilities(dev), stack.probabilities(test), threshold)
-    write_stack(folder, replace(stack, threshold=threshold, threshold_source=source, measured=found["measured"]))
-    weighed = dict(zip(stack.detectors, stack.coefficients, strict=True))
-    return {"coefficients": weighed, "threshold": threshold, "threshold_source": source, **found}
+    measures = figures(data, stack.probabilities(dev), stack.probabilities(test), threshold)
+    write_stack(folder, replace(stack, threshold=threshold, threshold_source=source, measured=measures["measured"]))
+    coefficients = dict(zip(stack.detectors, stack.coefficients, strict=True))
+    return {"coefficients": coefficients, "threshold": threshold, "threshold_source": source, **measures}
 
 
 def _fine_tuned(
@@ -187,11 +197,13 @@ def _fine_tuned(
     )
     shutil.rmtree(folder / MODEL_FOLDER, ignore_errors=True)
     shutil.copytree(best.model, folder / MODEL_FOLDER)
-    # Measured as it will be used: long passages in windows, in the precision of this machine.
-    made = _opened(plan.kind, folder / MODEL_FOLDER, plan.settings.title, best.max_length)
+    # Measured as the detector is used later: long passages in windows, in the precision of this machine.
+    detector = _opened(plan.kind, folder / MODEL_FOLDER, plan.settings.title, best.max_length)
     logits = [
         logit(
-            np.clip(predict_all(made, [p.pair for p in pairs], progress=progress), _EDGE, 1 - _EDGE, dtype=np.float64)
+            np.clip(
+                predict_all(detector, [p.pair for p in pairs], progress=progress), _EDGE, 1 - _EDGE, dtype=np.float64
+            )
         )
         for pairs in (data.dev, data.test)
     ]
@@ -215,7 +227,7 @@ def _fine_tuned(
 
 
 def _opened(kind: Kind, model: Path, title: str, max_length: int) -> Detector:
-    """The detector of a model before its card is written."""
+    """Open the detector of a model before its card is written."""
     from berdseye.detectors.local.cross_encoder import cross_encoder_detector
     from berdseye.detectors.local.opening import lora_detector
 

@@ -91,7 +91,7 @@ def told(impostor: Impostor, workspace: Workspace, monkeypatch: pytest.MonkeyPat
 )  # fmt: skip
 def test_an_answer_of_a_wrong_form_is_told(impostor: Impostor, told: Callable[[], str], body: bytes) -> None:
     impostor.body = body
-    assert "no Label Studio" in told()
+    assert "not from Label Studio" in told()
 
 
 def test_an_answer_without_end_is_cut(

@@ -65,14 +65,14 @@ def test_unknown_edits_and_parts_are_told() -> None:
     assert chosen_parts((A, B), ["2", A.text]) == (B, A)
     with pytest.raises(UnknownNameError):
         chosen_parts((A, B), ["3"])
-    with pytest.raises(BadInputError, match="Not an edit"):
+    with pytest.raises(BadInputError, match="edit cannot be read"):
         Change.from_json({"action": "drop", "parts": ["A"], "becomes": []})
 
 
 def test_what_does_not_fit_is_a_conflict() -> None:
-    with pytest.raises(ConflictError, match="not among the perspectives"):
+    with pytest.raises(ConflictError, match="no longer among the perspectives"):
         Change.of("drop", [NEW], []).apply((A, B))
-    with pytest.raises(ConflictError, match="not as it was"):
+    with pytest.raises(ConflictError, match="or was changed"):
         Change.of("drop", [A._replace(stance="opposing")], []).apply((A, B))
     with pytest.raises(ConflictError, match="is a perspective already"):
         Change.of("propose", [], [B]).apply((A, B))

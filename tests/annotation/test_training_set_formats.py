@@ -68,7 +68,7 @@ def test_a_card_holds_nothing_that_people_wrote(made: TrainingSetVersion, tmp_pa
     assert card.startswith("---\ntask_categories:")
     assert card.count("---\n") == 2, "around the YAML, and nowhere else"
     assert f"`{made.hash}`" in card
-    with pytest.raises(BadInputError, match="holds something already"):
+    with pytest.raises(BadInputError, match="is not empty"):
         write_hugging_face(made, tmp_path / "hub")
 
 

@@ -77,7 +77,7 @@ def test_who_decided_is_told(judgments: Judgments) -> None:
 def test_a_rule_that_is_none_is_refused(judgments: Judgments) -> None:
     with pytest.raises(UnknownNameError, match="rule 'most'"):
         Choice("most")  # type: ignore[arg-type]
-    with pytest.raises(BadInputError, match="for the rule 'one'"):
+    with pytest.raises(BadInputError, match="rule 'one' requires an annotator"):
         Choice("one")
     with pytest.raises(UnknownNameError, match="annotator 'Bob'"):
         decided(said(judgments, *VOTES), Choice("one", annotator="Bob"))
@@ -132,7 +132,7 @@ def test_a_version_tells_all_that_it_was_made_of(workspace: Workspace, judgments
 
 def test_made_up_people_alone_make_no_set(workspace: Workspace, judgments: Judgments) -> None:
     judge_questions(judgments, range(9), demo=True)
-    with pytest.raises(BadInputError, match=r"Only the demo's made-up annotators have judged.*--demo"):
+    with pytest.raises(BadInputError, match=r"Only the demo's simulated annotators have judged.*--demo"):
         create(workspace, judgments)
     assert len(create(workspace, judgments, choice=Choice(demo=True)).table()) == 18
 
@@ -207,8 +207,8 @@ def test_leaks_can_be_kept_and_are_told() -> None:
     table = rows(("train", BASE), ("test", BASE))
     found = mended(table, "keep")
     assert found.table.equals(table)
-    assert "figures on test may flatter" in str(found.leakage)
-    with pytest.raises(UnknownNameError, match="mend"):
+    assert "measures on test may be too high" in str(found.leakage)
+    with pytest.raises(UnknownNameError, match="leaks"):
         mended(table, "hide")  # type: ignore[arg-type]
 
 

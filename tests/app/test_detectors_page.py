@@ -87,7 +87,7 @@ def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: W
     assert "0 pairs judged by people" in texts(at)
     next(b for b in at.button if b.label == "Improve").click()
     at = again(at)
-    assert "Only the demo's made-up annotators have judged" in texts(at), "never silently"
+    assert "Only the demo's simulated annotators have judged" in texts(at), "never silently"
     at.toggle(key="demo-votes").set_value(True)
     next(b for b in at.button if b.label == "Improve").click()
     at = again(at)

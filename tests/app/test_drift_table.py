@@ -36,7 +36,7 @@ def test_nothing_is_read_before_it_is_asked_for() -> None:
     assert contested.loc[0, "stands"] == "there"
     assert "1 words differing" in page.warning[0].value
     assert ":red[x]" not in page.warning[0].value
-    assert "both sides hold the same" in page.success[0].value
+    assert "both sides agree" in page.success[0].value
 
 
 def test_the_doctor_finds_mends_and_says_so(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ def test_made_up_people_train_nothing_unless_asked(workspace: Workspace) -> None
         (key,) = judgments.add_pairs([pair])
         judgments.judge(person, key, verdict, source="demo")
     for command in ("improve", "train"):
-        with pytest.raises(BadInputError, match="Only the demo's made-up annotators have judged"):
+        with pytest.raises(BadInputError, match="Only the demo's simulated annotators have judged"):
             output("detector", command, "--workspace", workspace.folder)
     result = CliRunner().invoke(cli, ["detector", "train", "--demo", "--workspace", str(workspace.folder)])
     assert result.exit_code == 0, result.output
@@ -124,7 +124,7 @@ def test_sets_are_listed_shown_and_exported(judged: Workspace, tmp_path: Path) -
     assert output("training-set", "list", *at).startswith(f"judged-1\t{listed[0]['hash']}\t360 pairs")
     shown = output("training-set", "show", "judged", *at)
     assert "50% supporting" in shown
-    assert "leaks\tNo passage stands in two splits" in shown
+    assert "leaks\tNo passage is in two splits" in shown
     for form, path in (("jsonl", "a.jsonl"), ("label-studio", "a.json"), ("chat", "chats"), ("huggingface", "hub")):
         output("training-set", "export", "judged-1", tmp_path / path, *at, "--format", form)
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 360

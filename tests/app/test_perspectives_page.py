@@ -175,7 +175,7 @@ def test_a_form_that_says_too_little_is_told_and_keeps_what_was_typed(held: Judg
     at = drawn("Ana", dataset="made", question="cars")
     press(at, "Merge")
     write(at, "Both.")
-    assert "Merging names two perspectives or more" in texts(at)
+    assert "replaces two or more perspectives by one" in texts(at)
     assert at.text_area[0].value == "Both."
     assert EditLog(workspace, held, "made").edits() == []
 

@@ -161,7 +161,7 @@ def test_what_label_studio_cannot_do_right_is_refused(
     names = [p.name for p in people]
     for batch, together, said in (
         (make_batch(shown_share=0.5, blind=False), False, "experiment"),
-        (make_batch(people=names, calibration=1), True, "everyone judges"),
+        (make_batch(people=names, calibration=1), True, "calibration pairs"),
     ):
         with pytest.raises(BadInputError, match=said):
             send_batch(judgments, connection, batch, together=together)
@@ -181,7 +181,7 @@ def test_a_deleted_annotation_is_a_withdrawal_and_a_deleted_task_on_demand(
     (whole,) = receive_batches(judgments, connection, [batch], whole=True)
     assert whole.report == ExchangeReport(tasks_gone=1)
     assert progress_of(judgments, batch) == (2, 4)
-    with pytest.raises(BadInputError, match="cannot be sent as one project too"):
+    with pytest.raises(BadInputError, match="cannot be pushed as one project too"):
         send_batch(judgments, connection, batch, together=True)
     (taken,) = receive_batches(judgments, connection, [batch], withdraw_gone=True)
     assert taken.report == ExchangeReport(tasks_gone=1, pulled_withdrawn=1)

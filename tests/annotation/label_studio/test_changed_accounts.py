@@ -68,7 +68,7 @@ def test_judgments_stay_with_who_gave_them_when_their_account_ends(
     else:
         connection.client.organizations.members.delete(connection.organization or 0, zoe)
     report = pull(judgments, connection, project, whole=True)
-    assert "its author is not known" in report.problems[0]
+    assert "its author no longer exists" in report.problems[0]
     assert names(judgments, keys[1]) == []
 
 

@@ -42,8 +42,8 @@ def test_a_batch_is_sent_received_and_listed(
     number = int(purpose.project.partition("@")[0])
     assert described(connection, sent[0]["project"], "Berdseye") is not None
     annotate(connection, all_tasks(connection, number)[0], user_of(connection, people[0]), Word("supports", ""))
-    received = run(workspace, "label-studio", "pull", name)
-    assert "received 1 new" in received
+    received = run(workspace, "label-studio", "receive", name)
+    assert "pulled 1 new" in received
     (listed,) = json.loads(run(workspace, "label-studio", "projects", "--json"))
     assert (listed["batch"], listed["person"], listed["tasks"], listed["waiting"]) == (name, people[0].name, 2, 0)
     assert listed["received"].startswith("20")
@@ -61,7 +61,7 @@ def test_a_file_goes_out_and_comes_in(judgments: Judgments, workspace: Workspace
     result = [{"from_name": "verdict", "value": {"choices": ["unsure"]}}]
     said = {"id": 1, "completed_by": 4, "updated_at": "2026-01-01T00:00:00Z", "result": result}
     path.write_text(json.dumps([task | {"annotations": [said]}]))
-    assert "number 4 alone" in run(workspace, "judgments", "import", str(path))
+    assert "only the id 4 of its author" in run(workspace, "judgments", "import", str(path))
     assert "1 judgments new" in run(workspace, "judgments", "import", str(path), "--annotator", "4=Ana")
     assert [(j.annotator.name, j.verdict) for j in judgments.present()] == [("Ana", "unsure")]
     with pytest.raises(BadInputError, match="--choice"):

@@ -64,9 +64,9 @@ def test_words_that_differ_are_told_with_who_and_when(
     changed = told[keys[1], ana.name]
     assert (changed.here.verdict, changed.there.verdict, changed.there.comment) == ("supports", *UNSURE)
     assert changed.here.at < changed.there.at
-    assert "the next receiving" in changed.cure
-    assert "what is there is the later" in told[keys[2], ana.name].cure
-    assert "what is here is the later" in told[keys[3], ana.name].cure
+    assert "the next pull" in changed.cure
+    assert "made in Label Studio, counts" in told[keys[2], ana.name].cure
+    assert "made here, counts" in told[keys[3], ana.name].cure
     assert told[keys[4], ana.name].side == "only here"
     assert told[keys[5], "Nia Ro"].side == "only there"
     assert (judgments.version(), len(judgments.annotators())) == before

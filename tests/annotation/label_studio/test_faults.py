@@ -128,7 +128,7 @@ def test_a_deleted_project_whose_id_is_used_again_is_not_mistaken(
 
 
 def test_an_unknown_pair_is_said(judgments: Judgments, connection: Connection, project: Project) -> None:
-    with pytest.raises(BadInputError, match="not known here"):
+    with pytest.raises(BadInputError, match="not in the judgments database"):
         push(judgments, connection, project, ["0" * 32])
 
 

@@ -72,7 +72,7 @@ def test_an_export_of_others_is_read_once_by_guess_and_option(judgments: Judgmen
     assert words(judgments) == {(*one, "because") for one in expected}
     told = " ".join(done.problems)
     assert len(done.problems) == 3
-    for part in ("Task 4, annotation 7: its author", "annotation 8: it holds 0", "Task 5: it has no perspective"):
+    for part in ("Task 4, annotation 7: the export gives only the id", "annotation 8: it has 0", "Task 5: it has no perspective"):
         assert part in told
     version = judgments.version()
     again = import_file(judgments, path, rule)
@@ -114,7 +114,7 @@ def test_a_word_given_here_later_stays_the_present_one(judgments: Judgments, tmp
     ("tasks", "rule", "error", "said"),
     [
         ([{"id": 1, "stance": "Yes"}], Rule(), BadInputError, "JSON-MIN"),
-        ({"a": 1}, Rule(), BadInputError, "no JSON export"),
+        ({"a": 1}, Rule(), BadInputError, "not a JSON export"),
         ([{"data": {"x": "?"}, "annotations": []}], Rule(), BadInputError, "--field passage=KEY"),
         ([task(1, annotation("Yes"))], Rule(fields={"passge": "text"}), UnknownNameError, "passage"),
         ([task(1, annotation("Yes"))], Rule(verdicts={"Yes": "backs"}), UnknownNameError, "supports"),  # type: ignore[dict-item]

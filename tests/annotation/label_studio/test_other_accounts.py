@@ -62,7 +62,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     assert received.report == ExchangeReport(pulled_new=3)
     (warning,) = received.report.warnings
     assert warning.startswith(
-        f"3 judgments in the project of {ana.name} were made as {ADMIN}. They are kept under that name."
+        f"3 judgments in the project of {ana.name} were made from the account of {ADMIN}, and are recorded"
     )
     assert f'assign {batch.name} --to "{ana.name}" --from "{ADMIN}"' in warning
     assert list(present(judgments)) == [ADMIN]
@@ -83,7 +83,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     assert list(present(judgments)) == [ana.name]
     assert batch_progress(judgments, batch, time=0).given == 3
     assert misplaced(judgments) == []
-    with pytest.raises(BadInputError, match="holds no judgment"):
+    with pytest.raises(BadInputError, match="has no judgment"):
         assign(judgments, batch, ana, None, "Lea")
 
     # The next exchange makes the annotations hers there too, and then both sides are quiet.
@@ -167,7 +167,7 @@ def test_a_judgment_that_another_account_changed_is_warned_of(
     (received,) = receive_batches(judgments, connection, [batch])
     assert received.report == ExchangeReport(pulled_changed=1)
     (warning,) = received.report.warnings
-    assert f"the judgment of {ana.name} was changed in Label Studio by {ADMIN}" in warning
+    assert f"{ADMIN} changed the judgment of {ana.name} in Label Studio" in warning
 
 
 def test_the_commands_warn_and_assign(
@@ -180,8 +180,8 @@ def test_the_commands_warn_and_assign(
 ) -> None:
     judge_all(connection, sent, admin_of(connection))
     judgments.sign_in("Lea")
-    told = _run(workspace, "label-studio", "pull", batch.name)
-    assert f"Warning: 3 judgments in the project of {people[0].name} were made as {ADMIN}." in told
+    told = _run(workspace, "label-studio", "receive", batch.name)
+    assert f"Warning: 3 judgments in the project of {people[0].name} were made from the account of {ADMIN}," in told
     done = json.loads(
         _run(workspace, "label-studio", "assign", batch.name, "--to", people[0].name, "--from", ADMIN, "--json")
     )

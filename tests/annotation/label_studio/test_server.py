@@ -150,5 +150,5 @@ def test_a_start_that_dies_shows_the_end_of_its_log(tmp_path: Path) -> None:
 @live
 def test_another_server_on_our_port_is_not_taken_for_ours(server: Server, tmp_path: Path) -> None:
     make_credentials(tmp_path)
-    with pytest.raises(UnavailableError, match="does not know our token"):
+    with pytest.raises(UnavailableError, match="does not accept the token"):
         Server(tmp_path, server.url, server.pid).ready(10)

@@ -83,7 +83,7 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     ana, name = f"Ana {mark}", f"batch-{mark}"
     create_batch(judgments, BatchPlan(name, people=(ana,)), [Item(pair(100 + number)) for number in range(3)])
     keys = [pair(100 + number).key for number in range(3)]
-    assert "sent 3 tasks" in run(workspace, "label-studio", "push", name)
+    assert "pushed 3 tasks" in run(workspace, "label-studio", "send", name)
 
     def given() -> dict[str, Counter[str]]:
         found: dict[str, Counter[str]] = {}
@@ -99,7 +99,7 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     project = page.get_by_role("link", name="/data").first.get_attribute("href") or ""
     judge_there(context.new_page(), project, email, password, ("1", "2"))
     context.close()
-    assert "received 2 new" in run(workspace, "label-studio", "pull", name)
+    assert "pulled 2 new" in run(workspace, "label-studio", "receive", name)
     assert given() == {ana: Counter({"supports": 1, "does not support": 1})}
 
     # Somebody else's page does not show her password. The admin's stands apart, and says what comes of it.
@@ -113,15 +113,15 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     admin = shown_account(page)
     assert admin[0] == ADMIN_EMAIL
     judge_there(context.new_page(), project, *admin, ("3",))
-    told = run(workspace, "label-studio", "pull", name)
-    assert f"Warning: 1 judgments in the project of {ana} were made as {ADMIN_EMAIL}" in told
+    told = run(workspace, "label-studio", "receive", name)
+    assert f"Warning: 1 judgments in the project of {ana} were made from the account of {ADMIN_EMAIL}" in told
     assert given() == {ana: Counter({"supports": 1, "does not support": 1}), ADMIN_EMAIL: Counter({"unsure": 1})}
 
     # A person decides on the page whose it is.
     go(page, f"{app.url}/label_studio")
     expect(page.get_by_text(f"1 judgments in the project of {ana}")).to_be_visible()
     page.get_by_role("button", name=f"These are {ana}'s").click()
-    expect(page.get_by_text("judgments of admin@berdseye.local are now kept as")).to_be_visible()
+    expect(page.get_by_text("judgments of admin@berdseye.local are now recorded as")).to_be_visible()
     settled(page)
     expect(page.get_by_text(f"1 judgments in the project of {ana}")).to_have_count(0)
     assert given() == {ana: Counter({"supports": 1, "does not support": 1, "unsure": 1})}
