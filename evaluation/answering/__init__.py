@@ -1,8 +1,8 @@
-"""Language models answer questions, from what they know or from what retrieval shows them (DebateQA, sections 4 and 5.4).
+"""Answering of questions by language models, from their own knowledge or from retrieved passages (DebateQA, sections 4 and 5.4).
 
-It stands on this floor since it needs retrieval and language models below it, and studies beside it; it needs no labels.
+The package is part of evaluation because it needs retrieval and language models, and studies use it; it needs no labels.
 
-From Python, with passages that are at hand already:
+From Python, with passages that are already available:
 
     from berdseye.evaluation.answering.asking import Asker, Sampling
     from berdseye.evaluation.answering.chunks import Chunk
@@ -13,7 +13,7 @@ From Python, with passages that are at hand already:
     asker.answer(questions)                                    # list[Written], one for each question text
     asker.answer(questions, [[Chunk("a passage"), ...], ...])  # the same from the passages of each
 
-`Written` holds the text, the chunks it was shown, those left out because the model's window was full, tokens and cost.
-`strategies.plain`, `vanilla` and `react` find the chunks too; `running.answer_dataset` does so for a stored data set and
-keeps the answers. Every completion is kept in the workspace as soon as it is written, so that a killed run goes on.
+`Written` holds the text, the chunks that the model read, those left out because the model's window was full, tokens and cost.
+`strategies.plain`, `vanilla` and `react` also retrieve the chunks; `running.answer_dataset` does so for a stored data set and
+stores the answers. Every completion is stored in the workspace as soon as it is written, so re-running a killed run resumes.
 """

@@ -1,7 +1,4 @@
-"""Having a language model write answers, from passages where there are some.
-
-Whether a prompt fits into what a model reads at once.
-"""
+"""Answers by a language model, with or without passages, and the check whether a prompt fits into the model's context window."""
 
 import re
 from collections.abc import Sequence
@@ -25,19 +22,22 @@ from berdseye.evaluation.answering.styles import (
 )
 
 _CHARACTERS_A_TOKEN = 3
-"""Cautious: English has four to five."""
+"""A cautious estimate: English has four to five."""
 _TOKENS_A_TURN = 16
 
 
 class Window(NamedTuple):
-    """A model's window. Of a local model it is known, and tokens are counted; of a server `tokens` must be told, and a token
-    is taken to be three characters. Where nothing is known everything fits, and the server refuses what does not."""
+    """The context window of a model.
+
+    For a local model, the window is known and tokens are counted. For a server, `tokens` gives the window, and a token is assumed
+    to be three characters. If the window is unknown, every prompt fits, and the server rejects prompts that are too long.
+    """
 
     model: LanguageModel
     tokens: int | None = None
 
     def fits(self, prompt: Prompt, max_tokens: int) -> bool:
-        """Whether the prompt and `max_tokens` of an answer fit."""
+        """Whether the prompt and an answer of `max_tokens` tokens fit into the window."""
         if isinstance(self.model, LocalModel):
             loaded = self.model.load()
             known = told_window(loaded.model.config, loaded.tokenizer)
@@ -60,7 +60,7 @@ _TOKENS_OF_A_SEARCH = 128
 
 
 class Sampling(NamedTuple):
-    """How long an answer may be, in tokens, and how it is drawn; temperature 0 is greedy and ignores the seed."""
+    """The maximum length of an answer in tokens, and its sampling; temperature 0 is greedy and ignores the seed."""
 
     max_tokens: int = 512
     temperature: float = 0.0
@@ -68,7 +68,8 @@ class Sampling(NamedTuple):
 
 
 class Spending(NamedTuple):
-    """What texts took: calls, tokens that were told of, dollars, and the calls whose tokens or price is not known."""
+    """The costs of texts: calls, reported tokens, dollars, and the numbers of calls whose tokens (`untold`) or price are
+    unknown."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -82,9 +83,9 @@ class Spending(NamedTuple):
 
 
 class Written(NamedTuple):
-    """An answer, the chunks it was written from, best first, and those left out because the window was full.
+    """An answer, the chunks that the model read, best first, and those left out because the window was full.
 
-    `searches` are what was searched for. `spent` counts everything that was written for this answer.
+    `searches` holds the search queries. `spent` holds the costs of all completions for this answer.
     """
 
     text: str
@@ -96,10 +97,11 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True)
 class Asker:
-    """A model with all that its answers depend on. `window` is its length in tokens, where the model does not tell it.
+    """A model with everything that its answers depend on; `window` is its context window in tokens if the model does not report
+    it.
 
-    A prompt that is longer than the window loses its last chunks until it fits; a question that does not fit even without
-    any raises `BadInputError` from the model. A thinking model's thoughts are no part of its answer.
+    A prompt that is longer than the window loses its last chunks until it fits; for a question that does not fit without chunks,
+    the model raises `BadInputError`. The thoughts of a reasoning model are removed from its answer.
     """
 
     model: LanguageModel
@@ -115,23 +117,23 @@ class Asker:
         *,
         progress: Progress = silent,
     ) -> list[Written]:
-        """An answer to each question, from the chunks of each where they are given; questions without any are asked alone."""
-        given: Sequence[Sequence[Chunk]] = chunks if chunks is not None else [()] * len(questions)
+        """Answer each question, with its chunks if it has any."""
+        by_question: Sequence[Sequence[Chunk]] = chunks if chunks is not None else [()] * len(questions)
         written: dict[int, Written] = {}
         for from_passages in (False, True):
-            places = [n for n, held in enumerate(given) if bool(held) == from_passages]
+            places = [n for n, own in enumerate(by_question) if bool(own) == from_passages]
             if not places:
                 continue
             template = self.style.template(from_passages)
-            asked = [_Prompt({QUESTION: questions[n]}, tuple(given[n])) for n in places]
+            prompts = [_Prompt({QUESTION: questions[n]}, tuple(by_question[n])) for n in places]
             before = len(written)
-            found = self._complete(
+            completed = self._complete(
                 template,
-                asked,
+                prompts,
                 self.sampling,
                 lambda done, *_, before=before: progress(before + done, "answers", len(questions)),
             )
-            for place, (completion, read, left_out) in zip(places, found, strict=True):
+            for place, (completion, read, left_out) in zip(places, completed, strict=True):
                 text = _THOUGHTS.sub("", completion.text, count=1).strip()
                 written[place] = Written(text, read, left_out, spent=spending(completion))
         progress(len(questions), "answers", len(questions))
@@ -145,49 +147,51 @@ class Asker:
         *,
         progress: Progress = silent,
     ) -> list[tuple[str, Spending]]:
-        """What to search for next, given the searches so far and what they found.
+        """Return what to search for next, given the searches so far and the chunks they found.
 
-        A model that keeps to no form is taken by its last line; one that writes nothing of its own searches for the
-        question again, which then finds what comes next in the ranking.
+        If a completion does not have the requested form, its last line is used. If it has no query of its own, the question is
+        searched again, which then finds the next passages of the ranking.
         """
-        asked = [
+        prompts = [
             _Prompt({QUESTION: q, SEARCHES: "\n".join(done)}, tuple(read))
             for q, done, read in zip(questions, searches, chunks, strict=True)
         ]
-        drawn = self.sampling._replace(max_tokens=_TOKENS_OF_A_SEARCH)
-        found = self._complete(NEXT_SEARCH, asked, drawn, lambda done, *_: progress(done, "searches", len(questions)))
+        sampling = self.sampling._replace(max_tokens=_TOKENS_OF_A_SEARCH)
+        completed = self._complete(
+            NEXT_SEARCH, prompts, sampling, lambda done, *_: progress(done, "searches", len(questions))
+        )
         return [
             (parse_search(completion.text) or question, spending(completion))
-            for question, (completion, _, _) in zip(questions, found, strict=True)
+            for question, (completion, _, _) in zip(questions, completed, strict=True)
         ]
 
     def _complete(
-        self, template: PromptTemplate, asked: Sequence["_Prompt"], sampling: Sampling, progress: Progress
+        self, template: PromptTemplate, prompts: Sequence["_Prompt"], sampling: Sampling, progress: Progress
     ) -> list[tuple[Completion, tuple[Chunk, ...], tuple[Chunk, ...]]]:
         window = Window(self.model, self.window)
         fitted = []
-        for prompt in asked:
-            held = prompt.chunks
-            while held and not window.fits(template.fill(prompt.values(held)), sampling.max_tokens):
-                held = held[:-1]
-            fitted.append(held)
+        for prompt in prompts:
+            chunks = prompt.chunks
+            while chunks and not window.fits(template.fill(prompt.values(chunks)), sampling.max_tokens):
+                chunks = chunks[:-1]
+            fitted.append(chunks)
         completions = self.cache.complete(
             self.model,
             template,
-            [prompt.values(held) for prompt, held in zip(asked, fitted, strict=True)],
+            [prompt.values(chunks) for prompt, chunks in zip(prompts, fitted, strict=True)],
             max_tokens=sampling.max_tokens,
             temperature=sampling.temperature,
             seed=sampling.seed,
             progress=progress,
         )
         return [
-            (completion, held, prompt.chunks[len(held) :])
-            for completion, held, prompt in zip(completions, fitted, asked, strict=True)
+            (completion, chunks, prompt.chunks[len(chunks) :])
+            for completion, chunks, prompt in zip(completions, fitted, prompts, strict=True)
         ]
 
 
 class _Prompt(NamedTuple):
-    """What fills a template, chunks apart."""
+    """The values that fill a template; chunks are separate."""
 
     slots: dict[str, str]
     chunks: tuple[Chunk, ...]
@@ -197,24 +201,24 @@ class _Prompt(NamedTuple):
 
 
 def parse_search(text: str) -> str:
-    """What a model wants to search for: its first `Search:` line, else its last line.
+    """Return the search query of a completion: its first `Search:` line, otherwise its last line.
 
-    Empty where it wrote nothing, or repeats the words of the instruction, as small models do.
+    Empty if the completion is empty or repeats the instruction, as small models do.
     """
-    said = _THOUGHTS.sub("", text, count=1)
-    lines = _SEARCH.findall(said) or [line for line in reversed(said.splitlines()) if any(map(str.isalnum, line))]
-    found = " ".join(lines[0].strip(" \t\"'*`“”").split())[:_LONGEST_SEARCH] if lines else ""
-    return "" if SEARCH_PLACEHOLDER.startswith(found.casefold().rstrip(".")) else found
+    answer = _THOUGHTS.sub("", text, count=1)
+    lines = _SEARCH.findall(answer) or [line for line in reversed(answer.splitlines()) if any(map(str.isalnum, line))]
+    query = " ".join(lines[0].strip(" \t\"'*`“”").split())[:_LONGEST_SEARCH] if lines else ""
+    return "" if SEARCH_PLACEHOLDER.startswith(query.casefold().rstrip(".")) else query
 
 
 def spending(completion: Completion) -> Spending:
-    """What one completion took."""
-    told = completion.prompt_tokens is not None and completion.completion_tokens is not None
+    """Return the costs of one completion."""
+    reported = completion.prompt_tokens is not None and completion.completion_tokens is not None
     return Spending(
         1,
         completion.prompt_tokens or 0,
         completion.completion_tokens or 0,
         completion.cost or 0.0,
-        int(not told),
+        int(not reported),
         int(completion.cost is None),
     )

@@ -1,11 +1,11 @@
-"""Chunks of about 2,000 characters for answers with retrieval, over corpora whose passages hold about 100 words.
+"""Chunks of about 2,000 characters for answers with retrieval, from corpora with passages of about 100 words.
 
-The rule. Where whole pages are at hand (corpora of pages and of the web) each page is cut anew into chunks by
-`characters(2000)`, and the pipeline ranks the chunks. Elsewhere the pipeline ranks the corpus's own passages, and each hit,
-best first, grows into a chunk by its neighbours in the same document, after and before by turns, as long as they fit; a hit
-that stands in a chunk already gives none, and no text stands in two. Neighbours are passages that were cut from one
-document (`id#3`, `id#4`), and in the dumps of DPR and Sphere, which come cut, those of the same title and address. A passage
-longer than a chunk is cut, and the pipeline says which piece is read.
+If whole pages are available (corpora of pages and of the web), each page is cut into chunks by `characters(2000)`, and the
+pipeline ranks the chunks. Otherwise the pipeline ranks the passages of the corpus, and each hit, best first, is extended to a
+chunk by its neighbours in the same document, alternately after and before it, as long as they fit; a hit that is already part of
+a chunk gives no further chunk, and no text is in two chunks. Neighbours are passages that were cut from one document (`id#3`,
+`id#4`) and, in the dumps of DPR and Sphere, which consist of passages, those of equal title and address. A passage that is longer
+than a chunk is cut, and the pipeline chooses the piece.
 """
 
 import re
@@ -33,7 +33,7 @@ _CUT_BEFORE = ("DPR", "Sphere")
 
 
 class Chunk(NamedTuple):
-    """A stretch of one document that is shown to a model; `passages` are its ids in the corpus, in reading order."""
+    """A part of one document that a model reads; `passages` are the ids of its passages in the corpus, in reading order."""
 
     text: str
     title: str = ""
@@ -42,17 +42,18 @@ class Chunk(NamedTuple):
     passages: tuple[int, ...] = ()
 
     def shown(self, number: int) -> str:
-        """As it stands in a prompt, under its number, title and address."""
+        """Return the chunk as it appears in a prompt, with its number, title and address."""
         head = " – ".join(part for part in (self.title, self.url) if part)
         return f"[{number}] {head}\n{self.text}" if head else f"[{number}] {self.text}"
 
 
 @dataclass(frozen=True)
 class ChunkSource:
-    """A corpus as chunks that a pipeline finds.
+    """A corpus as chunks that a pipeline retrieves.
 
-    `trusted_only` keeps to sites under the endings that DebateQA trusts (those of the corpus where it names its own): over
-    the web no other page is fetched, elsewhere chunks of other addresses, or of none, are left out. `day` is for the web.
+    `trusted_only` restricts the sites to the domain endings that DebateQA trusts, or to those that the corpus names: on the web,
+    no other page is fetched; in other corpora, chunks with other addresses or without an address are left out. `day` is for the
+    web.
     """
 
     corpus: Corpus
@@ -63,11 +64,13 @@ class ChunkSource:
 
     def __post_init__(self) -> None:
         if self.characters < 1:
-            raise BadInputError(f"A chunk of {self.characters} characters holds nothing.", hint="Give 2000 or so.")
+            raise BadInputError(
+                f"A chunk must have at least 1 character, got {self.characters}.", hint="The default is 2000."
+            )
         if self._sifting and not any(p.url for p in next(self.corpus.batches(), [])):
             raise BadInputError(
-                f"The passages of '{self.corpus.name}' have no addresses, so that none is known to be trusted.",
-                hint="Name a corpus of the web, or one with the field url.",
+                f"The passages of '{self.corpus.name}' have no addresses, so trusted sites cannot be selected.",
+                hint="Use a corpus of the web, or one with the field url.",
             )
 
     def find(
@@ -78,24 +81,24 @@ class ChunkSource:
         *,
         progress: Progress = silent,
     ) -> list[list[Chunk]]:
-        """The `count` best chunks for each query, or all there are; `read` holds ids of passages that each has read already."""
-        asked = as_queries(queries)
-        seen = read if read is not None else [()] * len(asked)
+        """Return up to `count` best chunks for each query; `read` holds the ids of passages that each query has already read."""
+        all_queries = as_queries(queries)
+        seen = read if read is not None else [()] * len(all_queries)
         depth = min(LARGEST_K, max(_LEAST_DEPTH, _DEPTH_A_CHUNK * count + max(map(len, seen), default=0)))
         if self._sifting:
-            depth = LARGEST_K  # since most hits may stand on other sites
-        places = self._answerable(asked, progress)
+            depth = LARGEST_K  # because most hits may be on other sites
+        places = self._answerable(all_queries, progress)
         tuned = self.pipeline.tuned(self._cut)
-        ids, _ = search(self._cut, tuned, [asked[n] for n in places], depth, day=self.day, progress=progress)
-        found: list[list[Chunk]] = [[] for _ in asked]
+        ids, _ = search(self._cut, tuned, [all_queries[n] for n in places], depth, day=self.day, progress=progress)
+        chunks: list[list[Chunk]] = [[] for _ in all_queries]
         for place, row in zip(places, ids.tolist(), strict=True):
             hits = [i for i in row if i >= 0]
-            found[place] = list(self._chunks(asked[place], hits, count, set(seen[place])))
-        return found
+            chunks[place] = list(self._chunks(all_queries[place], hits, count, set(seen[place])))
+        return chunks
 
     @cached_property
     def _cut(self) -> Corpus:
-        """The corpus, its pages cut into chunks where it has pages."""
+        """The corpus; if it has pages, they are cut into chunks."""
         if self.corpus.manifest.kind == "passages":
             return self.corpus
         web = dict(self.corpus.manifest.web)
@@ -107,7 +110,7 @@ class ChunkSource:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The domain endings that are trusted; none where every site is."""
+        """The trusted domain endings; empty if every site is allowed."""
         own = tuple(self.corpus.manifest.web.get("trusted", ()))
         return own or (TRUSTED if self.trusted_only else ())
 
@@ -115,15 +118,15 @@ class ChunkSource:
     def _sifting(self) -> bool:
         return self.trusted_only and self.corpus.manifest.kind != "web"
 
-    def _answerable(self, asked: Sequence[Query], progress: Progress) -> list[int]:
-        """The queries for which there is anything to rank: of the web, those that find a page."""
+    def _answerable(self, queries: Sequence[Query], progress: Progress) -> list[int]:
+        """Return the places of queries with passages to rank: on the web, those that find a page."""
         if self.corpus.manifest.kind != "web":
-            return list(range(len(asked)))
+            return list(range(len(queries)))
         from berdseye.data.corpora.web import web_pages
         from berdseye.data.web.pages import NothingFoundError
 
         pages, places = web_pages(self._cut.folder, self._cut.manifest), []
-        for place, query in enumerate(asked):
+        for place, query in enumerate(queries):
             try:
                 pages.pages_for(query.root or query.text, self.day, progress)
             except NothingFoundError:
@@ -132,33 +135,33 @@ class ChunkSource:
         return places
 
     def _chunks(self, query: Query, hits: Sequence[int], count: int, taken: set[int]) -> Iterator[Chunk]:
-        given = 0
+        yielded = 0
         passages = {p.id: p for p in self._cut.passages(hits)} if self._sifting or self._cut is not self.corpus else {}
         for hit in hits:
-            if given == count:
+            if yielded == count:
                 return
             if hit in taken or (self._sifting and not is_trusted(passages[hit].url, self.endings)):
                 continue
-            held = [passages[hit]] if self._cut is not self.corpus else self._grown(hit, taken)
-            taken.update(p.id for p in held)
-            text = " ".join(p.text for p in held)
+            parts = [passages[hit]] if self._cut is not self.corpus else self._extended(hit, taken)
+            taken.update(p.id for p in parts)
+            text = " ".join(p.text for p in parts)
             if len(text) > self.characters:
-                text = self._best_piece(query, held[0])
-            given += 1
-            yield Chunk(text, held[0].title, held[0].url, _document(held[0]), tuple(p.id for p in held))
+                text = self._best_piece(query, parts[0])
+            yielded += 1
+            yield Chunk(text, parts[0].title, parts[0].url, _document(parts[0]), tuple(p.id for p in parts))
 
-    def _grown(self, hit: int, taken: Collection[int]) -> list[Passage]:
-        """The passage and its neighbours, in reading order."""
+    def _extended(self, hit: int, taken: Collection[int]) -> list[Passage]:
+        """Return the passage and its neighbours that fit into a chunk, in reading order."""
         first, last = max(0, hit - _REACH), min(self.corpus.manifest.count - 1, hit + _REACH)
         near = {p.id: p for p in self.corpus.passages(range(first, last + 1))}
-        held = [near[hit]]
+        parts = [near[hit]]
         length = len(near[hit].text)
         growing = {1: True, -1: True}
         while any(growing.values()):
             for step in (1, -1):
                 if not growing[step]:
                     continue
-                edge = held[-1 if step == 1 else 0]
+                edge = parts[-1 if step == 1 else 0]
                 following = near.get(edge.id + step)
                 fits = (
                     following is not None
@@ -169,11 +172,11 @@ class ChunkSource:
                 growing[step] = fits
                 if following is not None and fits:
                     length += 1 + len(following.text)
-                    held.insert(len(held) if step == 1 else 0, following)
-        return held
+                    parts.insert(len(parts) if step == 1 else 0, following)
+        return parts
 
     def _follows(self, one: Passage, next_one: Passage) -> bool:
-        """Whether two passages stand one after the other in one document."""
+        """Whether two passages follow each other in one document."""
         places = (_PLACE.fullmatch(one.source_id), _PLACE.fullmatch(next_one.source_id))
         if places[0] and places[1]:
             return places[0][1] == places[1][1] and int(places[0][2]) + 1 == int(places[1][2])
@@ -187,6 +190,6 @@ class ChunkSource:
 
 
 def _document(passage: Passage) -> str:
-    """The id of the document a passage was cut from."""
-    found = _PLACE.fullmatch(passage.source_id)
-    return found[1] if found else passage.source_id
+    """Return the id of the document from which a passage was cut."""
+    match = _PLACE.fullmatch(passage.source_id)
+    return match[1] if match else passage.source_id

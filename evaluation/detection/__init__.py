@@ -1,1 +1,1 @@
-"""How good detectors are: their figures on labelled files, their agreement, where they fail, and what they cost."""
+"""Evaluation of detectors: their figures on labelled pairs, their calibration, agreement, errors and speed."""

@@ -1,8 +1,8 @@
-"""Calibration: does a share of p of the pairs with probability p support?
+"""Calibration: do pairs with probability p support their perspectives with a share of p?
 
-The expected calibration error is the mean gap between the mean probability and the share that is true, over bins, weighted by how
-many pairs are in each (Naeini, Cooper and Hauskrecht, AAAI 2015). It grows with the number of bins and shrinks with
-that of pairs, so it is told with both.
+The expected calibration error is the mean absolute difference between the mean probability and the share of supporting pairs over
+bins, weighted by the number of pairs in each bin (Naeini, Cooper and Hauskrecht, AAAI 2015). It grows with the number of bins and
+shrinks with the number of pairs, so it is reported with both.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,12 @@ BINS = 10
 
 
 class Calibration(NamedTuple):
-    """`bins` has a row a bin that holds a pair: bin (from, to), n, questions, probability (the mean), share, low and high;
-    `error` is the expected calibration error, `gap` the mean probability minus the share that is true of all pairs, both
-    with a 95% interval over questions."""
+    """The calibration of a detector.
+
+    `bins` has one row for each non-empty bin: from, to, n, questions, probability (the mean), share (of supporting pairs), low
+    and high. `error` is the expected calibration error, `gap` the mean probability minus the share of supporting pairs over all
+    pairs, both with a 95% interval over questions.
+    """
 
     bins: pd.DataFrame
     error: Estimate
@@ -42,10 +45,11 @@ def calibration(
     binning: Binning = "equal width",
     seed: int = 0,
 ) -> Calibration:
-    """Of probabilities float32[n] against labels bool[n]; whole groups (questions, int64[n]) are drawn for the intervals.
+    """Compute the calibration of probabilities float32[n] against labels bool[n]; the bootstrap draws groups (questions,
+    int64[n]).
 
-    A bin includes its lower edge, the last one 1 as well. Where all labels of a bin are equal its interval is Wilson's
-    (1927) for as many pairs as it holds questions: a bootstrap would have no width there.
+    A bin includes its lower edge, and the last bin also includes 1. If all labels of a bin are equal, its interval is Wilson's
+    (1927) for as many pairs as the bin has questions, because a bootstrap interval would have no width.
     """
     scores = probabilities.astype(np.float64)
     edges = np.linspace(0, 1, bins + 1) if binning == "equal width" else _quantiles(scores, bins)
@@ -53,7 +57,7 @@ def calibration(
     place = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, count - 1)
     group = np.unique(groups, return_inverse=True)[1]
     sums = _sums(truth, scores, place, group, count)
-    n, hits, said = sums.sum(axis=0)
+    n, hits, probability_sums = sums.sum(axis=0)
     questions = (sums[:, 0] > 0).sum(axis=0)
     drawn = _drawn(sums, seed)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -66,7 +70,7 @@ def calibration(
                 "to": edges[1:],
                 "n": n.astype(np.int64),
                 "questions": questions,
-                "probability": said / n,
+                "probability": probability_sums / n,
                 "share": hits / n,
                 "low": ends[:, 0],
                 "high": ends[:, 1],
@@ -83,7 +87,7 @@ def calibration(
 
 
 def _quantiles(scores: Doubles, bins: int) -> Doubles:
-    """Edges between which equally many scores lie; equal ones fall together."""
+    """Return edges of bins with equal numbers of scores; equal edges are merged."""
     edges = np.unique(np.quantile(scores, np.linspace(0, 1, bins + 1)))
     return edges if len(edges) > 1 else np.array([0.0, 1.0])
 
@@ -91,7 +95,7 @@ def _quantiles(scores: Doubles, bins: int) -> Doubles:
 def _sums(
     truth: Truth, scores: Doubles, place: npt.NDArray[np.intp], group: npt.NDArray[np.intp], bins: int
 ) -> Doubles:
-    """Pairs, true ones and the sum of their probabilities, float64[n_groups, 3, n_bins]."""
+    """Return the numbers of pairs and of supporting pairs and the sums of probabilities, float64[n_groups, 3, n_bins]."""
     cell = group * bins + place
     size = (int(group.max(initial=-1)) + 1) * bins
     parts = [np.bincount(cell, weights, size).reshape(-1, bins) for weights in (None, truth.astype(float), scores)]
@@ -99,13 +103,13 @@ def _sums(
 
 
 def _drawn(sums: Doubles, seed: int) -> Doubles:
-    """The same of bootstrap samples of the groups, up to a factor, float64[resamples, 3, n_bins]."""
+    """Return the sums of bootstrap samples of the groups, up to a common factor, float64[resamples, 3, n_bins]."""
     flat = sums.reshape(len(sums), -1)
     return resampled_means(flat, RESAMPLES, np.random.default_rng(seed)).reshape(-1, *sums.shape[1:])
 
 
 def _estimate(sums: Doubles, drawn: Doubles, difference: Callable[[Doubles], Doubles]) -> Estimate:
-    whole = sums.sum(axis=0)
-    value = float(difference(whole) / whole[0].sum())
+    total = sums.sum(axis=0)
+    value = float(difference(total) / total[0].sum())
     ends = bootstrap_interval(difference(drawn) / drawn[:, 0].sum(axis=-1), len(sums))
     return Estimate(value, *ends, len(sums))

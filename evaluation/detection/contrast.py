@@ -1,8 +1,8 @@
-"""Contrast checks: twins of one passage and two perspectives, of which it supports one, in five kinds of hard cases.
+"""Contrast checks: pairs of cases (twins) with one passage and two perspectives, of which it supports one, in five categories.
 
-Both perspectives of a twin are on the passage's topic, so that a detector of topic alone is right in half of the cases, and the
-one that shares more words with the passage is the supported one about as often as not. Of the statements with a negation half
-are supported. The cases were written for this project.
+Both perspectives of a twin are on the topic of the passage, so a detector of topics is right in half of the cases. The
+perspective that shares more words with the passage is the supported one about half of the time, and half of the statements with a
+negation are supported. The cases were written for this project.
 """
 
 import json
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class ContrastCase(NamedTuple):
-    """One of two twins; `negated` says which statement of the two holds the negation, in that category alone."""
+    """One of two twins; `negated` says whether this statement has the negation, in the category of negations only."""
 
     id: str
     twin: str
@@ -42,10 +42,10 @@ class ContrastCase(NamedTuple):
 
 
 class ContrastResult(NamedTuple):
-    """A category's figures, shares from 0 to 1, with intervals over its `twins`.
+    """A detector's figures in a category, shares from 0 to 1, with intervals over its `twins`.
 
-    `pairwise` counts the twins whose supported statement scores higher (ties count half), `accuracy` is at the threshold,
-    `auroc` over all cases, and `called` is the share of cases that is called supporting.
+    `pairwise` is the share of twins whose supported statement scores higher (ties count half), `accuracy` is at the threshold,
+    `auroc` is over all cases, and `called` is the share of cases that the detector labels as supporting.
     """
 
     detector: str
@@ -60,26 +60,27 @@ class ContrastResult(NamedTuple):
 
 @lru_cache(maxsize=1)
 def contrast_cases() -> tuple[ContrastCase, ...]:
-    """All cases, twins one after the other."""
+    """Return all cases; twins follow each other."""
     text = (files("berdseye.evaluation") / "detection" / "contrast_cases.jsonl").read_text(encoding="utf-8")
     return tuple(_case(json.loads(line)) for line in text.splitlines())
 
 
 def categories() -> list[str]:
-    """The five kinds of cases in the file's order."""
+    """Return the five categories of cases, in the order of the file."""
     return list(dict.fromkeys(case.category for case in contrast_cases()))
 
 
 def contrast(detector: Detector) -> list[ContrastResult]:
-    """A detector's figures in each category, and in all together."""
+    """Compute a detector's figures in each category and in all categories together."""
     probabilities = detector.predict([case.pair for case in contrast_cases()]).astype(np.float64)
     return [_result(detector, category, probabilities) for category in (*categories(), ALL)]
 
 
 def contrast_references() -> list[ContrastResult]:
-    """What needs no understanding: always yes; always the statement without a negation; the one with more shared words.
+    """Compute the figures of rules that need no understanding: always yes; always the statement without a negation; always the
+    statement that shares more words with the passage.
 
-    They pick one statement of each two (always yes: both), so that accuracy is the pairwise figure.
+    Each rule chooses one statement of each twin (always yes: both), so accuracy equals the pairwise figure.
     """
     cases = contrast_cases()
     scores = {
@@ -88,16 +89,17 @@ def contrast_references() -> list[ContrastResult]:
         MORE_SHARED_WORDS: np.array([_shared(case.pair) for case in cases]),
     }
     return [
-        ContrastResult(name, "", category, held.n, held, held, _UNKNOWN, np.nan)
+        ContrastResult(name, "", category, estimate.n, estimate, estimate, _UNKNOWN, np.nan)
         for name, values in scores.items()
         for category in (*categories(), ALL)
         if name != ALWAYS_PLAIN or category == NEGATED
-        for held in [mean_with_interval(_leads(_places(category), values))]
+        for estimate in [mean_with_interval(_leads(_places(category), values))]
     ]
 
 
 def contrast_table(results: Sequence[ContrastResult]) -> pd.DataFrame:
-    """A row a category and detector, in percent: pairwise, accuracy and auroc, FIGURE_low, FIGURE_high, pct_positive."""
+    """Return one row per category and detector, in percent: pairwise, accuracy and auroc, FIGURE_low, FIGURE_high,
+    pct_positive."""
     return pd.DataFrame([_row(result) for result in results])
 
 
@@ -110,8 +112,8 @@ def _result(detector: Detector, category: str, probabilities: Doubles) -> Contra
     ahead = (np.sign(scores[truth][:, None] - scores[~truth]) + 1) / 2
 
     def auroc(weights: Doubles) -> float:
-        found = weights[truth] @ ahead @ weights[~truth]
-        return float(found / (weights[truth].sum() * weights[~truth].sum()))
+        ordered = weights[truth] @ ahead @ weights[~truth]
+        return float(ordered / (weights[truth].sum() * weights[~truth].sum()))
 
     low, high = intervals({"auroc": auroc}, twins)["auroc"]
     pairwise = mean_with_interval(_leads(places, probabilities))
@@ -131,8 +133,8 @@ def _result(detector: Detector, category: str, probabilities: Doubles) -> Contra
 def _row(result: ContrastResult) -> dict[str, Any]:
     row: dict[str, Any] = {"category": result.category, "detector": result.detector, "twins": result.twins}
     for name in ("pairwise", "accuracy", "auroc"):
-        held: Estimate = getattr(result, name)
-        row |= {name: 100 * held.value, f"{name}_low": 100 * held.low, f"{name}_high": 100 * held.high}
+        estimate: Estimate = getattr(result, name)
+        row |= {name: 100 * estimate.value, f"{name}_low": 100 * estimate.low, f"{name}_high": 100 * estimate.high}
     return row | {"pct_positive": 100 * result.called}
 
 
@@ -148,7 +150,7 @@ def _places(category: str) -> list[int]:
 
 
 def _leads(places: Sequence[int], scores: Doubles) -> Doubles:
-    """For each twin 1 where the supported statement scores higher, 0.5 where both score alike, and else 0."""
+    """Return 1 for each twin whose supported statement scores higher, 0.5 for equal scores, and 0 otherwise."""
     cases = contrast_cases()
     of_case = {cases[i].id: scores[i] for i in places}
     lead = [of_case[cases[i].id] - of_case[cases[i].twin] for i in places if cases[i].supports]
@@ -156,6 +158,6 @@ def _leads(places: Sequence[int], scores: Doubles) -> Doubles:
 
 
 def _shared(pair: Pair) -> float:
-    """Share of the perspective's words that the passage has too."""
+    """Return the share of the perspective's words that occur in the passage."""
     passage, words = (set(_WORD.findall(text.lower())) for text in (pair.passage, pair.perspective))
     return len(words & passage) / len(words)

@@ -1,4 +1,4 @@
-"""Is a detector that learned from judgments better than the one in use? Both asked of questions that neither may have seen."""
+"""Comparison of a newly trained detector with the present one, on held-out questions from which neither has learned."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,13 +20,13 @@ from berdseye.evaluation.statistics.significance import compare
 Adopt = Literal["if-better", "always", "never"]
 ADOPTS: tuple[Adopt, ...] = get_args(Adopt)
 FEWEST_QUESTIONS = 5
-"""Held-out questions without which no difference is told from chance."""
+"""The smallest number of held-out questions for a verdict."""
 _RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of both detectors, and new minus present with its 95% interval over questions; NaN where undefined."""
+    """A figure of both detectors, and the difference new minus present with its 95% interval over questions; NaN if undefined."""
 
     figure: str
     present: float
@@ -38,8 +38,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Improvement:
-    """Two detectors side by side on `pairs` of `questions` held out; `seen` pairs were left out, since the present one had
-    learned from their questions. `p` is of the difference in accuracy by question (randomisation)."""
+    """Two detectors compared on `pairs` pairs of `questions` held-out questions.
+
+    `seen` held-out pairs are left out because the present detector has learned from their questions. `p` belongs to the
+    difference in accuracy by question (randomisation test).
+    """
 
     present: str
     present_version: str
@@ -53,7 +56,7 @@ class Improvement:
 
     @property
     def verdict(self) -> Literal["better", "worse", "no telling"]:
-        """By F1: better or worse where the interval of the difference lies wholly on one side of 0."""
+        """The verdict by F1: better or worse if the interval of the difference excludes 0, otherwise no telling."""
         f1 = next((d for d in self.differences if d.figure == "f1"), None)
         if f1 is None or self.questions < FEWEST_QUESTIONS or math.isnan(f1.low):
             return "no telling"
@@ -61,21 +64,23 @@ class Improvement:
 
     def __str__(self) -> str:
         if not self.pairs:
-            return "No judged pair is held out, so the two cannot be compared."
-        told = ", ".join(
+            return "There is no held-out judged pair, so the two detectors cannot be compared."
+        figures = ", ".join(
             f"{_NAMES[d.figure]} {d.present:.3f} -> {d.new:.3f} ({d.difference:+.3f}, "
             + ("no interval)" if math.isnan(d.low) else f"{d.low:+.3f} to {d.high:+.3f})")
             for d in self.differences
         )
-        few = f" Fewer than {FEWEST_QUESTIONS} questions tell nothing." if self.questions < FEWEST_QUESTIONS else ""
-        seen = f" {self.seen} held-out pairs that {self.present} learned from were left out." if self.seen else ""
+        few = ""
+        if self.questions < FEWEST_QUESTIONS:
+            few = f" A verdict needs at least {FEWEST_QUESTIONS} questions."
+        seen = f" {self.seen} held-out pairs from which {self.present} has learned are left out." if self.seen else ""
         return (
             f"{self.new} against {self.present} on {self.pairs:,} pairs of {self.questions:,} held-out questions: "
-            f"{self.verdict}. {told}.{few}{seen}"
+            f"{self.verdict}. {figures}.{few}{seen}"
         )
 
     def as_row(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the comparison as a dictionary for JSON."""
         return asdict(self) | {"verdict": self.verdict, "told": str(self)}
 
 
@@ -91,11 +96,10 @@ def set_side_by_side(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Improvement:
-    """Both at their own thresholds on `held_out`; `learned` are questions (`same_question`) that the present one was trained
-    on, whose pairs tell nothing.
+    """Compare two detectors, each at its own threshold, on `held_out`.
 
-    The intervals are of a paired bootstrap: whole questions are drawn with replacement, and both detectors are measured on
-    the same draw.
+    `learned` holds the questions (`same_question`) on which the present detector was trained; their pairs are left out. Intervals
+    come from a paired bootstrap: whole questions are drawn with replacement, and both detectors are measured on the same draw.
     """
     rows = [row for row in held_out if _question(row) not in learned]
     names, place = np.unique(np.array([_question(row) for row in rows], dtype=str), return_inverse=True)
@@ -124,14 +128,17 @@ def paired_differences(
     resamples: int = _RESAMPLES,
     seed: int = 0,
 ) -> tuple[Difference, ...]:
-    """New minus present in F1, AUROC and accuracy, from the probabilities float32[n] and the threshold of each, with the same
-    paired bootstrap over groups int64[n]."""
-    before, after = (_figures(truth, chances.astype(np.float64), threshold) for chances, threshold in (present, new))
+    """Return the differences new minus present in F1, AUROC and accuracy, with intervals from a paired bootstrap over groups
+    int64[n].
+
+    `present` and `new` hold the probabilities float32[n] and the threshold of each detector.
+    """
+    before, after = (_figures(truth, values.astype(np.float64), threshold) for values, threshold in (present, new))
     return _differences(before, after, groups, resamples, seed)
 
 
 def worth_adopting(found: Improvement, mode: Adopt) -> bool:
-    """Whether the new detector is to be used from now on."""
+    """Whether to adopt the new detector; raises `UnknownNameError` for an unknown mode."""
     if mode not in ADOPTS:
         raise UnknownNameError("rule for adopting", mode, ADOPTS)
     return mode == "always" or (mode == "if-better" and found.verdict == "better")
@@ -154,7 +161,7 @@ def _differences(
 
 
 def _figures(truth: Truth, scores: Doubles, threshold: float) -> dict[str, Figure]:
-    """Figures as functions of the weights of rows."""
+    """Return the figures as functions of the weights of rows."""
     chosen = scores >= threshold
     return {
         "f1": lambda w: precision_recall_f1(truth, chosen, w)[2],
@@ -168,11 +175,11 @@ def _difference(after: Figure, before: Figure) -> Figure:
 
 
 def _by_question(before: Figure, after: Figure, place: npt.NDArray[np.intp], seed: int) -> float:
-    """p of the difference in accuracy over questions, two-sided; NaN for fewer than two."""
+    """Return the two-sided p of the difference in accuracy over questions; NaN for fewer than two questions."""
     masks = [(place == number).astype(np.float64) for number in range(int(place.max()) + 1)]
     values = {"new": np.array([after(m) for m in masks]), "present": np.array([before(m) for m in masks])}
-    (found,) = compare(values, test="randomisation", correction="none", seed=seed)
-    return found.p
+    (comparison,) = compare(values, test="randomisation", correction="none", seed=seed)
+    return comparison.p
 
 
 def _question(row: LabelledPair) -> str:

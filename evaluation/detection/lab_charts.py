@@ -1,4 +1,4 @@
-"""The charts of the detector lab."""
+"""Charts of the detector lab."""
 
 from typing import Final, cast
 
@@ -16,22 +16,22 @@ _SHARE = alt.Scale(domain=[0, 1])
 
 
 def reliability_chart(bins: pd.DataFrame) -> alt.VConcatChart:
-    """The share that is true against the probability, a dot a bin with its interval, and how many pairs each bin holds.
+    """Draw the share of supporting pairs against the probability, one dot with its interval per bin, and the pairs of each bin.
 
-    `bins` is that of `calibration`; on the dashed line probabilities mean what they say.
+    `bins` is that of `calibration`; the dashed line is perfect calibration.
     """
     line = (
         alt.Chart(pd.DataFrame({"p": [0.0, 1.0]})).mark_line(strokeDash=[4, 4], color=NEUTRAL).encode(x="p:Q", y="p:Q")
     )
-    x = alt.X("probability:Q", scale=_SHARE, title="probability the detector gives (mean of the bin)")
-    told = [
+    x = alt.X("probability:Q", scale=_SHARE, title="probability by the detector (mean of the bin)")
+    tooltip = [
         alt.Tooltip(name, format=".3f") if name not in ("n", "questions") else alt.Tooltip(name)
         for name in ("from", "to", "n", "questions", "probability", "share", "low", "high")
     ]
-    base = alt.Chart(bins).encode(tooltip=told)
+    base = alt.Chart(bins).encode(tooltip=tooltip)
     rules = base.mark_rule(strokeWidth=2, color=CATEGORIES[0]).encode(x=x, y=alt.Y("low:Q", scale=_SHARE), y2="high:Q")
     dots = base.mark_point(filled=True, size=70, color=CATEGORIES[0]).encode(
-        x=x, y=alt.Y("share:Q", scale=_SHARE, title="share that supports, by the labels")
+        x=x, y=alt.Y("share:Q", scale=_SHARE, title="share of supporting pairs, by the labels")
     )
     counts = base.mark_rect(color=NEUTRAL, stroke="transparent").encode(
         x=alt.X("from:Q", scale=_SHARE, title=None),
@@ -45,16 +45,16 @@ def reliability_chart(bins: pd.DataFrame) -> alt.VConcatChart:
 
 
 def precision_recall_chart(curve: pd.DataFrame, threshold: float, precision: float, recall: float) -> alt.LayerChart:
-    """Precision against recall at every threshold, with a dot where the chosen one stands. `curve` is of `precision_recall`."""
+    """Draw precision against recall at every threshold, with a dot at the chosen one; `curve` comes from `precision_recall`."""
     base = alt.Chart(curve).encode(
         x=alt.X("recall:Q", scale=_SHARE), y=alt.Y("precision:Q", scale=_SHARE), order="threshold:Q"
     )
     line = base.mark_line(color=CATEGORIES[0], interpolate="step-after").encode(
         tooltip=[alt.Tooltip(name, format=".3f") for name in ("threshold", "precision", "recall", "f1")]
     )
-    here = pd.DataFrame({"recall": [recall], "precision": [precision], "threshold": [threshold]}).dropna()
+    chosen = pd.DataFrame({"recall": [recall], "precision": [precision], "threshold": [threshold]}).dropna()
     dot = (
-        alt.Chart(here)
+        alt.Chart(chosen)
         .mark_point(filled=True, size=120, color=CATEGORIES[1])
         .encode(x="recall:Q", y="precision:Q", tooltip=[alt.Tooltip("threshold", format=".4f")])
     )
@@ -62,7 +62,7 @@ def precision_recall_chart(curve: pd.DataFrame, threshold: float, precision: flo
 
 
 def threshold_chart(curves: pd.DataFrame, threshold: float) -> alt.LayerChart:
-    """Every column of `curves` but `threshold` against it, a line a column, and an upright line where the chosen one stands."""
+    """Draw each column of `curves` against the column `threshold`, with a vertical line at the chosen threshold."""
     names = [str(name) for name in curves.columns if name != "threshold"]
     colours = [FIGURE_COLOURS.get(name, CATEGORIES[3 + place]) for place, name in enumerate(names)]
     long = curves.melt("threshold", var_name="figure", value_name="value").dropna()
@@ -82,16 +82,16 @@ def threshold_chart(curves: pd.DataFrame, threshold: float) -> alt.LayerChart:
             tooltip=["figure:N", alt.Tooltip("threshold:Q", format=".4f"), alt.Tooltip("value:Q", format=".3f")],
         )
     )
-    here = (
+    chosen = (
         alt.Chart(pd.DataFrame({"threshold": [threshold]}))
         .mark_rule(strokeWidth=2, color=NEUTRAL)
         .encode(x="threshold:Q")
     )
-    return cast(alt.LayerChart, (here + lines).properties(width=_WIDTH, height=_HEIGHT))
+    return cast(alt.LayerChart, (chosen + lines).properties(width=_WIDTH, height=_HEIGHT))
 
 
 def figures_chart(confusion: pd.DataFrame) -> alt.LayerChart:
-    """Precision and recall of each value of `confusion_by`, with their intervals."""
+    """Draw precision and recall of each value of `confusion_by`, with their intervals."""
     rows = [
         {
             "value": row["value"],
@@ -118,7 +118,8 @@ def figures_chart(confusion: pd.DataFrame) -> alt.LayerChart:
 
 
 def two_chances_chart(frame: pd.DataFrame, a: tuple[str, float], b: tuple[str, float]) -> alt.LayerChart:
-    """The probability one detector gives against the other's, a dot a pair (at most 2,000, drawn evenly), and both thresholds.
+    """Draw the probabilities of two detectors against each other, one dot per pair (at most 2,000, evenly spaced), with
+    thresholds.
 
     `frame` has the columns a, b and supports; `a` and `b` are the names of the detectors and their thresholds.
     """

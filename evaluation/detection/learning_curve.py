@@ -1,4 +1,4 @@
-"""What corrections are worth: `embedded` retrained after every batch of labels, and measured on questions held out."""
+"""Learning curves: the detector `embedded`, retrained after every batch of corrections and measured on held-out questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,23 +48,24 @@ def learning_curve(
     prior: float = PRIOR,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Figures on the test split of a file after 0, `batch`, 2 * `batch`, .. corrections taken from its train split.
+    """Measure a detector on the test split of a file after 0, `batch`, 2 * `batch`, .. corrections from its train split.
 
-    Corrections are chosen by uncertainty (P nearest to the threshold) and by random, each seed from another two thirds of the
-    train questions; strategy `all` has every train pair, the most that this file can teach. Columns: corrections, strategy, and
-    auroc and f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, 95% intervals over seeds alone. F1 is that at
-    16.8% positive; its threshold is chosen on the dev split after each round, before the first one as well.
+    Corrections are chosen by uncertainty (probability closest to the threshold) and at random; each seed uses a different two
+    thirds of the train questions. The strategy `all` uses every train pair, the upper limit for this file. Columns: corrections,
+    strategy, and auroc and f1, shares from 0 to 1, as means over seeds with `_low` and `_high`, 95% intervals over seeds only. F1
+    is for 16.8% positive pairs; its threshold is chosen on the dev split before the first round and after each round.
 
-    Raises `BadInputError` for a detector other than `embedded`, and for a file whose splits cannot be trained and tested on.
+    Raises `BadInputError` for a detector other than `embedded`, and for a file whose splits are unsuitable for training and
+    testing.
     """
     start = _start(detector)
-    held = training_set(read_labelled_pairs(path), path, file_hash(path))
-    test_labels = truth(held.test)
+    splits = training_set(read_labelled_pairs(path), path, file_hash(path))
+    test_labels = truth(splits.test)
     if test_labels.all() or not test_labels.any():
         raise BadInputError(
             "The test split needs pairs of both labels.", where=path, hint="Add pairs of more questions."
         )
-    pool, dev, test = (_encoded(pairs) for pairs in (held.train, held.dev, held.test))
+    pool, dev, test = (_encoded(pairs) for pairs in (splits.train, splits.dev, splits.test))
     progress(0, "batches", 2 * rounds * seeds)
     rows: list[dict[str, float | str]] = []
     walks = [(strategy, seed) for strategy in (UNCERTAIN, RANDOM) for seed in range(seeds)]
@@ -78,23 +79,24 @@ def learning_curve(
 
 
 def corrections_for_gain(curve: pd.DataFrame, figure: str, gain: float = GAIN) -> Mapping[str, int | None]:
-    """The fewest corrections with which the mean of a figure is `gain` above its start, by strategy; None where none suffice."""
+    """Return, by strategy, the fewest corrections with which the mean of a figure is `gain` above its start; None if none
+    suffice."""
     start = float(curve.loc[curve["corrections"] == 0, figure].iloc[0])
-    found: dict[str, int | None] = {}
+    fewest: dict[str, int | None] = {}
     for strategy, part in curve.groupby("strategy", sort=False):
         enough = part.loc[part[figure] >= start + gain, "corrections"]
-        found[str(strategy)] = int(enough.min()) if len(enough) else None
-    return found
+        fewest[str(strategy)] = int(enough.min()) if len(enough) else None
+    return fewest
 
 
 def _start(detector: Detector) -> Logistic:
-    held = detector.detector if isinstance(detector, Tuned) else detector
-    if not isinstance(held, EmbeddedDetector):
+    base = detector.detector if isinstance(detector, Tuned) else detector
+    if not isinstance(base, EmbeddedDetector):
         raise BadInputError(
-            f"'{detector.name}' is not retrained in seconds, as a learning curve needs.",
-            hint="Choose embedded, or embedded(NAME) trained in the workspace.",
+            f"'{detector.name}' cannot be retrained in seconds, which a learning curve needs.",
+            hint="Use embedded, or embedded(NAME) trained in the workspace.",
         )
-    return held.model
+    return base.model
 
 
 def _encoded(pairs: Sequence[LabelledPair]) -> _Split:
@@ -112,7 +114,7 @@ def _walk(
     rounds: int,
     prior: float,
 ) -> Iterator[tuple[int, Logistic]]:
-    """The model after each batch of corrections, until the pool is used up; the first one has had none."""
+    """Yield the model before the first and after each batch of corrections, until the pool is used up."""
     questions = np.unique(pool.questions)
     seen = rng.permutation(questions)[: max(1, round(_SHARE_OF_QUESTIONS * len(questions)))]
     left = rng.permutation(np.flatnonzero(np.isin(pool.questions, seen)))
@@ -123,8 +125,8 @@ def _walk(
         if not len(left):
             return
         if strategy == UNCERTAIN:
-            doubt = np.abs(model.probabilities(pool.values[left]) - model.threshold)
-            left = left[np.argsort(doubt, kind="stable")]
+            distance = np.abs(model.probabilities(pool.values[left]) - model.threshold)
+            left = left[np.argsort(distance, kind="stable")]
         corrected, left = np.append(corrected, left[:batch]), left[batch:]
         model = _fitted(start, pool, corrected, dev, prior)
         yield len(corrected), model
@@ -143,10 +145,10 @@ def _figures(model: Logistic, test: _Split) -> dict[str, float]:
 
 
 def _over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
-    found: list[dict[str, object]] = []
+    means: list[dict[str, object]] = []
     for (strategy, corrections), part in rows.groupby(["strategy", "corrections"], sort=False):
         row: dict[str, object] = {"corrections": corrections, "strategy": strategy}
         for figure in FIGURES:
             row[figure], row[f"{figure}_low"], row[f"{figure}_high"], _ = mean_with_interval(part[figure].to_numpy())
-        found.append(row)
-    return pd.DataFrame(found)
+        means.append(row)
+    return pd.DataFrame(means)

@@ -1,6 +1,6 @@
-"""A detector at a threshold: precision, recall, F1 and accuracy with intervals over questions, and all thresholds at once.
+"""Figures of a detector at a threshold (precision, recall, F1 and accuracy, with intervals over questions) and at all thresholds.
 
-A pair is called supporting where its probability, as it is stored (float32), is at least the threshold: as in every run.
+A pair counts as supporting if its stored probability (float32) is at least the threshold, as in every run.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,17 +21,17 @@ Doubles = npt.NDArray[np.float64]
 RESAMPLES = 500
 FIGURES = ("precision", "recall", "f1", "accuracy")
 CELLS = ("tp", "fp", "fn", "tn")
-"""Rightly and wrongly called supporting, wrongly and rightly called not supporting."""
+"""True positives, false positives, false negatives and true negatives."""
 _DRAWN = 400
 
 
 def said_at(probabilities: Floats, threshold: float) -> Truth:
-    """Which pairs are called supporting, bool[n]."""
+    """Return which pairs the detector labels as supporting, bool[n]."""
     return np.asarray(probabilities >= np.float32(threshold))
 
 
 def cells_by_group(truth: Truth, said: Truth, groups: Groups) -> Doubles:
-    """How many pairs of each group fall into each of `CELLS`, float64[n_groups, 4]; groups without a pair are left out."""
+    """Count the pairs of each group in each of `CELLS`, float64[n_groups, 4]; groups without a pair are omitted."""
     place = np.unique(groups, return_inverse=True)[1]
     cell = np.where(said, np.where(truth, 0, 1), np.where(truth, 2, 3))
     counts = np.bincount(4 * place + cell, minlength=4 * (int(place.max(initial=-1)) + 1))
@@ -39,7 +39,7 @@ def cells_by_group(truth: Truth, said: Truth, groups: Groups) -> Doubles:
 
 
 def rates(cells: Doubles) -> dict[str, Doubles]:
-    """The figures of counts float64[..., 4]; NaN where undefined: nothing called, nothing true, nothing at all."""
+    """Compute the figures from counts float64[..., 4]; NaN if a denominator is 0."""
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
@@ -51,9 +51,9 @@ def rates(cells: Doubles) -> dict[str, Doubles]:
 
 
 def figures(cells: Doubles, *, seed: int = 0) -> dict[str, Estimate]:
-    """The figures with 95% percentile intervals of a bootstrap over groups (questions); `n` counts the groups.
+    """Compute the figures with 95% percentile intervals of a bootstrap over groups (questions); `n` counts the groups.
 
-    NaN ends where there are few groups, where all resamples are alike, or most leave a figure undefined (`data.statistics`).
+    The ends of an interval are NaN for few groups, or if all resamples are equal or most are undefined (`data.statistics`).
     """
     return estimates(cells, rates, seed=seed)
 
@@ -61,7 +61,10 @@ def figures(cells: Doubles, *, seed: int = 0) -> dict[str, Estimate]:
 def estimates(
     sums: Doubles, figures_of: Callable[[Doubles], Mapping[str, Doubles]], *, seed: int = 0
 ) -> dict[str, Estimate]:
-    """Figures of sums over groups float64[n_groups, c], which a common factor must not change, with the same intervals."""
+    """Compute figures from sums over groups float64[n_groups, c], with 95% percentile intervals of a bootstrap over groups.
+
+    `figures_of` must not depend on a common factor of the sums.
+    """
     n = len(sums)
     values = figures_of(sums.sum(axis=0))
     drawn = figures_of(resampled_means(sums, RESAMPLES, np.random.default_rng(seed)))
@@ -69,9 +72,9 @@ def estimates(
 
 
 def precision_recall(truth: Truth, probabilities: Floats) -> pd.DataFrame:
-    """Precision, recall and F1 at thresholds that the probabilities take, rising; at most some 400 of them, evenly by rank.
+    """Compute precision, recall and F1 at the probabilities as thresholds, ascending; at most about 400, evenly spaced by rank.
 
-    Columns threshold, precision, recall, f1. Empty where no label, or every one, is that of support.
+    Columns: threshold, precision, recall, f1. Empty if all labels are equal.
     """
     if not truth.any() or truth.all():
         return pd.DataFrame(columns=["threshold", "precision", "recall", "f1"])

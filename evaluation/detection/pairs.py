@@ -1,8 +1,5 @@
-"""Pairs whose label is taken for right, whosever it is: what a detector is measured on in the lab.
-
-Labelled files to measure detectors on, with the columns that their rows can be told apart by.
-
-What a detector was trained or tuned on, as far as this workspace knows: pairs of it prove nothing of the detector.
+"""Judged pairs: pairs with reference labels, from people, gold labels or a labelled file, on which detectors are measured; and
+the questions and passages from which a detector has learned, so that they can be left out of its evaluation.
 """
 
 import hashlib
@@ -33,34 +30,34 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import list_trained
 
 GROUPINGS = ("dataset", "corpus", "stance")
-"""Columns of a file that its rows are sliced by, where it has them."""
+"""The columns by which rows are grouped, if they have values."""
 
 
 def read_judged_pairs(paths: Sequence[Path]) -> list[LabelledPair]:
-    """The pairs of all files, file after file; raises `BadInputError` with the file and the line of a bad row."""
+    """Read the pairs of all files, in order; raises `BadInputError` with file and line for an invalid row."""
     return [row for path in paths for row in read_labelled_pairs(path)]
 
 
 def rows_to_test_on(rows: Sequence[LabelledPair]) -> list[LabelledPair]:
-    """The rows of split test where any row names a split, and else all of them."""
+    """Return the rows of the split test; all rows if no row names a split."""
     return [row for row in rows if row.split == "test"] if any(row.split for row in rows) else list(rows)
 
 
 def rows_to_tune_on(rows: Sequence[LabelledPair]) -> list[LabelledPair]:
-    """The rows of split dev where any row names a split, and else all of them."""
+    """Return the rows of the split dev; all rows if no row names a split."""
     return [row for row in rows if row.split == "dev"] if any(row.split for row in rows) else list(rows)
 
 
 def intervals_over(rows: Sequence[LabelledPair]) -> list[str] | None:
-    """What intervals are drawn over: questions, a row without one by itself; None where no row has a question."""
+    """Return the units of the bootstrap: questions, or the row itself if it has no question; None if no row has a question."""
     if not any(row.question for row in rows):
         return None
     return [f"{row.dataset}\0{row.question}" if row.question else f"\0{i}" for i, row in enumerate(rows)]
 
 
 class Learned(NamedTuple):
-    """Questions (`same_question`) and passages of the train and dev splits of the training sets `sets`; `elsewhere` names what
-    the detector learned from that does not stand in this workspace, so that nothing can be said about it."""
+    """Questions (`same_question`) and passages of the train and dev splits of the training sets `sets`, from which a detector has
+    learned; `elsewhere` names its training data that are not in this workspace and therefore unknown."""
 
     questions: frozenset[str]
     passages: frozenset[str]
@@ -68,7 +65,7 @@ class Learned(NamedTuple):
     elsewhere: tuple[str, ...]
 
     def seen(self, table: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Which rows of `JudgedPairs.table` have a question, or a passage in the same words, that was learned from, bool[n]."""
+        """Return which rows of `JudgedPairs.table` have a question or a passage from which the detector has learned, bool[n]."""
         if not self.sets:
             return np.zeros(len(table), dtype=bool)
         questions = table["question"].where(table["question"] != "", table["perspective"]).map(same_question)
@@ -78,7 +75,7 @@ class Learned(NamedTuple):
 
 
 def learned(workspace: Workspace, detector: str) -> Learned:
-    """Of a detector by its name, of those it started from, and of the parts of a mean."""
+    """Return what a detector has learned from, including the detectors it started from and the parts of a mean."""
     cards = {t.detector: t.card for t in list_trained(workspace)}
     sets = {(s.id, s.hash): s for s in list_sets(workspace)}
     questions: set[str] = set()
@@ -92,12 +89,12 @@ def learned(workspace: Workspace, detector: str) -> Learned:
         if (card := cards.pop(name, None)) is None:
             continue
         waiting += _bases(card)
-        made = sets.get((str(card.get("data")), str(card.get("data_hash"))))
-        if made is None:
+        training_set = sets.get((str(card.get("data")), str(card.get("data_hash"))))
+        if training_set is None:
             elsewhere[str(card.get("data") or "data that its card does not name")] = None
             continue
-        used[made.id] = None
-        rows = [pair for pair in made.pairs() if pair.split != "test"]
+        used[training_set.id] = None
+        rows = [pair for pair in training_set.pairs() if pair.split != "test"]
         questions |= {same_question(pair.question or pair.pair.perspective) for pair in rows}
         passages |= {_same_words(pair.pair.passage) for pair in rows}
     return Learned(frozenset(questions), frozenset(passages), tuple(used), tuple(elsewhere))
@@ -113,7 +110,7 @@ def _bases(card: dict[str, Any]) -> list[str]:
 
 
 def _parts(name: str) -> list[str]:
-    """The detectors that a mean is taken of."""
+    """Return the detectors of a mean; empty for other detectors."""
     try:
         (call,) = parse(name)
     except (BerdseyeError, ValueError):  # a base may be a model's name, or a folder
@@ -124,13 +121,14 @@ def _parts(name: str) -> list[str]:
 COLUMNS = (
     "pair", "supports", "question", "perspective", "stance", "corpus", "title", "passage", "dataset", "question_id", "url",
 )  # fmt: skip
-PEOPLE, MADE_UP = "people's words", "words of people, made-up ones too"
+PEOPLE, MADE_UP = "people's judgments", "judgments of people and of simulated annotators"
 _DEPTH = 100
 
 
 @dataclass(frozen=True)
 class JudgedPairs:
-    """A row a pair with the columns `COLUMNS`; `supports` is the label, `name` says whose, `left_out` what is no part of it."""
+    """Pairs with reference labels: one row per pair with the columns `COLUMNS`; `supports` is the label, `name` says where the
+    labels come from, and `left_out` what was left out."""
 
     name: str
     table: pd.DataFrame
@@ -143,7 +141,7 @@ class JudgedPairs:
 
     @cached_property
     def groups(self) -> npt.NDArray[np.int64]:
-        """What intervals are drawn over: the place of each row's question, int64[n]; a row without one stands by itself."""
+        """The units of the bootstrap: the number of each row's question, int64[n]; a row without a question is its own unit."""
         known = {text: same_question(text) for text in self.table["question"].unique()}
         names = [
             f"{dataset}\0{known[question]}" if question else f"\0{row}"
@@ -153,50 +151,50 @@ class JudgedPairs:
 
     @cached_property
     def hash(self) -> str:
-        """12 hex digits of the pairs and their labels, in whatever order."""
+        """A hash of the pairs and their labels, independent of their order: 12 hex digits."""
         rows = sorted(f"{key} {int(label)}" for key, label in zip(self.table["pair"], self.truth, strict=True))
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()[:12]
 
     def pairs(self, places: Sequence[int]) -> list[Pair]:
-        """The pairs at some places, as a detector is asked them."""
+        """Return the pairs at some places as a detector takes them."""
         rows = self.table.iloc[list(places)]
         return [Pair(*texts) for texts in zip(rows["passage"], rows["perspective"], rows["title"], strict=True)]
 
     def part(self, kept: npt.NDArray[np.bool_]) -> "JudgedPairs":
-        """Some of the rows, bool[n]."""
+        """Return the rows of a mask bool[n]."""
         return JudgedPairs(self.name, self.table[kept].reset_index(drop=True), self.left_out)
 
 
 def of_people(judgments: Judgments, *, demo: bool = False) -> JudgedPairs:
-    """Every pair that people judged: an adjudicator's word where there is one, else the majority of those who are sure.
+    """Return every pair that people judged, with its adjudicated label or else the majority of votes that are not 'unsure'.
 
-    `demo`: the demo's made-up annotators vote too.
+    With `demo`, votes of the demo's simulated annotators count too.
     """
-    found = decided(judgments.frame(), Choice(demo=demo), adjudicated_labels(judgments))
-    told = ", ".join(f"{n:,} {why}" for why, n in found.left_out.items())
-    table = found.table.assign(supports=found.table["label"] == 1)
-    return JudgedPairs(MADE_UP if demo else PEOPLE, _complete(table), told)
+    labels = decided(judgments.frame(), Choice(demo=demo), adjudicated_labels(judgments))
+    left_out = ", ".join(f"{n:,} {reason}" for reason, n in labels.left_out.items())
+    table = labels.table.assign(supports=labels.table["label"] == 1)
+    return JudgedPairs(MADE_UP if demo else PEOPLE, _complete(table), left_out)
 
 
 def of_gold(workspace: Workspace) -> JudgedPairs:
-    """Every pair of the first 100 passages of the stored runs that has a gold label, once each.
+    """Return every pair with a gold label among the first 100 passages of the stored runs, without duplicates.
 
-    Runs that do not fit their data set or corpus any more are left out, and said.
+    Runs that no longer fit their data set or corpus are left out and named in `left_out`.
     """
-    found: dict[str, dict[str, object]] = {}
+    rows: dict[str, dict[str, object]] = {}
     stale: list[str] = []
     if (LabelStore(workspace).folder / GOLD).exists():
         for manifest in list_runs(workspace):
             try:
-                found |= {str(row["pair"]): row for row in _gold_rows(workspace, manifest.name, set(found))}
+                rows |= {str(row["pair"]): row for row in _gold_rows(workspace, manifest.name, set(rows))}
             except StaleError:
                 stale.append(manifest.name)
-    told = f"runs that are out of date: {', '.join(stale)}" if stale else ""
-    return JudgedPairs(f"{GOLD} labels of the stored runs", _complete(pd.DataFrame(list(found.values()))), told)
+    left_out = f"runs that are out of date: {', '.join(stale)}" if stale else ""
+    return JudgedPairs(f"{GOLD} labels of the stored runs", _complete(pd.DataFrame(list(rows.values()))), left_out)
 
 
 def of_rows(name: str, rows: Sequence[LabelledPair]) -> JudgedPairs:
-    """The rows of a labelled file, under its name."""
+    """Return the rows of a labelled file as judged pairs with the name of the file."""
     return JudgedPairs(
         name,
         _complete(
@@ -246,8 +244,8 @@ def _gold_rows(workspace: Workspace, name: str, known: set[str]) -> Iterator[dic
 
 
 def _complete(table: pd.DataFrame) -> pd.DataFrame:
-    """All columns, in their order; what is not known is an empty text."""
-    whole = table.reindex(columns=list(COLUMNS)).reset_index(drop=True)
+    """Add missing columns, in the order of `COLUMNS`; unknown values are empty texts."""
+    complete = table.reindex(columns=list(COLUMNS)).reset_index(drop=True)
     texts = [name for name in COLUMNS if name != "supports"]
-    whole[texts] = whole[texts].astype(object).where(whole[texts].notna(), "")
-    return whole.astype({"supports": bool})
+    complete[texts] = complete[texts].astype(object).where(complete[texts].notna(), "")
+    return complete.astype({"supports": bool})

@@ -1,4 +1,4 @@
-"""Tables of figures as texts for people."""
+"""Formatting of tables of figures for display."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as texts, each figure with its interval behind it: `62.2 [58.0, 66.1]`; what is not known stays empty."""
+    """Format a table as texts, each figure followed by its interval: `62.2 [58.0, 66.1]`; unknown values stay empty."""
     shown = pd.DataFrame(index=table.index)
     for column in table.columns:
         if column.endswith(("_low", "_high")):

@@ -1,4 +1,4 @@
-"""A detector's figures on labelled pairs, and how fast it was."""
+"""Figures of a detector on labelled pairs, and its speed."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,7 +24,7 @@ _UNDEFINED = (np.nan, np.nan)
 
 @dataclass(frozen=True)
 class Scored:
-    """A detector's probabilities float32[n] of rows, their figures, and the distinct pairs it read a second."""
+    """A detector's probabilities float32[n] of rows, its figures, and its speed in distinct pairs per second."""
 
     detector: str
     version: str
@@ -35,11 +35,11 @@ class Scored:
 
     @property
     def verdicts(self) -> Truth:
-        """Which rows are called supporting, bool[n]."""
+        """Which rows the detector labels as supporting, bool[n]."""
         return self.probabilities >= self.quality.threshold
 
     def as_row(self) -> dict[str, Any]:
-        """What `berdseye detector score --json` prints."""
+        """Return the dictionary that `berdseye detector score --json` prints."""
         figures = asdict(self.quality)
         intervals = figures.pop("intervals")
         return {
@@ -59,12 +59,12 @@ def score(
     resamples: int = RESAMPLES,
     progress: Progress = silent,
 ) -> Scored:
-    """Figures of a detector at its own threshold or another; raises `BadInputError` for one outside [0, 1].
+    """Compute the figures of a detector at its own threshold or at `threshold`; raises `BadInputError` outside [0, 1].
 
-    Recall and average precision are `nan` where no row supports, and the latter, like AUROC, where all do.
+    Recall is `nan` if no row supports; average precision and AUROC are `nan` if no row or every row supports.
     """
     if threshold is not None and not 0.0 <= threshold <= 1.0:
-        raise BadInputError(f"The threshold is {threshold:g}.", hint="Choose one from 0 to 1.")
+        raise BadInputError(f"The threshold must be between 0 and 1, got {threshold:g}.")
     chosen = detector.threshold if threshold is None else threshold
     source = detector.threshold_source if threshold is None else "given"
     probabilities, speed = timed_predictions(detector, [row.pair for row in rows], progress=progress)
@@ -73,36 +73,36 @@ def score(
 
 
 def rescored(scored: Scored, rows: Sequence[LabelledPair], threshold: float, source: str) -> Scored:
-    """The same probabilities of the same rows at another threshold."""
+    """Compute the figures of scored rows at another threshold, from the stored probabilities."""
     return replace(scored, threshold_source=source, quality=quality_of(rows, scored.probabilities, threshold))
 
 
 def quality_of(
     rows: Sequence[LabelledPair], probabilities: Floats, threshold: float, *, resamples: int = RESAMPLES
 ) -> Quality:
-    """Figures of `probabilities` float32[n] for n rows, `nan` where the labels of the rows leave them undefined."""
+    """Compute the figures of `probabilities` float32[n] for n rows; `nan` where the labels of the rows leave them undefined."""
     truth = np.array([row.supports for row in rows], dtype=bool)
-    found = quality(truth, probabilities, threshold, intervals_over(rows), resamples=resamples)
-    if 0 < found.positives < found.n:
-        return found
-    intervals = found.intervals | {"auroc": _UNDEFINED, "average_precision": _UNDEFINED}
-    if found.positives:
-        return replace(found, average_precision=np.nan, intervals=intervals)
-    return replace(found, average_precision=np.nan, recall=np.nan, intervals=intervals | {"recall": _UNDEFINED})
+    figures = quality(truth, probabilities, threshold, intervals_over(rows), resamples=resamples)
+    if 0 < figures.positives < figures.n:
+        return figures
+    intervals = figures.intervals | {"auroc": _UNDEFINED, "average_precision": _UNDEFINED}
+    if figures.positives:
+        return replace(figures, average_precision=np.nan, intervals=intervals)
+    return replace(figures, average_precision=np.nan, recall=np.nan, intervals=intervals | {"recall": _UNDEFINED})
 
 
 def timed_predictions(
     detector: Detector, pairs: Sequence[Pair], *, progress: Progress = silent
 ) -> tuple[Floats, float]:
-    """P(supports) of each pair, float32[n_pairs], and distinct pairs a second.
+    """Return P(supports) of each pair, float32[n_pairs], and the number of distinct pairs per second.
 
-    Each distinct pair is asked once and without the label cache; one pair is asked before the clock starts, so that loading
+    Each distinct pair is predicted once, without the label cache; one pair is predicted before the clock starts, so that loading
     does not count.
     """
     distinct = list(dict.fromkeys(pairs))
     detector.predict(distinct[:1])
     began = perf_counter()
-    found = predict_all(detector, distinct, progress=progress)
+    probabilities = predict_all(detector, distinct, progress=progress)
     seconds = max(perf_counter() - began, 1e-9)
-    known = dict(zip(distinct, found.tolist(), strict=True))
-    return np.array([known[pair] for pair in pairs], dtype=np.float32), len(distinct) / seconds
+    by_pair = dict(zip(distinct, probabilities.tolist(), strict=True))
+    return np.array([by_pair[pair] for pair in pairs], dtype=np.float32), len(distinct) / seconds

@@ -1,8 +1,5 @@
-"""The detection table in the layout of BERDS, and the same figures by slice and by domain. All figures are in percent.
-
-Figures of detection that were published, to stand beside ours.
-
-How far detectors agree with one another, and with the labels.
+"""Tables of detectors: the detection table in the layout of BERDS with its published figures, the figures by slice and by domain,
+and the agreement of detectors with each other and with the labels. All figures are in percent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,17 +21,17 @@ from berdseye.evaluation.detection.thresholds import best_f1
 from berdseye.evaluation.published import published
 
 DETECTORS_SOURCE = "BERDS, 542 pairs"
-"""BERDS (version 2), table 4; the second person labelled 176 of the pairs."""
+"""BERDS (version 2), table 4; the second annotator labelled 176 of the pairs."""
 DOMAINS_SOURCE = "BERDS, 300 pairs, labels of GPT-4"
 """BERDS (version 2), table 18: the fine-tuned Mistral-7B outside its training corpus."""
 DOMAINS_DETECTOR = "mistral-7b (fine-tuned)"
 PAIRS_PER_SECOND = 8.0
-"""What 15 minutes a data set on an A40 with vLLM comes to, as BERDS reports for its fine-tuned Mistral-7B."""
+"""The speed that 15 minutes per data set on an A40 with vLLM imply, as BERDS reports for its fine-tuned Mistral-7B."""
 SECONDS_PER_DATASET = 15 * 60.0
 
 
 def published_detectors() -> pd.DataFrame:
-    """Columns detector, source, pct_positive, accuracy, f1, in percent; NaN where a figure was not given."""
+    """Return BERDS's detection table: columns detector, source, pct_positive, accuracy, f1, in percent; NaN if not published."""
     table = published("berds_detectors")
     return pd.DataFrame(
         {
@@ -50,7 +47,7 @@ def published_detectors() -> pd.DataFrame:
 
 
 def published_domains() -> pd.DataFrame:
-    """Columns domain, detector, source, pct_positive, accuracy, f1, in percent."""
+    """Return BERDS's table of other domains: columns domain, detector, source, pct_positive, accuracy, f1, in percent."""
     table = published("berds_detector_ood")
     return pd.DataFrame(
         {
@@ -65,21 +62,21 @@ def published_domains() -> pd.DataFrame:
 
 
 LABELS = "labels"
-"""The name of the file's own labels among the raters."""
+"""The name of the labels of the file among the raters."""
 
 
 def agreement_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
-    """Cohen's kappa with its 95% interval and the share of equal verdicts (percent) of each two detectors, and of each with
-    the labels, over distinct pairs with one label.
+    """Return Cohen's kappa with its 95% interval and the share of equal verdicts (percent) of every pair of detectors, and of
+    each detector with the labels, over distinct pairs without contradictory labels.
 
-    Columns a, b, kappa, kappa_low, kappa_high, percent, n.
+    Columns: a, b, kappa, kappa_low, kappa_high, percent, n.
     """
     first = {row.pair: place for place, row in reversed(list(enumerate(rows)))}
     disputed = {row.pair for row in rows if row.supports != rows[first[row.pair]].supports}
     places = [place for pair, place in first.items() if pair not in disputed]
-    said = {LABELS: np.array([row.supports for row in rows], dtype=bool)} | {s.detector: s.verdicts for s in scored}
+    by_rater = {LABELS: np.array([row.supports for row in rows], dtype=bool)} | {s.detector: s.verdicts for s in scored}
     long = pd.DataFrame(
-        [(place, name, "yes" if verdicts[place] else "no") for name, verdicts in said.items() for place in places],
+        [(place, name, "yes" if verdicts[place] else "no") for name, verdicts in by_rater.items() for place in places],
         columns=["item", "annotator", "label"],
     )
     if not places:
@@ -106,12 +103,12 @@ _SLICE_RESAMPLES = 200
 _LENGTHS = 3
 
 Slice = tuple[str, str, list[int]]
-"""What is sliced by, the value, and the places of its rows."""
+"""The property of a slice, its value, and the places of its rows."""
 
 
 @dataclass(frozen=True)
 class DetectionReport:
-    """Tables of several detectors on the same rows; `rows` says which rows those are."""
+    """Tables of several detectors on the same rows; `rows` describes the rows."""
 
     rows: str
     detection: pd.DataFrame
@@ -128,32 +125,40 @@ class DetectionReport:
 def detection_report(
     detectors: Sequence[Detector], paths: Sequence[Path], *, tuned: bool = False, progress: Progress = silent
 ) -> DetectionReport:
-    """All tables on the rows of split test, or on all rows of files without splits.
+    """Create all tables on the rows of the split test, or on all rows of files without splits.
 
-    With `tuned`, each threshold is the one of best F1 on the rows of split dev, which are then no part of the tables; else it
-    is the detector's own. Raises `BadInputError` where there are no rows for either.
+    With `tuned`, each threshold is the one with the best F1 on the rows of the split dev; otherwise it is the detector's own.
+    Raises `BadInputError` if a required split has no rows.
     """
-    held = read_judged_pairs(paths)
-    rows, dev = rows_to_test_on(held), rows_to_tune_on(held)
+    all_rows = read_judged_pairs(paths)
+    rows, dev = rows_to_test_on(all_rows), rows_to_tune_on(all_rows)
     if not rows:
-        raise BadInputError("The files have splits, but no row of split test.", hint="Give them some.")
-    if tuned and (not dev or not any(row.split for row in held)):
-        raise BadInputError("No row is of split dev.", hint="Leave out --tuned, or give the files a column split.")
+        raise BadInputError(
+            "The files have splits, but no row of the split 'test'.",
+            hint="Set the column split of some rows to 'test'.",
+        )
+    if tuned and (not dev or not any(row.split for row in all_rows)):
+        raise BadInputError(
+            "The files have no row of the split 'dev'.",
+            hint="Omit --tuned, or set the column split of some rows to 'dev'.",
+        )
     scored = [score(detector, rows, progress=progress) for detector in detectors]
     if tuned:
         scored = [_tuned(d, s, rows, dev, progress) for d, s in zip(detectors, scored, strict=True)]
-    said = f"{len(rows):,} of {len(held):,} rows (split test)" if len(rows) < len(held) else f"all {len(rows):,} rows"
+    described = f"all {len(rows):,} rows"
+    if len(rows) < len(all_rows):
+        described = f"{len(rows):,} of {len(all_rows):,} rows (split test)"
     return DetectionReport(
-        said, detection_table(rows, scored), slice_table(rows, scored), domain_table(rows, scored),
+        described, detection_table(rows, scored), slice_table(rows, scored), domain_table(rows, scored),
         agreement_table(rows, scored),
     )  # fmt: skip
 
 
 def detection_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
-    """A row for the labels, one a detector, and the published ones; NaN where a figure is not known.
+    """Return one row for the labels, one per detector, and the published rows; NaN if a figure is unknown.
 
-    Columns detector, source, pct_positive, accuracy, f1 as in BERDS; then precision, recall, auroc, average_precision and ece;
-    FIGURE_low and FIGURE_high bound the 95% interval; then threshold, threshold_source, version, n and pairs_per_second.
+    Columns: detector, source, pct_positive, accuracy, f1 as in BERDS; precision, recall, auroc, average_precision and ece;
+    FIGURE_low and FIGURE_high, the ends of 95% intervals; threshold, threshold_source, version, n and pairs_per_second.
     """
     positive = 100 * float(np.mean([row.supports for row in rows]))
     reference = {"detector": LABELS, "source": OURS, "pct_positive": positive, "n": len(rows)}
@@ -171,25 +176,28 @@ def detection_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> p
 
 
 def slice_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
-    """Figures of each detector by data set, corpus, stance and length of the passage, where there are two values or more.
+    """Return the figures of each detector by data set, corpus, stance and length of the passage, if there are at least two
+    values.
 
-    Columns slice, value, n, positives, detector, pct_positive, and accuracy, f1 and auroc with intervals.
+    Columns: slice, value, n, positives, detector, pct_positive, and accuracy, f1 and auroc with intervals.
     """
     columns = ["slice", "value", "n", "positives", "detector", "pct_positive", *_IN_SLICES]
     columns += [f"{figure}_{end}" for figure in _IN_SLICES for end in ("low", "high")]
-    found = [
+    by_slice = [
         {"slice": kind, "value": value, "detector": s.detector, "n": q.n, "positives": q.positives}
         | _percent(q, ("pct_positive", *_IN_SLICES))
         for kind, value, places in _slices(rows)
         for s in scored
         for q in [_part(rows, s, places)]
     ]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(by_slice, columns=columns)
 
 
 def domain_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.DataFrame:
-    """A row for each corpus (each file, where no row names a corpus) and detector, in the layout of BERDS's table of other
-    domains, and the published rows. `pct_positive` is of the labels, as there."""
+    """Return one row per corpus and detector in the layout of BERDS's table of other domains, and the published rows.
+
+    If no row names a corpus, the domains are the files. `pct_positive` is that of the labels, as in BERDS.
+    """
     by_corpus = any(row.corpus for row in rows)
     domains: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
@@ -206,12 +214,12 @@ def domain_table(rows: Sequence[LabelledPair], scored: Sequence[Scored]) -> pd.D
     return pd.DataFrame([*ours, *published_domains().to_dict("records")], columns=[*columns, "n"])
 
 
-def _percent(found: Quality, figures: Sequence[str]) -> dict[str, float]:
-    """Figures and their intervals in percent; `pct_positive` is so already."""
-    values = {name: getattr(found, name) * (1 if name == "pct_positive" else 100) for name in figures}
+def _percent(quality: Quality, figures: Sequence[str]) -> dict[str, float]:
+    """Return figures and their intervals in percent; `pct_positive` is already in percent."""
+    values = {name: getattr(quality, name) * (1 if name == "pct_positive" else 100) for name in figures}
     for name in figures:
-        if name in found.intervals:
-            values[f"{name}_low"], values[f"{name}_high"] = (100 * end for end in found.intervals[name])
+        if name in quality.intervals:
+            values[f"{name}_low"], values[f"{name}_high"] = (100 * end for end in quality.intervals[name])
     return values
 
 
@@ -242,6 +250,6 @@ def _by_value(kind: str, values: Sequence[str], order: Sequence[str] | None = No
     places: dict[str, list[int]] = {value: [] for value in (order or sorted(set(values)))}
     for place, value in enumerate(values):
         places[value].append(place)
-    filled = {value: held for value, held in places.items() if held}
+    filled = {value: rows for value, rows in places.items() if rows}
     if len(filled) > 1:
-        yield from ((kind, value or "(not given)", held) for value, held in filled.items())
+        yield from ((kind, value or "(not given)", rows) for value, rows in filled.items())

@@ -1,9 +1,8 @@
-"""What a threshold does to a run: MRecall@k and Precision@k at every threshold, from the probabilities of its pairs.
+"""Thresholds of detectors: choosing one on labelled pairs that are not used for testing, and the effect of a threshold on a run.
 
-Each question has one highest threshold at which its top k still covers its perspectives, and each passage one at which it still
-supports any. Sorted, they give the measures at any threshold by a search, however many pairs there are.
-
-Choosing a detector's threshold on labelled pairs that it is not tested on.
+For the effect, MRecall@k and Precision@k at every threshold follow from the probabilities of the run's pairs: each question has a
+highest threshold at which its top k still covers its perspectives, and each passage has one at which it still supports a
+perspective. With these thresholds sorted, a binary search gives the measures at any threshold.
 """
 
 from collections.abc import Sequence
@@ -36,21 +35,25 @@ from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interva
 def choose_threshold(
     detector: Detector, path: Path, *, at_base_rate: bool = False, made_by: str = "", progress: Progress = silent
 ) -> TunedThreshold:
-    """The threshold with the best F1 on a file: on its rows of split dev, or on all of a file without splits.
+    """Choose the threshold with the best F1 on a file: on its rows of the split dev, or on all rows of a file without splits.
 
-    With `at_base_rate` the rows are weighted so that 16.8% of them are positive, as among retrieved passages. Raises
-    `BadInputError` where no row may be used, or where they are of one label.
+    With `at_base_rate`, the rows are weighted so that 16.8% of them are positive, as among retrieved passages. Raises
+    `BadInputError` without rows, or if all rows have one label.
     """
-    held = read_judged_pairs([path])
-    rows = rows_to_tune_on(held)
+    all_rows = read_judged_pairs([path])
+    rows = rows_to_tune_on(all_rows)
     if not rows:
-        raise BadInputError("The file has splits, but no row of split dev.", where=path, hint="Give it some.")
+        raise BadInputError(
+            "The file has splits, but no row of the split 'dev'.",
+            where=path,
+            hint="Set the column split of some rows to 'dev'.",
+        )
     probabilities, _ = timed_predictions(detector, [row.pair for row in rows], progress=progress)
     try:
         value, f1 = best_f1(rows, probabilities, at_base_rate=at_base_rate)
     except BadInputError as error:
         raise BadInputError(error.what, where=path, hint=error.hint) from error
-    part = " (split dev)" if len(rows) < len(held) else ""
+    part = " (split dev)" if len(rows) < len(all_rows) else ""
     weighted = f" at {BASE_RATE:.1%} positive" if at_base_rate else ""
     return TunedThreshold(
         detector=detector.name,
@@ -69,15 +72,15 @@ def choose_threshold(
 def chosen_by_hand(
     detector: Detector, judged: JudgedPairs, probabilities: Floats, value: float, *, made_by: str = ""
 ) -> TunedThreshold:
-    """A threshold that a person chose while they saw what it does to `judged`, whose probabilities are float32[n].
+    """Record a threshold that a person chose from its effect on `judged`, whose probabilities are float32[n].
 
-    Raises `BadInputError` for one outside [0, 1], and where there is no pair.
+    Raises `BadInputError` for a value outside [0, 1], and without pairs.
     """
     if not 0.0 <= value <= 1.0:
-        raise BadInputError(f"The threshold is {value:g}.", hint="Choose one from 0 to 1.")
+        raise BadInputError(f"The threshold must be between 0 and 1, got {value:g}.")
     truth = judged.truth
     if not len(truth):
-        raise BadInputError("There is no pair to see its effect on.", hint="Choose pairs that have labels.")
+        raise BadInputError("There is no pair to measure the threshold on.", hint="Choose pairs that have labels.")
     return TunedThreshold(
         detector=detector.name,
         version=detector.version,
@@ -98,11 +101,12 @@ def _now() -> str:
 
 
 def best_f1(rows: Sequence[LabelledPair], probabilities: Floats, *, at_base_rate: bool = False) -> tuple[float, float]:
-    """The threshold with the best F1 of `probabilities` float32[n], and that F1; `BadInputError` without both labels."""
+    """Return the threshold with the best F1 of `probabilities` float32[n], and this F1; raises `BadInputError` without both
+    labels."""
     truth = np.array([row.supports for row in rows], dtype=bool)
     if truth.all() or not truth.any():
         raise BadInputError(
-            f"All {len(rows)} rows to choose a threshold on are of one label.", hint="It takes rows of both."
+            f"All {len(rows)} rows to choose a threshold on have the same label.", hint="Add rows of the other label."
         )
     weights = rate_weights(truth) if at_base_rate else np.ones(len(truth))
     value = best_threshold(truth, probabilities, weights)
@@ -114,8 +118,11 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RunChances:
-    """`chances` float32[n_questions, k, m_max] of the pairs of a run's top k, NaN where nothing is stored or there is no such
-    pair; `there` says which pairs there are; `counts` int64[n_questions] perspectives a question."""
+    """Probabilities of the pairs in a run's top k.
+
+    `chances` float32[n_questions, k, m_max]: NaN if no probability is stored or there is no such pair; `there` bool[n_questions,
+    k, m_max]: which pairs exist; `counts` int64[n_questions]: perspectives per question.
+    """
 
     chances: Floats
     there: npt.NDArray[np.bool_]
@@ -123,12 +130,13 @@ class RunChances:
 
     @property
     def missing(self) -> int:
-        """Pairs that the detector was not asked about."""
+        """The number of pairs without a stored probability."""
         return int((np.isnan(self.chances) & self.there).sum())
 
 
 def run_chances(workspace: Workspace, run: Run, detector: Detector, k: int) -> RunChances:
-    """What a detector is known to say of a run's top k; nothing is asked. Raises `StaleError` as `run_keys` does."""
+    """Return the stored probabilities of a detector for a run's top k; the detector is not run. Raises the `StaleError` of
+    `run_keys`."""
     questions = load_dataset(workspace, run.manifest.dataset)
     keys = run_keys(workspace, run, questions, k)[1]
     there = keys != b""
@@ -138,24 +146,28 @@ def run_chances(workspace: Workspace, run: Run, detector: Detector, k: int) -> R
 
 
 def with_words(held: RunChances, labels: Doubles) -> Floats:
-    """The chances with people's words put first: of `labels` (as `LabelledRun.labels`, of the same top k or deeper), 1 stays
-    above every threshold, and 0 below."""
-    said = labels[:, : held.chances.shape[1], : held.chances.shape[2]]
-    return np.where(np.isnan(said), held.chances, np.where(said == 1, np.inf, -np.inf)).astype(np.float32)
+    """Replace probabilities by people's labels: 1 becomes infinity, above every threshold, and 0 minus infinity, below.
+
+    `labels` has the form of `LabelledRun.labels`, for the same top k or a deeper one.
+    """
+    top = labels[:, : held.chances.shape[1], : held.chances.shape[2]]
+    return np.where(np.isnan(top), held.chances, np.where(top == 1, np.inf, -np.inf)).astype(np.float32)
 
 
 class RunEffects:
-    """MRecall@k and Precision@k of a run at any threshold; a pair without a probability supports nothing.
+    """MRecall@k and Precision@k of a run at any threshold; a pair without a probability counts as not supporting.
 
-    As `evaluation.measures.measure` computes them of the labels that the threshold gives; questions without perspectives
-    do not count.
+    The values equal those of `evaluation.measures.measure` on the labels at the threshold; questions without perspectives do not
+    count.
     """
 
     def __init__(self, chances: Floats, counts: npt.NDArray[np.int64], k: int) -> None:
-        asked = counts > 0
-        known = np.where(np.isnan(chances), -np.inf, chances)[asked, :k].astype(np.float32)
-        needed = np.minimum(counts[asked], k)
-        best = np.sort(known.max(axis=1, initial=-np.inf), axis=1)[:, ::-1]  # the highest chance of each perspective
+        has_perspectives = counts > 0
+        known = np.where(np.isnan(chances), -np.inf, chances)[has_perspectives, :k].astype(np.float32)
+        needed = np.minimum(counts[has_perspectives], k)
+        best = np.sort(known.max(axis=1, initial=-np.inf), axis=1)[
+            :, ::-1
+        ]  # the highest probability of each perspective
         self.k = k
         self.covered_up_to = (
             np.take_along_axis(best, needed[:, None] - 1, axis=1)[:, 0] if best.size else best.sum(axis=1)
@@ -165,7 +177,7 @@ class RunEffects:
         self._questions = np.sort(self.covered_up_to)
 
     def at(self, threshold: float) -> dict[str, Estimate]:
-        """Both measures with their intervals over questions."""
+        """Return both measures at a threshold, with their intervals over questions."""
         edge = np.float32(threshold)
         supporting = (self.supporting_up_to >= edge).sum(axis=1) / self.k
         return {
@@ -174,7 +186,8 @@ class RunEffects:
         }
 
     def curves(self, thresholds: Doubles) -> pd.DataFrame:
-        """Both at many thresholds float64[n]: columns threshold and one a measure; NaN where no question counts."""
+        """Return both measures at many thresholds float64[n]: columns threshold and one per measure; NaN if no question
+        counts."""
         edges, n = thresholds.astype(np.float32), len(self._questions)
         return pd.DataFrame(
             {

@@ -1,6 +1,5 @@
-"""How fast a detector is, how much memory it takes, and what it costs, measured in a process of its own.
-
-What detectors took when they were last measured on this machine, kept in the workspace; and what models were paid so far.
+"""Throughput of detectors: speed, memory and costs, measured in a separate process; the last measurements on this machine, stored
+in the workspace; and the costs of language models so far.
 """
 
 import os
@@ -39,11 +38,11 @@ _GROWTH = 4
 
 @dataclass(frozen=True)
 class Throughput:
-    """What a detector took for `pairs` pairs.
+    """The resources that a detector used for `pairs` pairs.
 
-    `load_seconds` is until the first pair was answered; `memory_mib` is by how much the peak of resident memory grew from
-    before the detector was opened (NaN where the system does not tell). Tokens and dollars are per 1,000 pairs that a language
-    model was asked, NaN where none was; `unpriced` says that a price is not known. `dataset_minutes` is how long the published
+    `load_seconds` is the time until the first pair was labelled; `memory_mib` is the growth of the peak of resident memory from
+    before the detector was opened (NaN if the system does not report it). Tokens and dollars are per 1,000 pairs sent to a
+    language model, NaN if none was; `unpriced`: whether a price is unknown. `dataset_minutes` is the time that the published
     evaluation of a data set would take.
     """
 
@@ -68,38 +67,43 @@ def measure_throughput(
     most: int = DEFAULT_PAIRS,
     seconds: float = DEFAULT_SECONDS,
 ) -> Throughput:
-    """Measure the detector of a name on pairs (at most `most` made ones, where none are given) for about `seconds`."""
+    """Measure a detector, given by name, on pairs (by default at most `most` synthetic ones) for about `seconds`.
+
+    Raises `UnavailableError` if the measuring process ends unexpectedly.
+    """
     if pairs is None:
-        # Another seed after every call: answers of an earlier measurement, which are cached, would be no measurement.
-        held = None if workspace is None else Workspace.open(workspace)
-        pairs = made_pairs(most, seed=_spent(held).calls)
+        # A new seed after every call, because cached answers of an earlier measurement would distort the result.
+        opened = None if workspace is None else Workspace.open(workspace)
+        pairs = made_pairs(most, seed=_spent(opened).calls)
     chosen = list(dict.fromkeys(pairs))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
         try:
             return own.submit(_measured, detector, workspace, chosen, seconds).result()
         except BrokenProcessPool as error:
             raise UnavailableError(
-                f"The process that measured '{detector}' ended.", hint="It may need more memory than there is."
+                f"The process that measured '{detector}' ended unexpectedly.",
+                hint="The detector may need more memory than is available.",
             ) from error
 
 
 def made_pairs(count: int, seed: int = 0) -> list[Pair]:
-    """Distinct pairs of passages of about 100 words, two perspectives each, put together from sentences of the contrast cases."""
+    """Create distinct synthetic pairs: passages of about 100 words from sentences of the contrast cases, two perspectives
+    each."""
     sentences = sorted({s for case in contrast_cases() for s in split_sentences(case.pair.passage)})
     perspectives = sorted({case.pair.perspective for case in contrast_cases()})
     rng = np.random.default_rng(seed)
-    found: list[Pair] = []
-    while len(found) < count:
+    created: list[Pair] = []
+    while len(created) < count:
         passage: list[str] = []
         while len(passage) < _WORDS:
             passage += sentences[int(rng.integers(len(sentences)))].split()
         chosen = rng.choice(len(perspectives), _PERSPECTIVES_PER_PASSAGE, replace=False)
-        found += [Pair(" ".join(passage), perspectives[int(i)]) for i in chosen]
-    return found[:count]
+        created += [Pair(" ".join(passage), perspectives[int(i)]) for i in chosen]
+    return created[:count]
 
 
 def per_1000_calls(before: Spent, after: Spent) -> tuple[float, float, bool]:
-    """Tokens and dollars per 1,000 calls between two counts, and whether the price of any is unknown."""
+    """Return tokens and dollars per 1,000 calls between two counts, and whether the price of a call is unknown."""
     calls = after.calls - before.calls
     if not calls:
         return np.nan, np.nan, False
@@ -133,10 +137,10 @@ def _measured(name: str, folder: Path | None, pairs: Sequence[Pair], seconds: fl
 
 
 def _pace(detector: Detector, pairs: Sequence[Pair], seconds: float) -> tuple[int, float]:
-    """How many pairs were answered, and how many a second; at least one batch."""
+    """Return the number of labelled pairs, at least one batch, and the number per second."""
     done, size = 0, min(_FIRST_BATCH, detector.pairs_at_once)
     began = perf_counter()
-    # Batches grow, so that a slow detector stops in time and a fast one is asked as it likes best.
+    # Batches grow, so that a slow detector stops in time and a fast one gets batches of its preferred size.
     while done < len(pairs) and (done == 0 or perf_counter() - began < seconds):
         done += len(detector.predict(pairs[done : done + size]))
         size = min(_GROWTH * size, detector.pairs_at_once)
@@ -148,32 +152,32 @@ def _spent(workspace: Workspace | None) -> Spent:
 
 
 def _peak_mib() -> float:
-    """The peak of this process's resident memory, which unlike `ru_maxrss` owes nothing to the parent; NaN where unknown."""
+    """Return the peak of this process's resident memory, which unlike `ru_maxrss` excludes the parent's; NaN if unknown."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return np.nan
-    found = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) / 1024 if found else np.nan
+    match = re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return int(match[1]) / 1024 if match else np.nan
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A measurement and when it was taken (ISO 8601, UTC)."""
+    """A stored measurement and its time (ISO 8601, UTC)."""
 
     throughput: Throughput
     at: str
 
     @property
     def seconds_per_1000(self) -> float:
-        """Seconds for a thousand pairs, the loading not counted."""
+        """Seconds for a thousand pairs, without loading."""
         return 1000 / self.throughput.pairs_per_second
 
 
 @dataclass(frozen=True)
 class Paid:
-    """All that a language model was asked from this workspace, for whatever purpose: calls, and tokens and dollars per 1,000
-    of them; `unpriced` says that the price of some is not known, and not counted."""
+    """The use of a language model in this workspace so far, for all purposes: calls, tokens and dollars per 1,000 calls, and
+    dollars in total; `unpriced`: whether the price of some calls is unknown and not included."""
 
     calls: int
     tokens_per_1000: float
@@ -183,32 +187,32 @@ class Paid:
 
 
 def folder_of(workspace: Workspace, detector: str) -> Path:
-    """Where what is known of a detector's speed lies, by its canonical name."""
+    """Return the folder with the measurements of a detector, given by its canonical name."""
     return workspace.detectors_folder / ".throughput" / file_stem(detector)
 
 
 def keep(workspace: Workspace, measured: Throughput) -> None:
-    """Keep a measurement in place of an older one of the same detector."""
+    """Store a measurement in place of an older one of the same detector."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     write_json(folder_of(workspace, measured.detector) / "measured.json", asdict(measured) | {"at": at})
 
 
 def kept(workspace: Workspace, detector: str, version: str) -> Kept | None:
-    """The last measurement of this version of a detector; None where there is none that can be read."""
+    """Return the last measurement of this version of a detector; None if there is none that can be read."""
     path = folder_of(workspace, detector) / "measured.json"
     if not path.exists():
         return None
     try:
-        held = dict(read_json(path))
-        at = str(held.pop("at"))
-        found = Throughput(**held)
+        stored = dict(read_json(path))
+        at = str(stored.pop("at"))
+        throughput = Throughput(**stored)
     except (BerdseyeError, TypeError, ValueError, KeyError):
-        return None  # of another release: it is measured anew
-    return Kept(found, at) if found.version == version else None
+        return None  # written by another release: measured again
+    return Kept(throughput, at) if throughput.version == version else None
 
 
 def paid(workspace: Workspace, detector: str) -> Paid | None:
-    """What the language model behind `api(MODEL)` was asked so far; None for other detectors, and where it was asked nothing."""
+    """Return the use so far of the language model behind `api(MODEL)`; None for other detectors, and without calls."""
     call = parse(detector)[0]
     if call.name != "api" or not call.args:
         return None

@@ -1,4 +1,4 @@
-"""Two detectors on the same judged pairs: how far they agree, which is right more often, and where they differ."""
+"""Comparison of two detectors on the same judged pairs: their agreement, which is correct more often, and where they differ."""
 
 from typing import NamedTuple
 
@@ -26,8 +26,12 @@ class Side(NamedTuple):
 
 
 class TwoDetectors(NamedTuple):
-    """`kappa` is Cohen's, of what they say (n pairs); `both_right`, `only_a`, `only_b` and `neither` count pairs by who is right;
-    `mcnemar_p` takes pairs for independent, `differences` (b minus a) draw whole questions."""
+    """Two detectors compared on judged pairs.
+
+    `kappa` is Cohen's kappa of their labels (n pairs); `both_right`, `only_a`, `only_b` and `neither` count pairs by which
+    detector is correct; `mcnemar_p` assumes independent pairs (`exact`: the exact test); `differences` (b minus a) resample whole
+    questions.
+    """
 
     kappa: Estimate
     both_right: int
@@ -40,24 +44,26 @@ class TwoDetectors(NamedTuple):
 
     @property
     def same(self) -> int:
-        """Pairs of which both say the same."""
+        """The number of pairs to which both detectors give the same label."""
         return self.both_right + self.neither
 
 
 def two_detectors(judged: JudgedPairs, a: Side, b: Side, *, resamples: int = RESAMPLES) -> TwoDetectors:
     """Compare two detectors, each at its threshold.
 
-    McNemar's test (1947) of the pairs that one alone has right: exact below 25 of them, else the chi-squared one with
-    continuity correction; NaN where there are none.
+    McNemar's test (1947) is on the pairs that only one detector labels correctly: exact for fewer than 25 of them, otherwise
+    chi-squared with continuity correction; NaN if there are none.
     """
     truth = judged.truth
-    said_a, said_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
-    right_a, right_b = said_a == truth, said_b == truth
+    called_a, called_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
+    right_a, right_b = called_a == truth, called_b == truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     both, neither = int((right_a & right_b).sum()), int((~right_a & ~right_b).sum())
     exact = only_a + only_b < _FEW
     test = mcnemar([[both, only_a], [only_b, neither]], exact=exact, correction=True)
-    table = np.array([[[(x & y).sum() for y in (said_b, ~said_b)] for x in (said_a, ~said_a)]], dtype=np.float64)
+    table = np.array(
+        [[[(x & y).sum() for y in (called_b, ~called_b)] for x in (called_a, ~called_a)]], dtype=np.float64
+    )
     kappa, low, high = (float(part[0]) for part in cohen_kappa(table))
     return TwoDetectors(
         Estimate(kappa, low, high, len(truth)),
@@ -74,37 +80,37 @@ def two_detectors(judged: JudgedPairs, a: Side, b: Side, *, resamples: int = RES
 
 
 def where_they_differ(judged: JudgedPairs, a: Side, b: Side, column: str) -> pd.DataFrame:
-    """By value of a column of `judged.table`: n, how many they say different things of, and of those who is right.
+    """Count, by the values of a column of `judged.table`, the pairs with different labels, and which detector is correct on them.
 
-    Columns value, n, differ, share, only_a, only_b; the values with the largest share first.
+    Columns: value, n, differ, share, only_a, only_b; the values with the largest share first.
     """
-    said_a, said_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
-    differ = said_a != said_b
+    called_a, called_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
+    differ = called_a != called_b
     frame = pd.DataFrame(
         {
             "value": judged.table[column].replace("", UNKNOWN),
             "n": 1,
             "differ": differ,
-            "only_a": differ & (said_a == judged.truth),
-            "only_b": differ & (said_b == judged.truth),
+            "only_a": differ & (called_a == judged.truth),
+            "only_b": differ & (called_b == judged.truth),
         }
     )
-    found = frame.groupby("value", as_index=False).sum()
-    return found.assign(share=found["differ"] / found["n"])[
+    counts = frame.groupby("value", as_index=False).sum()
+    return counts.assign(share=counts["differ"] / counts["n"])[
         ["value", "n", "differ", "share", "only_a", "only_b"]
     ].sort_values(["share", "value"], ascending=[False, True], ignore_index=True)
 
 
 def examples(judged: JudgedPairs, a: Side, b: Side) -> pd.DataFrame:
-    """Rows of `judged.table` of which the two say different things, those with the widest gap first, with `probability_a`,
-    `probability_b` and `right`: the name of the one that is."""
-    said_a, said_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
-    places = np.flatnonzero(said_a != said_b)
+    """Return the rows of `judged.table` to which the detectors give different labels, the largest gap of probabilities first,
+    with `probability_a`, `probability_b` and `right` (the name of the correct detector)."""
+    called_a, called_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
+    places = np.flatnonzero(called_a != called_b)
     first, second = (side.probabilities[places].astype(np.float64) for side in (a, b))
-    found = judged.table.iloc[places].assign(
-        right=np.where(said_a[places] == judged.truth[places], a.name, b.name),
+    rows = judged.table.iloc[places].assign(
+        right=np.where(called_a[places] == judged.truth[places], a.name, b.name),
         probability_a=first,
         probability_b=second,
         gap=np.abs(first - second),
     )
-    return found.sort_values(["gap", "pair"], ascending=[False, True], ignore_index=True)
+    return rows.sort_values(["gap", "pair"], ascending=[False, True], ignore_index=True)

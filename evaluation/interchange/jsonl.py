@@ -1,9 +1,9 @@
-"""Berdseye's own JSONL. Runs: a question a line with its `ranking`; labels: a line each.
+"""Berdseye's own JSONL format. Runs have one question per line with its `ranking`, labels one label per line.
 
     {"question": "zoos", "ranking": [{"passage": 17, "score": 12.5}, …]}
     {"question": "zoos", "perspective": 1, "passage": 17, "label": 1}
 
-Perspectives are numbered from 1 in the order of the data set; a label without one is of the question as a whole.
+Perspectives are numbered from 1 in the order of the data set; a label without a perspective applies to the whole question.
 """
 
 import json
@@ -21,7 +21,7 @@ from berdseye.evaluation.interchange.ranking import PLAIN, LabelRows, RunRows, r
 
 
 def read_jsonl_run(path: Path) -> RunRows:
-    """The rows of a run in JSONL; a ranking without scores is taken in its order. Raises `BadInputError` with the line."""
+    """Read a run in JSONL; a ranking without scores keeps its order. Raises `BadInputError` with file and line."""
     questions: list[str] = []
     passages: list[str] = []
     scores: list[float] = []
@@ -31,14 +31,17 @@ def read_jsonl_run(path: Path) -> RunRows:
         question, ranking = _text(row, "question", path, line), row.get("ranking")
         if not isinstance(ranking, list) or not all(isinstance(item, dict) for item in ranking):
             raise BadInputError(
-                "`ranking` is no list of objects.", where=path, line=line, hint='Write "ranking": [{"passage": 17}, …].'
+                "`ranking` is not a list of objects.",
+                where=path,
+                line=line,
+                hint='Write "ranking": [{"passage": 17}, …].',
             )
         if question in seen:
             raise BadInputError(
                 f"Question '{question}' is ranked twice, first in line {seen[question]}.",
                 where=path,
                 line=line,
-                hint="Leave one of them out.",
+                hint="Remove one of the rankings.",
             )
         seen[question] = line
         for place, item in enumerate(ranking):
@@ -47,15 +50,15 @@ def read_jsonl_run(path: Path) -> RunRows:
             scores.append(_score(item.get("score", len(ranking) - place), path, line))
             numbers.append(line)
     if not seen:
-        raise BadInputError("The run is empty.", where=path, hint="Is it the right file?")
-    held = np.array(numbers, dtype=np.int64)
-    refuse_repeated(zip(questions, passages, strict=True), path, held, "Question '{0}' has passage '{1}'")
+        raise BadInputError("The run is empty.", where=path, hint="Give a file with one question per line.")
+    lines = np.array(numbers, dtype=np.int64)
+    refuse_repeated(zip(questions, passages, strict=True), path, lines, "Question '{0}' has passage '{1}'")
     with np.errstate(over="ignore"):
-        return RunRows(path, questions, passages, np.array(scores, dtype=np.float32), held, path.stem)
+        return RunRows(path, questions, passages, np.array(scores, dtype=np.float32), lines, path.stem)
 
 
 def jsonl_run(question_ids: Sequence[str], ids: Ids, scores: Scores) -> bytes:
-    """A run of rankings `ids` int64[n_questions, k] and `scores` float32[n_questions, k], -1 pads."""
+    """Write rankings `ids` int64[n_questions, k], padded with -1, and `scores` float32[n_questions, k] as a run in JSONL."""
     return _lines(
         {
             "question": question,
@@ -69,7 +72,7 @@ def jsonl_run(question_ids: Sequence[str], ids: Ids, scores: Scores) -> bytes:
 
 
 def read_jsonl_labels(path: Path) -> LabelRows:
-    """The rows of labels in JSONL; `label` is 0 or 1. Raises `BadInputError` with file and line."""
+    """Read labels in JSONL; `label` is 0 or 1. Raises `BadInputError` with file and line."""
     rows: list[tuple[str, str, str]] = []
     labels: list[bool] = []
     numbers: list[int] = []
@@ -84,23 +87,23 @@ def read_jsonl_labels(path: Path) -> LabelRows:
         labels.append(bool(label))
         numbers.append(line)
     if not rows:
-        raise BadInputError("The file holds no label.", where=path, hint="Is it the right file?")
-    held = np.array(numbers, dtype=np.int64)
-    refuse_repeated(rows, path, held, "Question '{0}', perspective {1}: passage '{2}' is labelled")
+        raise BadInputError("The file contains no label.", where=path, hint="Give a file with one label per line.")
+    lines = np.array(numbers, dtype=np.int64)
+    refuse_repeated(rows, path, lines, "Question '{0}', perspective {1}: passage '{2}' is labelled")
     questions, subtopics, passages = (list(column) for column in zip(*rows, strict=True))
-    return LabelRows(path, questions, subtopics, passages, np.array(labels, dtype=bool), held)
+    return LabelRows(path, questions, subtopics, passages, np.array(labels, dtype=bool), lines)
 
 
 def jsonl_labels(
     question_ids: Sequence[str], passages: Sequence[Ids], labels: Sequence[npt.NDArray[np.float64]]
 ) -> bytes:
-    """Labels by question: `passages` int64[n_i] and `labels` float64[n_i, m_i], NaN where nobody said."""
+    """Write labels as JSONL; by question `passages` int64[n_i] and `labels` float64[n_i, m_i], NaN for no label."""
     return _lines(
         {"question": question, "perspective": number, "passage": passage, "label": int(value)}
-        for question, held, block in zip(question_ids, passages, labels, strict=True)
-        for passage, row in zip(held.tolist(), block.tolist(), strict=True)
+        for question, ids, block in zip(question_ids, passages, labels, strict=True)
+        for passage, row in zip(ids.tolist(), block.tolist(), strict=True)
         for number, value in enumerate(row, start=1)
-        if value == value  # NaN is not
+        if value == value  # skips NaN
     )
 
 
@@ -112,7 +115,7 @@ def _text(row: dict[str, Any], name: str, where: Path, line: int) -> str:
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise BadInputError(
-            f"`{name}` is neither a text nor a whole number.", where=where, line=line, hint="Correct it."
+            f"`{name}` is neither a text nor a whole number.", where=where, line=line, hint="Correct this line."
         )
     return str(value)
 

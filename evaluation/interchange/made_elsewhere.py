@@ -1,4 +1,4 @@
-"""Runs that were made elsewhere: read, scored against labels from a file or from the workspace, and stored as runs."""
+"""External runs: reading them, scoring them against labels of a file or the workspace, and storing them as runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ from berdseye.evaluation.interchange.ranking import (
 from berdseye.evaluation.interchange.trec import read_trec_qrels, read_trec_run
 from berdseye.evaluation.labels.qrels import Qrels
 
-_TOLD = 5
+_LISTED = 5
 IMPORTED = "imported from"
-"""Among the versions of a run: the file that it came from."""
+"""The key, among the versions of a run, of the file from which it was imported."""
 
 
 class RunFormat(StrEnum):
@@ -41,7 +41,7 @@ class RunFormat(StrEnum):
 
 
 class Missing(StrEnum):
-    """What becomes of a question that a run says nothing of."""
+    """How a question without a ranking in the run counts."""
 
     LEFT_OUT = "left-out"
     ZERO = "zero"
@@ -49,7 +49,7 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A run from a file with what is known of its passages; `notes` say what was missing or left out."""
+    """A run from a file with the labels of its passages; `notes` say what is missing or left out."""
 
     ranked: Ranked
     qrels: Qrels
@@ -58,7 +58,7 @@ class Elsewhere:
 
 
 def run_format(path: Path) -> RunFormat:
-    """The format of a run file: JSONL where it begins with a brace, BERDS' where that line has ctxs, else TREC."""
+    """Detect the format of a run file: a first line with a brace is JSONL if it has a ranking, otherwise BERDS; else TREC."""
     first = next(read_lines(path), (1, ""))[1].lstrip()
     if path.suffix != ".jsonl" and not first.startswith("{"):
         return RunFormat.TREC
@@ -66,11 +66,11 @@ def run_format(path: Path) -> RunFormat:
 
 
 def read_run(path: Path) -> RunRows:
-    """The rows of a run in TREC's format or our JSONL; raises `BadInputError` with file and line."""
+    """Read a run in TREC format or in Berdseye's JSONL; raises `BadInputError` with file and line."""
     form = run_format(path)
     if form is RunFormat.BERDS:
         raise BadInputError(
-            "A file in the BERDS form carries its own labels, and no ids of passages.",
+            "A file in BERDS format contains its own labels and no passage ids.",
             where=path,
             hint="Score it without --qrels and --dataset.",
         )
@@ -78,62 +78,64 @@ def read_run(path: Path) -> RunRows:
 
 
 def read_labels(path: Path) -> LabelRows:
-    """The rows of labels in TREC qrels, with or without perspectives, or our JSONL."""
+    """Read labels in TREC qrels, with or without perspectives, or in Berdseye's JSONL; raises `BadInputError` with file and
+    line."""
     first = next(read_lines(path), (1, ""))[1].lstrip()
     return read_jsonl_labels(path) if path.suffix == ".jsonl" or first.startswith("{") else read_trec_qrels(path)
 
 
 def judged_by_file(rows: RunRows, labels: LabelRows, questions: list[Question] | None, missing: Missing) -> Elsewhere:
-    """A run against labels from a file.
+    """Combine a run with labels from a file.
 
-    The questions are those of the data set where one is given, else those that have labels. A passage without a label counts
-    as not relevant, as in trec_eval; judged@k tells how many those are.
+    The questions are those of the data set if `questions` is given, otherwise those that have labels. A passage without a label
+    counts as not relevant, as in trec_eval; judged@k shows the share of labelled pairs. Raises `BadInputError` if the run and the
+    labels share no question.
     """
     numbers = passage_numbers(rows, labels)
     ids = [q.id for q in questions] if questions is not None else questions_of(labels)
-    found = ranked(rows, ids, numbers, strict=questions is not None)
+    run = ranked(rows, ids, numbers, strict=questions is not None)
     widths = [len(q.perspectives) for q in questions] if questions is not None else None
     qrels = labelled(labels, ids, numbers, widths)
-    notes = [missing_note(found.missing, len(ids), str(rows.where), missing)] if found.missing else []
+    notes = [missing_note(run.missing, len(ids), str(rows.where), missing)] if run.missing else []
     others = sorted(set(rows.questions) - {file_name(q) for q in ids} - set(ids))
     if others:
         notes.append(f"{len(others)} questions of the run have no label and are left out: {_some(others)}.")
     if missing is Missing.LEFT_OUT:
-        kept = [place for place, q in enumerate(ids) if q not in set(found.missing)]
+        kept = [place for place, q in enumerate(ids) if q not in set(run.missing)]
         if not kept:
             raise BadInputError(
                 "The run and the labels share no question.", where=rows.where, hint="Compare their ids."
             )
-        found = Ranked(found.ids[kept], found.scores[kept], found.missing)
+        run = Ranked(run.ids[kept], run.scores[kept], run.missing)
         qrels = Qrels([ids[p] for p in kept], [qrels.passages[p] for p in kept], [qrels.labels[p] for p in kept])
-    bare = sum(not block.shape[1] for block in qrels.labels)
-    if bare:
-        notes.append(f"{bare} questions have no perspective, and no value.")
-    return Elsewhere(found, qrels, rows.tag, tuple(notes))
+    without = sum(not block.shape[1] for block in qrels.labels)
+    if without:
+        notes.append(f"{without} questions have no perspective and therefore no value.")
+    return Elsewhere(run, qrels, rows.tag, tuple(notes))
 
 
 def as_run(workspace: Workspace, rows: RunRows, dataset: str, corpus: str, name: str = "") -> tuple[Run, list[str]]:
-    """A run over a corpus of the workspace from a file, and the questions that the file does not name.
+    """Convert the rows of a file to a run on a corpus of the workspace; returns the run and the questions missing in the file.
 
-    Raises `BadInputError` with file and line for questions and passages that the data set and the corpus do not hold.
+    Raises `BadInputError` with file and line for questions that are not in the data set and passages that are not in the corpus.
     """
     questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
-    asked = [q.id for q in questions]
+    question_ids = [q.id for q in questions]
     numbers = corpus_numbers(rows)
-    found = ranked(rows, asked, numbers)
+    rankings = ranked(rows, question_ids, numbers)
     _refuse_unknown(opened, rows, numbers)
     pipeline = name or f"imported({file_name(rows.tag)})"
     manifest = RunManifest(
-        run_name(dataset, corpus, pipeline), dataset, corpus, opened.manifest.hash, pipeline, int(found.ids.shape[1]),
-        len(asked), 0.0, "", {IMPORTED: Path(rows.where).name},
+        run_name(dataset, corpus, pipeline), dataset, corpus, opened.manifest.hash, pipeline,
+        int(rankings.ids.shape[1]), len(question_ids), 0.0, "", {IMPORTED: Path(rows.where).name},
     )  # fmt: skip
-    return Run(manifest, asked, found.ids, found.scores), found.missing
+    return Run(manifest, question_ids, rankings.ids, rankings.scores), rankings.missing
 
 
 def missing_note(absent: Sequence[str], asked: int, where: str, missing: Missing) -> str:
-    """What is told of the questions that a file does not name."""
-    become = "are left out" if missing is Missing.LEFT_OUT else "count as finding nothing"
-    return f"{len(absent)} of {asked} questions are not in {where}, and {become}: {_some(absent)}."
+    """Return the note on questions that are missing in a file."""
+    effect = "are left out" if missing is Missing.LEFT_OUT else "count as retrieving nothing"
+    return f"{len(absent)} of {asked} questions are not in {where} and {effect}: {_some(absent)}."
 
 
 def _refuse_unknown(opened: Corpus, rows: RunRows, numbers: dict[str, int]) -> None:
@@ -141,18 +143,18 @@ def _refuse_unknown(opened: Corpus, rows: RunRows, numbers: dict[str, int]) -> N
         opened.passages(sorted(set(numbers.values())))
         return
     except StaleError:
-        pass  # at least one is unknown: which one, and where it stands, is looked for now
+        pass  # at least one passage is unknown: find the first one and its line
     for name, line in zip(rows.passages, rows.lines.tolist(), strict=True):
         try:
             opened.passages([numbers[name]])
         except StaleError as error:
             raise BadInputError(
-                f"Corpus '{opened.name}' holds no passage {name}.",
+                f"Corpus '{opened.name}' has no passage {name}.",
                 where=rows.where,
                 line=line,
-                hint="Is it the right corpus?",
+                hint="Check that the run was computed on this corpus.",
             ) from error
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_TOLD]) + (", …" if len(names) > _TOLD else "")
+    return ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")

@@ -1,6 +1,5 @@
-"""From the rows of a file to rankings: which questions, which passages, in which order.
-
-What every format of runs and labels is read into: columns, with the line that each row came from.
+"""Conversion of the rows of a file to rankings and labels. Every format of runs and labels is read into columns, with the line
+number of each row; from these come the rankings of the questions, and their labels.
 """
 
 import re
@@ -19,12 +18,12 @@ _NOT_IN_A_NAME = re.compile(r"[\s%]")
 _DIGITS = 10
 _LONGEST_NUMBER = 20
 PLAIN = "0"
-"""The subtopic of a label that is of no perspective: the passage is relevant to the question or is not."""
+"""The subtopic of a label without a perspective: the passage is relevant to the question, or it is not."""
 
 
 @dataclass(frozen=True)
 class RunRows:
-    """Ranked passages as they stand in a file: `scores` float32[n_rows], `lines` int64[n_rows]; `tag` names the run."""
+    """Ranked passages in the order of a file: `scores` float32[n_rows], `lines` int64[n_rows]; `tag` names the run."""
 
     where: str | Path
     questions: list[str]
@@ -36,8 +35,8 @@ class RunRows:
 
 @dataclass(frozen=True)
 class LabelRows:
-    """Labels as they stand in a file: `labels` bool[n_rows], `lines` int64[n_rows]; `subtopics` are the perspectives'
-    numbers from 1, or `PLAIN`."""
+    """Labels in the order of a file: `labels` bool[n_rows], `lines` int64[n_rows]; `subtopics` are the numbers of perspectives,
+    from 1, or `PLAIN`."""
 
     where: str | Path
     questions: list[str]
@@ -48,43 +47,44 @@ class LabelRows:
 
     @property
     def plain(self) -> bool:
-        """Whether no row is of a perspective."""
+        """Whether no label has a perspective."""
         return set(self.subtopics) == {PLAIN}
 
 
 def file_name(text: str) -> str:
-    """An id or name as a field of a file whose fields are parted by white space: that, and %, as %20 and so on."""
-    return _NOT_IN_A_NAME.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), text)
+    """Escape an id or name for a file with fields separated by white space: white space and % become %20 and so on."""
+    return _NOT_IN_A_NAME.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), text)
 
 
 def is_whole(text: str) -> bool:
-    """Whether a field is a whole number, and no longer than any that is meant."""
+    """Whether a field is a whole number of at most 20 characters."""
     return text.removeprefix("-").isdecimal() and len(text) <= _LONGEST_NUMBER
 
 
 def passage_name(passage: int) -> str:
-    """A passage's id in a file: ten digits, so that programs that break ties by text (trec_eval) break them as we do."""
+    """Return a passage's id in a file: ten digits, so that programs that break ties by text (trec_eval) break them as Berdseye
+    does."""
     return f"{passage:0{_DIGITS}d}"
 
 
 def refuse_repeated(
     rows: Iterable[tuple[str, ...]], where: str | Path, lines: npt.NDArray[np.int64], what: str
 ) -> None:
-    """Raise `BadInputError` at the first row whose fields stood before; `what` takes the fields by number."""
+    """Raise `BadInputError` at the first row whose fields occurred before; `what` is a format of the message with the fields."""
     first: dict[tuple[str, ...], int] = {}
     for fields, line in zip(rows, lines.tolist(), strict=True):
         if fields in first:
-            said = what.format(*fields)
+            message = what.format(*fields)
             raise BadInputError(
-                f"{said} twice, first in line {first[fields]}.", where=where, line=line, hint="Leave one of them out."
+                f"{message} twice, first in line {first[fields]}.", where=where, line=line, hint="Remove one of them."
             )
         first[fields] = line
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Rankings `ids` int64[n_questions, k] and `scores` float32[n_questions, k], -1 pads; `missing` names the questions of
-    which the file says nothing."""
+    """Rankings `ids` int64[n_questions, k], padded with -1, and `scores` float32[n_questions, k]; `missing` names the questions
+    that are not in the file."""
 
     ids: Ids
     scores: Scores
@@ -92,30 +92,32 @@ class Ranked:
 
 
 def passage_numbers(rows: RunRows, labels: LabelRows) -> dict[str, int]:
-    """Numbers of passages that belong to no corpus of ours, in the order of their ids, so that ties break as in trec_eval."""
+    """Number passages that belong to no corpus of the workspace, in the order of their ids, so that ties break as in
+    trec_eval."""
     return {name: number for number, name in enumerate(sorted({*rows.passages, *labels.passages}))}
 
 
 def corpus_numbers(rows: RunRows | LabelRows) -> dict[str, int]:
-    """Ids of passages of a corpus; raises `BadInputError` with file and line for one that is no whole number."""
-    found = {}
+    """Return the ids of passages of a corpus by their names; raises `BadInputError` with file and line for a name that is not a
+    whole number."""
+    numbers = {}
     for name, line in zip(rows.passages, rows.lines.tolist(), strict=True):
-        if name not in found:
+        if name not in numbers:
             if not (name.isascii() and name.isdecimal()) or len(name) > 18:
                 raise BadInputError(
-                    f"'{name}' is no passage of a corpus here: those are whole numbers.",
+                    f"'{name}' is not a passage id of a Berdseye corpus; these are whole numbers.",
                     where=rows.where,
                     line=line,
-                    hint="For passages of another corpus, give their labels with --qrels.",
+                    hint="For passages of another collection, give their labels with --qrels.",
                 )
-            found[name] = int(name)
-    return found
+            numbers[name] = int(name)
+    return numbers
 
 
 def ranked(rows: RunRows, question_ids: Sequence[str], numbers: Mapping[str, int], *, strict: bool = True) -> Ranked:
-    """The rows as rankings of `question_ids`, by score descending, then passage number descending.
+    """Convert rows to rankings of `question_ids`, by descending score, then by descending passage number.
 
-    A question that is none of these raises `BadInputError` with file and line, or where not `strict` is left out.
+    An unknown question raises `BadInputError` with file and line; without `strict` it is left out.
     """
     places = _places(rows, question_ids, strict=strict)
     passages = np.array([numbers[name] for name in rows.passages], dtype=np.int64)
@@ -129,7 +131,9 @@ def ranked(rows: RunRows, question_ids: Sequence[str], numbers: Mapping[str, int
     ids[sorted_places, ranks], scores[sorted_places, ranks] = passages[order], rows.scores[order]
     if any(len(np.unique(row[row >= 0])) < (row >= 0).sum() for row in ids):
         raise BadInputError(
-            "A question has a passage twice, written in two ways.", where=rows.where, hint="Leave one out."
+            "A question has one passage twice, under two spellings of its id.",
+            where=rows.where,
+            hint="Remove one of them.",
         )
     return Ranked(ids, scores, [q for q, n in zip(question_ids, counts.tolist(), strict=True) if n == 0])
 
@@ -137,35 +141,35 @@ def ranked(rows: RunRows, question_ids: Sequence[str], numbers: Mapping[str, int
 def labelled(
     rows: LabelRows, question_ids: Sequence[str], numbers: Mapping[str, int], perspectives: Sequence[int] | None = None
 ) -> Qrels:
-    """The rows as what is known of each question.
+    """Convert rows of labels to the labels of each question.
 
-    With `perspectives`, how many each question has, subtopics are their numbers, and one that is no such number raises
-    `BadInputError` with file and line. Without, the subtopics that a question has in the file are its perspectives. Where the
-    file has none at all, a question counts as one perspective.
+    With `perspectives` (the number of perspectives of each question), subtopics are numbers of perspectives, and any other
+    subtopic raises `BadInputError` with file and line. Without it, the subtopics of a question in the file are its perspectives.
+    If the file has no subtopics at all, a question counts as one perspective.
     """
     places = _places(rows, question_ids, strict=perspectives is not None)
     columns = _columns(rows, places, perspectives)
-    found: list[dict[int, dict[int, float]]] = [{} for _ in question_ids]
+    by_question: list[dict[int, dict[int, float]]] = [{} for _ in question_ids]
     for place, passage, column, label in zip(
         places.tolist(), rows.passages, columns, rows.labels.tolist(), strict=True
     ):
         if place >= 0:
-            held = found[place].setdefault(numbers[passage], {})
-            if held.setdefault(column, float(label)) != float(label):
+            by_column = by_question[place].setdefault(numbers[passage], {})
+            if by_column.setdefault(column, float(label)) != float(label):
                 raise BadInputError(
-                    f"Passage '{passage}' has two labels for one question, written in two ways.",
+                    f"Passage '{passage}' has two labels for one question, under two spellings of its id.",
                     where=rows.where,
-                    hint="Leave one out.",
+                    hint="Remove one of them.",
                 )
-    widths = [max((c + 1 for held in q.values() for c in held), default=0) for q in found]
+    widths = [max((c + 1 for by_column in q.values() for c in by_column), default=0) for q in by_question]
     if perspectives is not None and not rows.plain:
         widths = list(perspectives)
     passages, labels = [], []
-    for held, width in zip(found, widths, strict=True):
-        ids = np.array(sorted(held), dtype=np.int64)
+    for by_passage, width in zip(by_question, widths, strict=True):
+        ids = np.array(sorted(by_passage), dtype=np.int64)
         block: npt.NDArray[np.float64] = np.full((len(ids), width), np.nan)
         for row, passage in enumerate(ids.tolist()):
-            for column, label in held[passage].items():
+            for column, label in by_passage[passage].items():
                 block[row, column] = label
         passages.append(ids)
         labels.append(block)
@@ -173,39 +177,39 @@ def labelled(
 
 
 def questions_of(rows: LabelRows) -> list[str]:
-    """The questions that labels are of, in the order of the file."""
+    """Return the questions that have labels, in the order of the file."""
     return list(dict.fromkeys(rows.questions))
 
 
 def _columns(rows: LabelRows, places: npt.NDArray[np.int64], perspectives: Sequence[int] | None) -> list[int]:
-    """The perspective, from 0, of each row."""
+    """Return the perspective, from 0, of each row."""
     if rows.plain:
         return [0] * len(rows.questions)
     if perspectives is None:
         subtopics: dict[str, set[str]] = {}
         for question, subtopic in zip(rows.questions, rows.subtopics, strict=True):
             subtopics.setdefault(question, set()).add(subtopic)
-        number = {q: {s: n for n, s in enumerate(sorted(held))} for q, held in subtopics.items()}
+        number = {q: {s: n for n, s in enumerate(sorted(names))} for q, names in subtopics.items()}
         return [number[q][s] for q, s in zip(rows.questions, rows.subtopics, strict=True)]
     columns = []
     for place, subtopic, line in zip(places.tolist(), rows.subtopics, rows.lines.tolist(), strict=True):
         if subtopic == PLAIN or not is_whole(subtopic) or not 1 <= int(subtopic) <= perspectives[place]:
             raise BadInputError(
-                f"Subtopic '{subtopic[:40]}' is none of the question's {perspectives[place]} perspectives.",
+                f"Subtopic '{subtopic[:40]}' is not one of the question's {perspectives[place]} perspectives.",
                 where=rows.where,
                 line=line,
-                hint="They are numbered from 1.",
+                hint="Perspectives are numbered from 1.",
             )
         columns.append(int(subtopic) - 1)
     return columns
 
 
 def _places(rows: RunRows | LabelRows, question_ids: Sequence[str], *, strict: bool) -> npt.NDArray[np.int64]:
-    """Where each row's question stands among `question_ids`, int64[n_rows], -1 for one that does not."""
+    """Return the position of each row's question in `question_ids`, int64[n_rows], -1 if it is not among them."""
     known = {file_name(q): place for place, q in enumerate(question_ids)} | {q: p for p, q in enumerate(question_ids)}
     if strict:
         for question, line in zip(rows.questions, rows.lines.tolist(), strict=True):
             if question not in known:
-                said = UnknownNameError("question", question, question_ids)
-                raise BadInputError(said.what, where=rows.where, line=line, hint=said.hint)
+                error = UnknownNameError("question", question, question_ids)
+                raise BadInputError(error.what, where=rows.where, line=line, hint=error.hint)
     return np.array([known.get(q, -1) for q in rows.questions], dtype=np.int64)

@@ -1,1 +1,1 @@
-"""How far one's own ranking of systems can be trusted: chances of a wrong order, flip margins, and what to judge next."""
+"""Reliability of a ranking of systems: probabilities of a wrong order, flip margins, and which pairs to judge next."""

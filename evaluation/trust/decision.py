@@ -1,10 +1,10 @@
-"""Which of two systems is better, label by label: what each judgment is expected to change, and when the answer is settled.
+"""Deciding which of two systems is better: the expected value of each judgment, and when the order is settled.
 
-Labels that nobody settled are drawn by their chances, and the difference of the two systems with them. A judgment's value is how
-much it is expected to narrow that difference: the variance p (1 - p) (E[difference | 1] - E[difference | 0])^2 that it takes
-away. It depends on what is known of its question, so it is worked out anew for a question with each word on it. The answer is
-settled when the chance that the other system is better is at most `RISK`. The assumption: open labels are independent, each 1
-with its chance.
+Labels that are not settled are drawn by their probabilities, which gives a distribution of the difference of the two systems. The
+value of a judgment is the variance of this difference that it is expected to remove: p (1 - p) (E[difference | 1] - E[difference
+| 0])^2. It depends on the other labels of the question, so all values of a question are recomputed after each judgment of it. The
+order is settled when the probability that the other system is better is at most `RISK`. Open labels are assumed to be
+independent, each 1 with its probability.
 """
 
 from copy import copy
@@ -22,14 +22,17 @@ from berdseye.evaluation.trust.wrong_order import chance_against
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 DRAWS, OUTCOMES = 500, 40
-_FORETELLING = 200
+_PREDICTION_DRAWS = 200
 _DIGITS = 9
 _WHOLE = 1e-3
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question as the two systems answer it: its `labels`, int64[n], and the place among them of each that makes a pair in
-    either top k, int64[2, k, m] (n where there is none); `asked` bool[n]: those that can sway the difference."""
+    """A question with the rankings of two systems.
+
+    `labels` int64[n]: the labels of its pairs; `places` int64[2, k, m]: the place among them of each pair of either top k (n if
+    there is no such pair); `asked` bool[n]: the labels that can change the difference.
+    """
 
     labels: Ints
     places: Ints
@@ -39,10 +42,10 @@ class AnsweredQuestion(NamedTuple):
 
 
 class Decision:
-    """What is known of the difference of two systems, `first` minus `second`, summed over questions.
+    """The difference of two systems, `first` minus `second`, summed over questions, given the labels so far.
 
-    `draws` sets of labels are drawn by the chances of `lists`; a label that is told is that label in all of them. `closed`
-    bool[n_labels] are labels that nobody can settle any more.
+    `draws` sets of labels are drawn by the probabilities of `lists`; a judged label has its value in all of them. `closed`
+    bool[n_labels] marks the labels that can no longer be judged.
     """
 
     def __init__(
@@ -67,56 +70,59 @@ class Decision:
             self.open[part.labels[part.asked]] = True
         self.open &= ~lists.settled & (np.ones_like(self.open) if closed is None else ~closed)
         self.values: Doubles = np.zeros(len(self.chance))
-        """How much a judgment of each label is expected to narrow the difference, float64[n_labels]; 0: not at all."""
+        """The value of a judgment of each label, float64[n_labels]; 0: it changes nothing."""
         self._deltas: Doubles = np.zeros((draws, len(self._parts)))
         self._sums: Doubles = np.zeros(draws)
         for question in range(len(self._parts)):
-            self._look_at(question)
+            self._update(question)
 
     @property
     def difference(self) -> float:
-        """The expected difference of the two means over questions."""
+        """The expected difference of the means of the two systems over questions."""
         return float(self._sums.mean()) / max(len(self._parts), 1)
 
     @property
     def order(self) -> int:
-        """1: the first system is ahead as things stand, -1: the second, 0: neither."""
+        """The current order: 1 if the first system is ahead, -1 if the second is, 0 if neither is."""
         return int(np.sign(round(float(self._sums.mean()), _DIGITS)))
 
     @property
     def chance_of_other(self) -> float:
-        """The chance that the order is the other one, a tie counting half; 0.5 where neither is ahead."""
+        """The probability of the opposite order, with ties counting half; 0.5 if neither system is ahead."""
         return chance_against(self.order, self._sums) if self.order else 0.5
 
     @property
     def settled(self) -> bool:
-        """Whether the chance of the other order is small enough."""
+        """Whether the probability of the opposite order is at most `RISK`."""
         return self.order != 0 and self.chance_of_other <= RISK
 
     def drawn_differences(self) -> Doubles:
-        """The difference on each question under the labels drawn, float64[n_draws, n_questions]."""
+        """Return the difference on each question under the drawn labels, float64[n_draws, n_questions]."""
         return self._deltas.copy()
 
     def most_telling(self) -> int | None:
-        """The open label whose judgment is expected to narrow the difference the most; None where none can."""
+        """Return the open label whose judgment has the highest value; None if no judgment changes anything."""
         best = int(np.argmax(self.values)) if len(self.values) else 0
         return best if len(self.values) and self.values[best] > 0 else None
 
     def ranked(self) -> Ints:
-        """The open labels, the most telling first, and last those that can change nothing: int64[n_open]."""
-        held = np.flatnonzero(self.open)
-        return held[np.argsort(-self.values[held], kind="stable")]
+        """Return the open labels by the value of their judgments, the highest first, int64[n_open]."""
+        labels = np.flatnonzero(self.open)
+        return labels[np.argsort(-self.values[labels], kind="stable")]
 
     def tell(self, label: int, supports: bool) -> None:
-        """A word on a label."""
+        """Set a label to the result of a judgment."""
         self._drawn[:, label] = supports
         self.chance[label] = float(supports)
         self.open[label] = False
-        self._look_at(int(self._question_of[label]))
+        self._update(int(self._question_of[label]))
 
     def followed(self, truth: Bools, *, every: int = 1) -> Followed:
-        """Judging the most telling labels until it is settled or nothing more can be told, where labels are `truth`
-        bool[n_labels]; the order is made anew after `every` judgments."""
+        """Simulate judging by value, with the labels `truth` bool[n_labels], until the order is settled or no judgment changes
+        anything.
+
+        The labels are sorted again after `every` judgments.
+        """
         state, judgments = self.copied(), 0
         while not state.settled and state.most_telling() is not None:
             for label in state.ranked()[:every].tolist():
@@ -127,25 +133,26 @@ class Decision:
         return Followed(judgments, state.order)
 
     def needed(self, outcomes: int = OUTCOMES) -> Needed:
-        """How many more judgments that takes: over outcomes drawn by the chances of the labels."""
-        every = int((self.values > 0).sum())
-        if self.settled or not every:
-            return Needed(0.0, 0.0, 0.0, every, float(self.settled))
-        start = self.copied(_FORETELLING)
-        made = [start.followed(drawn).judgments for drawn in self._drawn[-outcomes:]]
-        low, median, high = np.quantile(made, [0.1, 0.5, 0.9], method="nearest")
-        return Needed(float(median), float(low), float(high), every, float(np.mean([n < every for n in made])))
+        """Predict how many more judgments settle the order, by simulation of outcomes drawn by the probabilities of the
+        labels."""
+        total = int((self.values > 0).sum())
+        if self.settled or not total:
+            return Needed(0.0, 0.0, 0.0, total, float(self.settled))
+        start = self.copied(_PREDICTION_DRAWS)
+        judgments = [start.followed(drawn).judgments for drawn in self._drawn[-outcomes:]]
+        low, median, high = np.quantile(judgments, [0.1, 0.5, 0.9], method="nearest")
+        return Needed(float(median), float(low), float(high), total, float(np.mean([n < total for n in judgments])))
 
     def copied(self, draws: int | None = None) -> "Decision":
-        """The same, to be told other things; with the first `draws` of the draws alone."""
-        found = copy(self)
+        """Return an independent copy, with only the first `draws` draws."""
+        duplicate = copy(self)
         for name in ("chance", "open", "values"):
-            setattr(found, name, getattr(self, name).copy())
+            setattr(duplicate, name, getattr(self, name).copy())
         for name in ("_drawn", "_deltas", "_sums"):
-            setattr(found, name, getattr(self, name)[:draws].copy())
-        return found
+            setattr(duplicate, name, getattr(self, name)[:draws].copy())
+        return duplicate
 
-    def _look_at(self, question: int) -> None:
+    def _update(self, question: int) -> None:
         part = self._parts[question]
         drawn: Bools = self._drawn[:, part.labels]
         delta = _delta(self.measure, part, drawn)
@@ -158,7 +165,7 @@ class Decision:
             return
         p = self.chance[part.labels[open_ones]]
         taken = p * (1 - p) * _pulls(self.measure, part, drawn, open_ones) ** 2
-        # Where no single label narrows anything, though several together do, the question is judged all the same.
+        # Even if no single label removes variance, several together can: every open label keeps a small value.
         self.values[part.labels[open_ones]] = np.maximum(taken, _WHOLE * spread / len(open_ones))
 
 
@@ -166,7 +173,7 @@ def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], ques
     ids, places = (array[list(systems), question, : measure.k] for array in (lists.ids, lists.places))
     labels = np.unique(places[places >= 0])
     asked: Bools = np.ones(len(labels), dtype=np.bool_)
-    if measure.name == "Precision":  # passages that both rank add the same to both
+    if measure.name == "Precision":  # passages that both systems rank contribute equally to both
         alone = np.stack([~np.isin(ids[0], ids[1]), ~np.isin(ids[1], ids[0])])
         asked = np.isin(labels, places[alone])
     within = np.where(places >= 0, np.searchsorted(labels, places), len(labels))
@@ -175,7 +182,7 @@ def _part(lists: LabelledLists, measure: Measure, systems: tuple[int, int], ques
 
 
 def _delta(measure: Measure, part: AnsweredQuestion, labels: Bools) -> Doubles:
-    """The difference on a question under labels bool[n, n_labels of it]: float64[n]."""
+    """Return the difference on a question, float64[n], under n sets of its labels, bool[n, n_labels]."""
     n = len(labels)
     if part.perspectives == 0:
         return np.zeros(n)
@@ -196,7 +203,7 @@ def _delta(measure: Measure, part: AnsweredQuestion, labels: Bools) -> Doubles:
 
 
 def _pulls(measure: Measure, part: AnsweredQuestion, drawn: Bools, open_ones: Ints) -> Doubles:
-    """E[difference | 1] - E[difference | 0] of labels of a question, the others drawn."""
+    """Return E[difference | 1] - E[difference | 0] for labels of a question, with the other labels drawn."""
     forced = np.broadcast_to(drawn, (len(open_ones), 2, *drawn.shape)).copy()
     rows = np.arange(len(open_ones))
     forced[rows, 0, :, open_ones] = False

@@ -1,10 +1,9 @@
-"""The flip margin: the fewest label changes after which the system that is behind is ahead, and which labels they are.
+"""The flip margin: the smallest set of label changes after which the system that is behind is ahead.
 
-Exact. Precision: a passage that one system alone ranks within k is worth one step, and the cheapest steps are taken. MRecall: for
-each question the fewest changes for each outcome of the two systems come from a table over its perspectives (how many the one and
-the other cover), and a knapsack over questions takes the cheapest changes that turn the order. A label belongs to one question.
-
-The fewest label changes that give one question each outcome of MRecall for two systems at once.
+The solution is exact. For Precision, a passage that only one system ranks within k is one step, and the cheapest steps are
+chosen. For MRecall, a table over the perspectives of a question (how many each of the two systems covers) gives the fewest
+changes for each outcome of the two systems on the question, and a knapsack over questions chooses the cheapest changes that
+reverse the order. A label belongs to one question.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,14 +20,15 @@ _STATES = ((False, False), (False, True), (True, False), (True, True))
 
 
 class Change(NamedTuple):
-    """A label, by its number, and what it would be."""
+    """A change of a label, given by its number, to a new value."""
 
     label: int
     to: bool
 
 
 class Groups(NamedTuple):
-    """Labels of a question, a row a passage and a column a perspective, by who ranks the passage within k."""
+    """The labels of a question, with one row per passage and one column per perspective, by which system ranks the passage in its
+    top k."""
 
     only_first: list[list[int]]
     only_second: list[list[int]]
@@ -38,10 +38,11 @@ class Groups(NamedTuple):
 def cheapest_outcomes(
     groups: Groups, width: int, needed: int, labels: Bools, free: Bools
 ) -> dict[tuple[int, int], tuple[Change, ...]]:
-    """The fewest changes for each reachable outcome (first, second) of 1 or 0; the outcome there is now has none.
+    """Return the fewest changes for each reachable outcome (first, second), each 1 or 0; the current outcome needs none.
 
-    A system has 1 where it covers `needed` of the `width` perspectives. Labels outside `free` stay as they are. The table counts
-    how many perspectives the two cover, so that perspectives are decided one by one: exact, and quadratic in `width`.
+    The outcome of a system is 1 if it covers `needed` of the `width` perspectives. Labels outside `free` do not change. The table
+    counts how many perspectives each of the two systems covers and adds one perspective at a time: exact, and quadratic in
+    `width`.
     """
     states = [_state_changes(groups, perspective, labels, free) for perspective in range(width)]
     size = width + 1
@@ -51,11 +52,11 @@ def cheapest_outcomes(
     for changes in states:
         wider, choice = np.full((size, size), np.inf), np.full((size, size), -1, dtype=np.int8)
         for number, (ours, theirs) in enumerate(_STATES):
-            made = changes[number]
-            if made is None:
+            needed_changes = changes[number]
+            if needed_changes is None:
                 continue
             moved = np.full((size, size), np.inf)
-            moved[int(ours) :, int(theirs) :] = table[: size - int(ours), : size - int(theirs)] + len(made)
+            moved[int(ours) :, int(theirs) :] = table[: size - int(ours), : size - int(theirs)] + len(needed_changes)
             better = moved < wider
             wider[better], choice[better] = moved[better], number
         table = wider
@@ -84,11 +85,11 @@ def _traced(
 
 
 def _state_changes(groups: Groups, perspective: int, labels: Bools, free: Bools) -> list[tuple[Change, ...] | None]:
-    """The fewest changes for a perspective to be covered by (first, second) as each of _STATES says; None where none can."""
+    """Return the fewest changes after which (first, second) cover a perspective as in each of `_STATES`; None if impossible."""
     columns = [[row[perspective] for row in group] for group in groups]
-    held = [any(labels[n] for n in column) for column in columns]
+    covered = [any(labels[n] for n in column) for column in columns]
     removed = [_removed(column, labels, free) for column in columns]
-    added = [() if has else _added(column, free) for has, column in zip(held, columns, strict=True)]
+    added = [() if covers else _added(column, free) for covers, column in zip(covered, columns, strict=True)]
     both = _shorter(added[2], _joined(added[0], added[1]))
     return [
         _joined(_joined(removed[0], removed[1]), removed[2]),
@@ -123,7 +124,7 @@ _STEPS = 2
 
 
 class FlipMargin(NamedTuple):
-    """`changes` are all the labels to change, with what they would be; None where no change of labels can turn the order."""
+    """The labels to change, with their new values; `changes` is None if no change of labels can reverse the order."""
 
     changes: tuple[Change, ...] | None
 
@@ -135,10 +136,10 @@ class FlipMargin(NamedTuple):
 def flip_margin(
     lists: LabelledLists, measure: Measure, first: int, second: int, *, changeable: Bools | None = None
 ) -> FlipMargin:
-    """The fewest changes after which `second` has the higher mean than `first`, which is ahead or level now.
+    """Return the fewest changes after which `second` has a higher mean than `first`, which is now ahead or equal.
 
-    `changeable` bool[n_labels] are the labels that may be wrong, all where it is None. A label nobody gave counts as 0. Questions
-    without a value for both systems stay out. Measures are Precision@k and MRecall@k.
+    `changeable` bool[n_labels] marks the labels that may change (None: all). A missing label counts as 0. Questions without a
+    value for both systems are left out. The measure is Precision@k or MRecall@k.
     """
     labels = lists.said == 1
     free = np.ones(len(labels), dtype=bool) if changeable is None else changeable
@@ -188,7 +189,7 @@ def _cheapest_recalls(
         outcomes = cheapest_outcomes(_groups(lists, k, first, second, question), width, needed, labels, free)
         lead = next(a - b for (a, b), changes in outcomes.items() if changes == ())
         offers.append([_shortest(outcomes, lead - step) for step in range(1, _STEPS + 1)])
-    # best[g]: the fewest changes that win g steps over the questions so far, g counted up to `steps`.
+    # best[g]: the fewest changes that gain g steps over the questions so far, with g up to `steps`.
     best: npt.NDArray[np.float64] = np.full(steps + 1, np.inf)
     best[0] = 0
     taken = np.zeros((len(offers), steps + 1), dtype=np.int8)
@@ -218,7 +219,8 @@ def _shortest(outcomes: dict[tuple[int, int], tuple[Change, ...]], lead: int) ->
 
 
 def _groups(lists: LabelledLists, k: int, first: int, second: int, question: int) -> Groups:
-    """The labels of the passages of the top k, a row a passage: of the first system alone, of the second alone, of both."""
+    """Return the labels of the passages in the top k, one row per passage: of only the first system, of only the second, of
+    both."""
     ours, theirs = dict(_rows(lists, k, first, question)), dict(_rows(lists, k, second, question))
     return Groups(
         [row for passage, row in ours.items() if passage not in theirs],

@@ -1,8 +1,9 @@
-"""How many more judgments would settle which of two systems is better on these questions, and in which order to make them.
+"""Judging plans: how many more judgments settle which of two systems is better on these questions, and in which order to judge.
 
-The rule: judge whole questions, those first whose labels sway the difference the most for each judgment (variance over cost), and
-stop as soon as the chance that the other system is better, given all that is judged so far, is at most 5%. The assumption: labels
-that nobody settled are independent, each 1 with its chance. `follow` runs the rule on labels that are known, to check both.
+The rule: judge whole questions, first those whose labels change the difference most per judgment (variance over cost), and stop
+when the probability that the other system is better, given all judgments so far, is at most 5%. Labels that are not settled are
+assumed to be independent, each 1 with its probability. `follow` applies the rule to known labels, to check the rule and the
+assumption.
 """
 
 from dataclasses import dataclass
@@ -21,10 +22,11 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class JudgingPlan:
-    """Questions in the order they are to be judged, and what the labels' chances say of them.
+    """Questions in the order in which to judge them, with the distribution of their differences.
 
-    `order` int64[n_steps] questions, `costs` int64[n_steps] judgments each; `deltas` float64[n_draws, n_steps] the difference of
-    the two systems on each under drawn labels, `fixed` the difference on all other questions, which no label can change.
+    `order` int64[n_steps]: the questions; `costs` int64[n_steps]: the judgments of each; `deltas` float64[n_draws, n_steps]: the
+    difference of the two systems on each under drawn labels; `fixed`: the difference on all other questions, which no label
+    changes.
     """
 
     order: npt.NDArray[np.int64]
@@ -34,9 +36,9 @@ class JudgingPlan:
 
 
 class Needed(NamedTuple):
-    """Judgments until the order is settled: the median and an 80% interval over what the labels may turn out to be.
+    """Judgments until the order is settled: the median and an 80% interval over possible outcomes of the labels.
 
-    `all` is what judging everything that matters would take; `settled` the share of outcomes that are settled before that.
+    `all` is the number of all judgments that matter; `settled` is the share of outcomes that are settled before all are made.
     """
 
     median: float
@@ -47,7 +49,8 @@ class Needed(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """One run of the rule: judgments made, and the order it ended with (1 the first system, -1 the second, 0 tied)."""
+    """One application of a rule: the number of judgments, and the resulting order (1: the first system, -1: the second, 0:
+    tied)."""
 
     judgments: int
     order: int
@@ -56,9 +59,9 @@ class Followed(NamedTuple):
 def judging_plan(
     lists: LabelledLists, measure: Measure, drawn: Doubles, first: int, second: int, *, within: Bools | None = None
 ) -> JudgingPlan:
-    """The plan for two systems, from the measure under labels drawn, float64[n_draws, n_systems, n_questions].
+    """Create the plan for two systems from `drawn`, the measure under drawn labels, float64[n_draws, n_systems, n_questions].
 
-    `within` bool[n_questions] keeps to some of the questions.
+    `within` bool[n_questions] restricts the plan to some of the questions.
     """
     deltas = np.nan_to_num(drawn[:, first] - drawn[:, second])
     if within is not None:
@@ -72,17 +75,17 @@ def judging_plan(
 
 
 def needed(plan: JudgingPlan, risk: float = RISK) -> Needed:
-    """How many judgments the rule would take, over the outcomes that were drawn."""
+    """Return the number of judgments under the rule, over the drawn outcomes."""
     stops = _stops(plan, plan.deltas, risk)
-    made = np.concatenate([[0], np.cumsum(plan.costs)])[stops]
-    low, median, high = np.quantile(made, [0.1, 0.5, 0.9], method="nearest") if len(made) else (0, 0, 0)
+    counts = np.concatenate([[0], np.cumsum(plan.costs)])[stops]
+    low, median, high = np.quantile(counts, [0.1, 0.5, 0.9], method="nearest") if len(counts) else (0, 0, 0)
     return Needed(
         float(median), float(low), float(high), int(plan.costs.sum()), float((stops < len(plan.order)).mean())
     )
 
 
 def follow(plan: JudgingPlan, truth: Doubles, risk: float = RISK) -> Followed:
-    """The rule where the differences of the questions are known: `truth` float64[n_questions], first minus second."""
+    """Apply the rule to known differences of the questions: `truth` float64[n_questions], first minus second."""
     known = np.nan_to_num(truth)[plan.order][None, :]
     stop = int(_stops(plan, known, risk)[0])
     ahead = plan.fixed + known[0, :stop].sum() + plan.deltas[:, stop:].mean(axis=0).sum()
@@ -90,14 +93,14 @@ def follow(plan: JudgingPlan, truth: Doubles, risk: float = RISK) -> Followed:
 
 
 def _stops(plan: JudgingPlan, outcomes: Doubles, risk: float) -> npt.NDArray[np.int64]:
-    """After how many questions each outcome float64[n, n_steps] is settled, int64[n]; n_steps where only judging all does."""
+    """Return after how many questions each outcome float64[n, n_steps] is settled, int64[n]; n_steps if only after all."""
     steps = len(plan.order)
     stops: npt.NDArray[np.int64] = np.full(len(outcomes), steps, dtype=np.int64)
     waiting = np.ones(len(outcomes), dtype=bool)
     revealed: Doubles = np.full(len(outcomes), plan.fixed)
     remaining = plan.deltas.sum(axis=1)
     for step in range(steps):
-        # What is still open has the distribution of the draws: how often does it turn the order around?
+        # The open questions have the distribution of the draws: how often do they reverse the order?
         still = np.sort(np.round(remaining, _DIGITS))
         ahead = np.round(revealed + remaining.mean(), _DIGITS)
         turning = np.round(-revealed, _DIGITS)
@@ -115,9 +118,9 @@ def _stops(plan: JudgingPlan, outcomes: Doubles, risk: float) -> npt.NDArray[np.
 
 
 def _costs(lists: LabelledLists, measure: Measure, first: int, second: int) -> npt.NDArray[np.int64]:
-    """The labels of each question that nobody settled and that may sway the difference, int64[n_questions].
+    """Count the labels of each question that are not settled and can change the difference, int64[n_questions].
 
-    Passages that both systems rank within k add the same to the Precision of both: they are not asked about.
+    Passages that both systems rank within k contribute equally to the Precision of both and are not counted.
     """
     k = measure.k
     ids = lists.ids[[first, second], :, :k]

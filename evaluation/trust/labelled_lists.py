@@ -1,4 +1,5 @@
-"""The top k of several systems over one set of labels, each with its chance of being right: what trust is computed from."""
+"""Labelled lists: the top k of several systems over one set of labels, each with the probability that it is 1; the basis of all
+reliability figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,12 +33,14 @@ _EDGE = 1e-6
 
 @dataclass(frozen=True)
 class LabelledLists:
-    """`ids` int64[n_systems, n_questions, k] passages, -1 pads; `places` int64[n_systems, n_questions, k, m_max] says which label
-    each makes with each perspective (-1: none), `counts` int64[n_questions] perspectives a question.
+    """The top k of several systems over one set of labels.
 
-    Of each label: `said` float64[n_labels], 1 or 0 or NaN (nobody said); `chance` float64[n_labels], the probability that it
-    is 1; `settled` bool[n_labels], where people or gold said so and the chance is 1 or 0. `counted` bool[n_questions] says which
-    questions count (`berdseye.evaluation.scores.counted`); None: those with a label in one of the lists.
+    `ids` int64[n_systems, n_questions, k]: passages, padded with -1; `places` int64[n_systems, n_questions, k, m_max]: the label
+    of each passage with each perspective (-1: none); `counts` int64[n_questions]: perspectives per question.
+
+    Of each label: `said` float64[n_labels]: 1, 0 or NaN (no label); `chance` float64[n_labels]: the probability that it is 1;
+    `settled` bool[n_labels]: whether people or gold labels give it, so that `chance` is 1 or 0. `counted` bool[n_questions]:
+    which questions count (`berdseye.evaluation.scores.counted`); None: those with a label in one of the lists.
     """
 
     systems: tuple[str, ...]
@@ -51,7 +54,7 @@ class LabelledLists:
     counted: Bools | None = None
 
     def values(self, measure: Measure, labels: Bools) -> Doubles:
-        """The measure of each system and question under labels bool[n_labels]: float64[n_systems, n_questions]."""
+        """Compute the measure of each system and question under labels bool[n_labels]: float64[n_systems, n_questions]."""
         known = np.append(labels, False)[self.places]
         judged = self.places >= 0
         return np.stack(
@@ -62,27 +65,30 @@ class LabelledLists:
         )
 
     def values_now(self, measure: Measure) -> Doubles:
-        """The same under the labels there are, as `score_run` has them: NaN for a question that does not count."""
+        """Compute the measure of each system and question under the current labels, as `score_run` does; NaN for a question that
+        does not count."""
         known = ~np.isnan(np.append(self.said, np.nan))[self.places].any(axis=(0, 2, 3))
         counted = counting(self.counts, known) if self.counted is None else self.counted
         return np.asarray(np.where(counted, self.values(measure, self.said == 1), np.nan))
 
     def judged(self) -> list[float]:
-        """The share of the pairs of each system that have a label."""
+        """Return the share of the pairs of each system that have a label."""
         known = ~np.isnan(np.append(self.said, np.nan))[self.places]
         real = self.places >= 0
         return [float(known[s].sum() / max(int(real[s].sum()), 1)) for s in range(len(self.systems))]
 
     def drawn(self, measure: Measure, draws: int, seed: int = 0) -> Doubles:
-        """The measure under labels drawn by their chances, each once for all systems: float64[draws, n_systems, n_questions]."""
+        """Compute the measure under labels drawn by their probabilities, jointly for all systems: float64[draws, n_systems,
+        n_questions]."""
         random = np.random.default_rng(seed)
-        found = [self.values(measure, random.random(len(self.chance)) < self.chance) for _ in range(draws)]
-        return np.stack(found)
+        values = [self.values(measure, random.random(len(self.chance)) < self.chance) for _ in range(draws)]
+        return np.stack(values)
 
 
 @dataclass(frozen=True)
 class Described:
-    """The lists and the texts behind them: `pairs` of each label, and the number of the question it belongs to."""
+    """Labelled lists with their texts: `pairs` holds the pair of each label, `asked_of` int64[n_labels] the number of its
+    question, and `gold` float64[n_labels] its gold label (NaN: none)."""
 
     lists: LabelledLists
     questions: list[Question]
@@ -93,9 +99,11 @@ class Described:
 
 
 def check_drawable(measure: Measure) -> None:
-    """Raises `BadInputError` for a measure that cannot be worked out from labels drawn one by one."""
+    """Raise `BadInputError` for a measure that cannot be computed from single drawn labels."""
     if measure.definition.library or measure.pooled:
-        raise BadInputError(f"{measure} cannot be drawn label by label.", hint="Take MRecall, Precision or Coverage.")
+        raise BadInputError(
+            f"{measure} cannot be computed from drawn labels.", hint="Choose MRecall, Precision or Coverage."
+        )
 
 
 def labelled_lists(
@@ -108,20 +116,24 @@ def labelled_lists(
     *,
     progress: Progress = silent,
 ) -> Described:
-    """The top k of stored runs of one data set over one corpus.
+    """Return the labelled top k of stored runs on one data set and one corpus.
 
-    What people or gold say under `source` is settled. Every other label has the chance that `detector` gives it, put right by a
-    logistic regression on the settled ones (Platt, 1999) where they are at least 50, 10 of each kind. Raises `BadInputError`
-    for runs of different data sets or corpora, or fewer than two.
+    Labels of people or gold labels, by `source`, are settled. Every other label has the probability of `detector`, calibrated by
+    a logistic regression on the settled labels (Platt, 1999) if there are at least 50, with 10 of each value. Raises
+    `BadInputError` for runs of different data sets or corpora, fewer than two runs, or a k larger than the depth of a run.
     """
     if len({(r.manifest.dataset, r.manifest.corpus) for r in runs}) > 1 or len(runs) < 2:
         raise BadInputError(
-            "A ranking needs two or more runs of one data set over one corpus.", hint="Make or name them."
+            "A comparison needs at least two runs on one data set and one corpus.",
+            hint="Name such runs, or create them with `berdseye run`.",
         )
     questions = load_dataset(workspace, runs[0].manifest.dataset)
     deepest = min(r.manifest.k for r in runs)
     if k > deepest:
-        raise BadInputError(f"k is {k}, and a run holds {deepest} passages.", hint="Make the runs deeper.")
+        raise BadInputError(
+            f"k is {k}, but a run has only {deepest} passages.",
+            hint=f"Choose k up to {deepest}, or create deeper runs.",
+        )
     width = max((len(q.perspectives) for q in questions), default=0)
     ids = np.stack([r.ids[:, :k] for r in runs])
     places = np.full((*ids.shape, width), -1, dtype=np.int64)
@@ -129,8 +141,8 @@ def labelled_lists(
     pairs: list[Pair] = []
     asked_of: list[int] = []
     for system, run in enumerate(runs):
-        found = run_pairs(workspace, run, questions, k)
-        for (question, rank, perspective), pair in zip(found.places.tolist(), found.pairs, strict=True):
+        of_run = run_pairs(workspace, run, questions, k)
+        for (question, rank, perspective), pair in zip(of_run.places.tolist(), of_run.pairs, strict=True):
             number = numbers.setdefault((question, pair.key), len(pairs))
             if number == len(pairs):
                 pairs.append(pair)
@@ -159,16 +171,16 @@ def labelled_lists(
 
 
 def calibrated_chance(scores: Doubles, trusted: Doubles) -> tuple[Doubles, str]:
-    """P(supports) from a detector's scores, put right on those with a trusted label (1, 0, else NaN); and how it was done."""
+    """Return P(supports) from a detector's scores, calibrated on those with a trusted label (1, 0, otherwise NaN), and a note."""
     known = ~np.isnan(trusted)
     truth = trusted[known] == 1
     if known.sum() < _FEWEST or min(int(truth.sum()), int((~truth).sum())) < _FEWEST_OF_A_KIND:
         return scores, (
-            f"its probabilities are taken as they are: fewer than {_FEWEST} judged pairs (or {_FEWEST_OF_A_KIND} of a kind) "
-            "to put them right by."
+            f"its probabilities are not calibrated, because there are fewer than {_FEWEST} judged pairs (or fewer than "
+            f"{_FEWEST_OF_A_KIND} of either label)."
         )
     logits = logit(np.clip(scores, _EDGE, 1 - _EDGE)).reshape(-1, 1)
     fitted = LogisticRegression(C=1e3).fit(logits[known], truth)
     return np.asarray(
         fitted.predict_proba(logits)[:, 1]
-    ), f"its probabilities are put right on {int(known.sum())} judged pairs."
+    ), f"its probabilities are calibrated on {int(known.sum())} judged pairs."

@@ -1,4 +1,4 @@
-"""The chance that two systems are in the wrong order: from the questions asked, from labels that may be wrong, from both."""
+"""The probability that two systems are in the wrong order because of the sample of questions, of uncertain labels, or of both."""
 
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ _DIGITS = 12
 
 
 class WrongOrder(NamedTuple):
-    """Chances in [0, 1] that the other system is the better one; a tie counts half. NaN where the two are tied now.
+    """Probabilities that the other system is better, in [0, 1]; a tie counts half. NaN if the two systems are tied now.
 
-    `questions`: other questions of the same kind might have been asked (bootstrap over questions, labels as they are).
-    `labels`: labels that nobody settled might be wrong (drawn by their chances, questions as they are). `both`: at once.
+    `questions`: under other questions of the same kind (bootstrap over questions, current labels). `labels`: under uncertain
+    labels (drawn by their probabilities, current questions). `both`: under both at once.
     """
 
     questions: float
@@ -27,10 +27,11 @@ class WrongOrder(NamedTuple):
 def wrong_order(
     now: Doubles, drawn: Doubles, first: int, second: int, *, resamples: int = 2000, seed: int = 0
 ) -> WrongOrder:
-    """Of two systems, from values float64[n_systems, n_questions] now and float64[n_draws, n_systems, n_questions] drawn.
+    """Compute the probabilities for two systems from the current values `now` float64[n_systems, n_questions] and the values
+    under drawn labels `drawn` float64[n_draws, n_systems, n_questions].
 
-    Questions that either system has no value for are left out of the order now, and those without perspectives (NaN under
-    every label) of the draws.
+    The current order leaves out questions without a value for both systems; the draws leave out questions without perspectives
+    (NaN under all labels). Raises `BadInputError` if no question has a value for both systems.
     """
     known = ~np.isnan(now[[first, second]]).any(axis=0)
     if not known.any():
@@ -52,7 +53,7 @@ def wrong_order(
 
 
 def chance_against(order: int, differences: Doubles) -> float:
-    """The share of differences, sums or means, whose sign is against `order` (1 or -1); 0 counts half."""
+    """Return the share of differences (sums or means) whose sign is opposite to `order` (1 or -1); 0 counts half."""
     signs = np.sign(np.round(differences, _DIGITS))
     return float((signs == -order).mean() + (signs == 0).mean() / 2)
 
