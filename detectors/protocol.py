@@ -12,6 +12,8 @@ Floats = npt.NDArray[np.float32]
 
 UNTUNED = "not tuned"
 """The source of a threshold that was not chosen on data."""
+DEFAULT_DETECTOR = "embedded"
+"""The detector that ships with Berdseye."""
 
 
 class Detector(Protocol):

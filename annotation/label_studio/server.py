@@ -22,7 +22,6 @@ import httpx
 from filelock import FileLock
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
-from berdseye.data.extras import require
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.processes import end_group, runs_command
 

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 import httpx
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
-from berdseye.data.extras import needing
 
 if TYPE_CHECKING:
     import openai

@@ -28,54 +28,6 @@ from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.running import quietly
 
-GRID: Mapping[str, tuple[float, ...]] = {
-    "learning_rate": (1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2e-4),
-    "warmup": (0.1, 0.3, 0.5),
-    "epochs": (0.5, 1.0, 2.0, 3.0, 4.0),
-    "weight_decay": (0.0, 1e-4, 0.001, 0.01),
-}
-"""The values that BERDS tried for its evaluator, in 360 combinations; the best were 1e-4, 0.1, 2 and 0.001."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Hyperparameters of a training with AdamW and a linear schedule; `warmup` is a share of all steps.
-
-    `max_length` is in tokens, including perspective and prompt; `title` is the place of a passage's title (none, before or
-    after). The training stops after `patience` consecutive evaluations on dev without a better F1; there are `evaluations` per
-    epoch. `rank` is the rank of LoRA's matrices. Raises `BadInputError` for a value out of its range.
-    """
-
-    learning_rate: float = 1e-4
-    warmup: float = 0.1
-    epochs: float = 2.0
-    weight_decay: float = 0.001
-    batch: int = 16
-    max_length: int = 256
-    rank: int = 16
-    title: str = "none"
-    evaluations: int = 4
-    patience: int = 4
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        bounds = {
-            "learning_rate": (1e-8, 1.0),
-            "warmup": (0.0, 1.0),
-            "epochs": (0.01, 1000.0),
-            "weight_decay": (0.0, 1.0),
-            "batch": (1, 4096),
-            "max_length": (16, 32_768),
-            "rank": (1, 1024),
-            "evaluations": (1, 1000),
-            "patience": (1, 1000),
-            "seed": (0, 2**31),
-        }
-        for name, (low, high) in bounds.items():
-            if not low <= getattr(self, name) <= high:
-                raise BadInputError(f"{name} must be between {low:g} and {high:g}, got {getattr(self, name):g}.")
-
-
 Doubles = npt.NDArray[np.float64]
 Report = Callable[[int, float], None]
 """Called with the number of an evaluation, from 0, and the best F1 on dev so far; it may end the run by raising."""

@@ -1,4 +1,4 @@
-"""What can be set about a training, and the grid that BERDS searched."""
+"""The settings of a training, and the grid of settings that BERDS searched."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "epochs": (0.5, 1.0, 2.0, 3.0, 4.0),
     "weight_decay": (0.0, 1e-4, 0.001, 0.01),
 }
-"""The values that BERDS tried for its evaluator, 360 combinations; the best were 1e-4, 0.1, 2 and 0.001."""
+"""The values that BERDS tried for its evaluator, in 360 combinations; the best were 1e-4, 0.1, 2 and 0.001."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters: AdamW with a linear schedule; `warmup` is a share of all steps.
+    """Hyperparameters of a training with AdamW and a linear schedule; `warmup` is a share of all steps.
 
-    `max_length` is in tokens, perspective and prompt included; `title` says where a passage's title is read (none, before or
-    after). `patience` is how many evaluations on dev in a row may pass without a better F1; there are `evaluations` of them
-    an epoch. `rank` is that of LoRA's matrices and of no other kind.
+    `max_length` is in tokens, including perspective and prompt; `title` is the place of a passage's title (none, before or
+    after). The training stops after `patience` consecutive evaluations on dev without a better F1; there are `evaluations` per
+    epoch. `rank` is the rank of LoRA's matrices. Raises `BadInputError` for a value out of its range.
     """
 
     learning_rate: float = 1e-4
@@ -50,4 +50,4 @@ class Settings:
         }
         for name, (low, high) in bounds.items():
             if not low <= getattr(self, name) <= high:
-                raise BadInputError(f"{name} is {getattr(self, name):g}.", hint=f"It must be from {low:g} to {high:g}.")
+                raise BadInputError(f"{name} must be between {low:g} and {high:g}, got {getattr(self, name):g}.")

@@ -72,7 +72,11 @@ def test_an_export_of_others_is_read_once_by_guess_and_option(judgments: Judgmen
     assert words(judgments) == {(*one, "because") for one in expected}
     told = " ".join(done.problems)
     assert len(done.problems) == 3
-    for part in ("Task 4, annotation 7: the export gives only the id", "annotation 8: it has 0", "Task 5: it has no perspective"):
+    for part in (
+        "Task 4, annotation 7: the export gives only the id",
+        "annotation 8: it has 0",
+        "Task 5: it has no perspective",
+    ):
         assert part in told
     version = judgments.version()
     again = import_file(judgments, path, rule)
