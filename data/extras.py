@@ -17,7 +17,6 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "sentencepiece": "sentencepiece",
     },
     "label-studio": {"label_studio": "Label Studio", "label_studio_sdk": "Label Studio's SDK"},
-    "web": {"protego": "protego", "tldextract": "tldextract"},
     "answers": {"openai": "openai", "rouge_score": "rouge-score", "sacrebleu": "sacrebleu", "evalica": "evalica"},
     "team": {"authlib": "Authlib"},
     "charts": {"vl_convert": "vl-convert"},

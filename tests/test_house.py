@@ -57,7 +57,7 @@ def test_streamlit_is_imported_in_the_app_alone() -> None:
 
 def test_files_of_the_package_are_found_where_the_package_is() -> None:
     """A plain name is a module of the working folder, if it is any."""
-    named = {path: re.findall(r"\bfiles\(\"([\w.]+)\"", path.read_text(encoding="utf-8")) for path in SOURCES}
+    named = {path: re.findall(r"\bfiles\(\"([\w.]+)\"\)", path.read_text(encoding="utf-8")) for path in SOURCES}
     assert [p for p, names in named.items() if any(n.partition(".")[0] != "berdseye" for n in names)] == []
 
 
