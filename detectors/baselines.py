@@ -90,13 +90,15 @@ class EncoderSimilarity:
         """Return max(0, cosine) of the perspective, encoded as a query, and the passage with its title, float32[n_pairs]."""
         passages = list(dict.fromkeys((p.title, p.passage) for p in pairs))
         statements = list(dict.fromkeys(p.perspective for p in pairs))
-        left = self.encoder.encode_passages([Passage(i, "", t, text) for i, (t, text) in enumerate(passages)])
-        right = self.encoder.encode_queries(statements)
+        passage_vectors = self.encoder.encode_passages(
+            [Passage(i, "", t, text) for i, (t, text) in enumerate(passages)]
+        )
+        statement_vectors = self.encoder.encode_queries(statements)
         of_passage = {passage: i for i, passage in enumerate(passages)}
         of_statement = {statement: i for i, statement in enumerate(statements)}
         return _cosines(
-            _unit(left),
-            _unit(right),
+            _unit(passage_vectors),
+            _unit(statement_vectors),
             [of_passage[p.title, p.passage] for p in pairs],
             [of_statement[p.perspective] for p in pairs],
         )

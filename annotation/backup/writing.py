@@ -106,7 +106,7 @@ def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress
     if file.exists():
         raise BadInputError("The file already exists.", where=file, hint="Choose another name.")
     entries: dict[str, Entry] = {}
-    gone: list[str] = []
+    vanished: list[str] = []
     paths = list(files(workspace, corpora=corpora))
     with tempfile.TemporaryDirectory() as scratch, replacing(file) as draft:
         copied = Path(scratch) / JUDGMENTS
@@ -119,7 +119,7 @@ def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress
                 try:
                     entries[name] = _add(archive, name, _stable(path, Path(scratch)))
                 except FileNotFoundError:
-                    gone.append(name)
+                    vanished.append(name)
                 progress(number, "files", len(paths))
             manifest = BackupManifest(
                 FORMAT,
@@ -129,7 +129,7 @@ def back_up(workspace: Workspace, file: Path, *, corpora: bool = False, progress
                 count_events(copied),
                 corpora,
                 entries,
-                gone,
+                vanished,
             )
             _add_bytes(archive, MANIFEST, manifest.to_json().encode())
     return manifest

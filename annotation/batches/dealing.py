@@ -53,12 +53,12 @@ def deal(judgments: Judgments, batch: Batch, dealt: Mapping[str, frozenset[int]]
     random = Random(batch.seed)
     load: Counter[int] = Counter()
     shares: dict[int, list[str]] = {person: [] for person in people}
-    for pair, wanted in items:
+    for pair, number_wanted in items:
         order = random.sample(people, len(people))
         before = judges.get(pair, set()) | dealt.get(pair, frozenset())
         kept = [person for person in order if person in before]
         fresh = sorted((person for person in order if person not in before), key=lambda person: load[person])
-        for person in [*kept, *fresh[: max(0, wanted - len(kept))]]:
+        for person in [*kept, *fresh[: max(0, number_wanted - len(kept))]]:
             shares[person].append(pair)
             load[person] += 1
     return shares

@@ -259,7 +259,7 @@ def unknown_batches(connection: Connection) -> Iterator[Finding]:
         yield Finding(
             "unknown batch",
             f"{count} events name batch {batch}, which does not exist.",
-            "the judgments count all the same; to see the batch again, restore a backup that contains it.",
+            "the judgments still count; to see the batch again, restore a backup that contains it.",
         )
 
 

@@ -262,9 +262,9 @@ def _project(
     judgments: Judgments, connection: Connection, batch: Batch, person: Annotator | None, people_a_task: int
 ) -> Project:
     """Return the project of a batch (and person), created if there is none."""
-    wanted = None if person is None else person.id
+    person_id = None if person is None else person.id
     for purpose in batch_purposes(judgments, batch.id):
-        if purpose.person == wanted and (known := project_by_key(connection, purpose.project)) is not None:
+        if purpose.person == person_id and (known := project_by_key(connection, purpose.project)) is not None:
             return known
     title, mark = _title(batch, person), _mark(batch, person)
     guidelines = in_use(judgments, batch.task, batch)
@@ -280,7 +280,7 @@ def _project(
         show_collab_predictions=not batch.blind,
         enable_empty_annotation=False,
     )
-    write_purpose(judgments, project.key, batch.id, wanted)
+    write_purpose(judgments, project.key, batch.id, person_id)
     return project
 
 

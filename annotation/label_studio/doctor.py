@@ -7,7 +7,8 @@ from berdseye.annotation.doctor.finding import Finding, some
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.batch_projects import data_of, detector_of, labels_of
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.drift import Drift, find_drift
+from berdseye.annotation.label_studio.drift import Drift, find_drift, shown_kind
+from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.purpose import exchanged_projects, purpose_of
 from berdseye.annotation.label_studio.sync import sync
@@ -44,7 +45,7 @@ def _findings(drift: Drift, connection: Connection, project: Project, batch: Bat
     findings = []
     words = {name: count for name, count in counts.items() if name.startswith("words") and count}
     if words:
-        text = ", ".join(f"{count} {name}" for name, count in words.items())
+        text = ", ".join(f"{count} {shown_kind(name)}" for name, count in words.items())
         cure = "exchanges them; if both sides changed, both judgments are kept and the later one counts."
         findings.append(by_exchange(text, cure))
     if drift.doubled_tasks:

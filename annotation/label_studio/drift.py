@@ -114,7 +114,7 @@ class Drift:
         }
 
     def __str__(self) -> str:
-        differences = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
+        differences = ", ".join(f"{count} {shown_kind(name)}" for name, count in self.counts().items() if count)
         settled = (
             f" {len(self.contested)} judged differently on both sides: both judgments are kept, the later one counts."
         )
@@ -126,6 +126,11 @@ class Drift:
 
 
 _THERE = "label-studio"
+
+
+def shown_kind(name: str) -> str:
+    """Return a key of `Drift.counts` in the terms of messages, which say judgments and name Berdseye."""
+    return name.replace("words", "judgments").replace("that are not ours", "that are not Berdseye's")
 
 
 def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
@@ -146,17 +151,17 @@ def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tup
     with judgments.reading() as connection:
         for part in by_keys(query, events.c.pair, pairs):
             for row in connection.execute(part):
-                place, there = (row.pair, row.name), row.source == _THERE
-                newest[place] = (there, row.verdict is not None)
+                place, is_remote = (row.pair, row.name), row.source == _THERE
+                newest[place] = (is_remote, row.verdict is not None)
                 if row.verdict is not None:
-                    last.setdefault(place, {})[there] = Held(row.verdict, row.comment.strip(), row.at)
+                    last.setdefault(place, {})[is_remote] = Held(row.verdict, row.comment.strip(), row.at)
     contested = []
     for place, sides in last.items():
-        there, stands = newest[place]
+        is_remote, stands = newest[place]
         if len(sides) < 2 or not stands:
             continue
         if (sides[False].verdict, sides[False].comment) != (sides[True].verdict, sides[True].comment):
-            contested.append(Contested(*place, sides[False], sides[True], "there" if there else "here"))
+            contested.append(Contested(*place, sides[False], sides[True], "there" if is_remote else "here"))
     return tuple(contested)
 
 
@@ -177,7 +182,7 @@ class _Author(NamedTuple):
     name: str
 
 
-class _There(NamedTuple):
+class _RemoteState(NamedTuple):
     """The annotations of the project by pair and author, of which the newest counts, and what is wrong with them."""
 
     newest: dict[tuple[str, _Author], RemoteAnnotation]
@@ -198,7 +203,7 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             by_key[task.key].append(task)
         people = People(judgments, connection)
         people.recall(project.key, list(by_key))
-        there = _read_there(by_key, people)
+        remote = _read_remote(by_key, people)
         purpose = purpose_of(judgments, project.key)
         with judgments.reading() as database:
             ever = select(sync_tasks.c.pair).where(sync_tasks.c.project == project.key)
@@ -212,47 +217,49 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             base, sent = read_base(database, project.key, keys), read_sent(database, project.key, keys)
             known = read_pairs(database, list(by_key))
         names = {person.id: person.name for person in judgments.annotators()}
-        words, unnoted = _compare(there, local, base, sent, by_key, names)
+        words, unnoted = _compare(remote, local, base, sent, by_key, names)
         unknown = {key: pair_of(tasks[0].data) for key, tasks in by_key.items() if key not in known}
         return Drift(
             project.title,
             words,
             unnoted,
             {key: tuple(task.id for task in tasks) for key, tasks in by_key.items() if len(tasks) > 1},
-            there.doubled,
+            remote.doubled,
             tuple(sorted(had_task - by_key.keys())),
             tuple(key for key, record in unknown.items() if record is not None),
             tuple(task.id for key, record in unknown.items() if record is None for task in by_key[key]),
             _unpredicted(by_key, project.model_version),
-            there.unreadable,
+            remote.unreadable,
             contested_words(judgments, None if purpose.batch is None else keys),
         )
 
 
-def _read_there(by_key: Mapping[str, list[RemoteTask]], people: People) -> _There:
+def _read_remote(by_key: Mapping[str, list[RemoteTask]], people: People) -> _RemoteState:
     newest: dict[tuple[str, _Author], RemoteAnnotation] = {}
     count: dict[tuple[str, _Author], int] = defaultdict(int)
     problems = []
     for key, tasks in by_key.items():
         for task in tasks:
             for annotation in task.annotations:
-                known = people.known(key, annotation.id, annotation.user)
-                name = people.called(annotation.user) if known is None else known.name
+                annotator = people.known(key, annotation.id, annotation.user)
+                name = people.called(annotation.user) if annotator is None else annotator.name
                 if name is None:
-                    problems.append(f"Annotation {annotation.id} of task {task.id}: its author is gone.")
+                    problems.append(
+                        f"Annotation {annotation.id} of task {task.id}: its author no longer exists in Label Studio."
+                    )
                     continue
-                place = key, _Author(known.id, known.name) if known else _Author(None, name)
+                place = key, _Author(annotator.id, annotator.name) if annotator else _Author(None, name)
                 if annotation.problem:
                     problems.append(f"Annotation {annotation.id} of task {task.id} by {name}: {annotation.problem}")
                 count[place] += 1
                 if place not in newest or (newest[place].at, newest[place].id) < (annotation.at, annotation.id):
                     newest[place] = annotation
     doubled = tuple((key, author.name, times) for (key, author), times in count.items() if times > 1)
-    return _There(newest, doubled, tuple(problems))
+    return _RemoteState(newest, doubled, tuple(problems))
 
 
 def _compare(
-    there: _There,
+    there: _RemoteState,
     local: Mapping[Place, Local],
     base: Mapping[Place, Word | None],
     sent: Mapping[Place, Word | None],
@@ -283,7 +290,7 @@ def _compare(
         if word == remote:
             continue
         side: Side = "only here" if remote is None else "only there" if word is None else "differing"
-        gone = place.pair not in by_key and agreed is not None
+        task_is_gone = place.pair not in by_key and agreed is not None
         differences.append(
             WordDrift(
                 place.pair,
@@ -291,7 +298,7 @@ def _compare(
                 side,
                 _state(word, ours.at if ours else ""),
                 _state(remote, at or ""),
-                _TASK_GONE if gone else _CURES[decided],
+                _TASK_GONE if task_is_gone else _CURES[decided],
             )
         )
     return tuple(differences), unnoted

@@ -96,19 +96,19 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
 
 def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
     """Return the judgments of these pairs that both sides agreed on last."""
-    return {place: word for place, (word, _) in _read_words(connection, project, keys).items()}
+    return {place: word for place, (word, _) in _read_judgments(connection, project, keys).items()}
 
 
 def read_authors(connection: Connection, project: str, keys: Sequence[str]) -> dict[tuple[str, int], int]:
     """Return the annotator under whom an annotation was exchanged, by its pair and its id in Label Studio."""
-    rows = _read_words(connection, project, keys)
+    rows = _read_judgments(connection, project, keys)
     return {(place.pair, number): place.annotator for place, (_, number) in rows.items() if number is not None}
 
 
 def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
     """Return the judgments pushed recently without a confirmation: they may have arrived, or may still arrive."""
     oldest = int(time.time()) - ARRIVES_WITHIN
-    rows = _read_words(connection, _sent(project), keys)
+    rows = _read_judgments(connection, _sent(project), keys)
     return {place: word for place, (word, moment) in rows.items() if (moment or 0) >= oldest}
 
 
@@ -118,14 +118,14 @@ def write_sent(connection: Connection, project: str, words: Mapping[Place, Word 
     Otherwise a judgment of Berdseye found in Label Studio would look like a change that someone made there.
     """
     moment = int(time.time())
-    _write_words(connection, _sent(project), {place: Agreed(word, moment) for place, word in words.items()})
+    _write_judgments(connection, _sent(project), {place: Agreed(word, moment) for place, word in words.items()})
 
 
 def _sent(project: str) -> str:
     return f"{project}{SENT}"
 
 
-def _read_words(
+def _read_judgments(
     connection: Connection, project: str, keys: Sequence[str]
 ) -> dict[Place, tuple[Word | None, int | None]]:
     table = sync_annotations
@@ -146,7 +146,7 @@ def append_events(connection: Connection, rows: Iterable[dict[str, Any]]) -> Non
 
 def write_base(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
     """Store the judgments that both sides agree on now, and delete the notes that they are on their way."""
-    _write_words(connection, project, agreed)
+    _write_judgments(connection, project, agreed)
     if agreed:
         table = sync_annotations
         arrived = delete(table).where(
@@ -157,7 +157,7 @@ def write_base(connection: Connection, project: str, agreed: Mapping[Place, Agre
         connection.execute(arrived, [{"of_pair": p.pair, "of_annotator": p.annotator} for p in agreed])
 
 
-def _write_words(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
+def _write_judgments(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
     rows = [
         {
             "project": project, "pair": place.pair, "annotator_id": place.annotator, "annotation": a.annotation,
@@ -294,13 +294,13 @@ def belongs(purpose: Purpose) -> ColumnElement[bool]:
         return or_(here, ~elsewhere)
     if purpose.person is None:
         return here
-    known = exists().where(
+    exchanged = exists().where(
         sync_annotations.c.project == purpose.project,
         sync_annotations.c.pair == present.c.pair,
         sync_annotations.c.annotator_id == present.c.annotator_id,
         sync_annotations.c.verdict.is_not(None),
     )
-    return and_(here, or_(present.c.annotator_id == purpose.person, known))
+    return and_(here, or_(present.c.annotator_id == purpose.person, exchanged))
 
 
 def _latest_project() -> Select[tuple[str]]:

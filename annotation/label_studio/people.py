@@ -73,11 +73,11 @@ class Directory:
 
     def __init__(self, judgments: Judgments, accounts: Iterable[tuple[str | None, str]] = ()) -> None:
         self._judgments = judgments
-        known = people(judgments)
-        self.annotators = {person.annotator.id: person.annotator for person in known}
-        self.emails = {person.annotator.id: person.email for person in known if person.email}
-        self._by_email = {person.email: person.annotator for person in known if person.email}
-        self._by_name = {folded_name(person.annotator.name): person.annotator for person in known}
+        everyone = people(judgments)
+        self.annotators = {person.annotator.id: person.annotator for person in everyone}
+        self.emails = {person.annotator.id: person.email for person in everyone if person.email}
+        self._by_email = {person.email: person.annotator for person in everyone if person.email}
+        self._by_name = {folded_name(person.annotator.name): person.annotator for person in everyone}
         account_set = set(accounts)
         self._names = Counter(folded_name(name) for email, name in account_set if self._surely(email) is None)
         self._sure = {found.id for email, _ in account_set if (found := self._surely(email)) is not None}

@@ -188,11 +188,11 @@ def pull(
         changes = read_changes(connection, project, purpose, whole=whole or withdraw_gone)
         by_key = changes.tasks
         problems += _add_unknown_pairs(judgments, by_key)
-        gone = _gone(judgments, project, by_key) if changes.whole else []
+        deleted_keys = _gone(judgments, project, by_key) if changes.whole else []
         if withdraw_gone:
-            by_key.update((key, []) for key in gone)
+            by_key.update((key, []) for key in deleted_keys)
         people = People(judgments, connection)
-        report, done = ExchangeReport(problems=tuple(problems), tasks_gone=len(gone)), 0
+        report, done = ExchangeReport(problems=tuple(problems), tasks_gone=len(deleted_keys)), 0
         for keys in batched_rows(list(by_key)):
             report += _pull_chunk(judgments, purpose, project.guidelines, {key: by_key[key] for key in keys}, people)
             done += len(keys)
@@ -200,7 +200,7 @@ def pull(
                 progress(done, len(by_key))
         with writing(judgments.engine) as database:
             if withdraw_gone:
-                forget_tasks(database, project.key, gone)
+                forget_tasks(database, project.key, deleted_keys)
             write_received(database, project.key, changes.until, whole=changes.whole)
         return report + warned(judgments, purpose)
 

@@ -131,11 +131,11 @@ class _Push:
     ) -> ExchangeReport:
         if not records:
             return ExchangeReport()
-        wanted = {record.key for record in records}
+        keys = {record.key for record in records}
         own = {
             place: ours.word
             for place, ours in local.items()
-            if ours.word and place.pair in wanted and self._belongs(place)
+            if ours.word and place.pair in keys and self._belongs(place)
         }
         words: dict[str, dict[int, Word]] = defaultdict(dict)
         for place, word in own.items():

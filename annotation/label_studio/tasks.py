@@ -83,11 +83,11 @@ def keep_one(
     `stand` names annotators whose judgment in the first task is known to be their last: another import, whose sender was
     killed, may arrive after this one with an older judgment.
     """
-    kept, *others = copies
+    first, *others = copies
     if not others:
-        return kept
+        return first
     everywhere, _ = said(copies, people)
-    here = {annotation.id for annotation in kept.annotations}
+    here = {annotation.id for annotation in first.annotations}
     for person, words in everywhere.items():
         if person in stand:
             continue
@@ -96,11 +96,11 @@ def keep_one(
             own = [annotation.id for annotation in words.annotations if annotation.id in here]
             if own:
                 connection.client.annotations.update(
-                    id=own[-1], result=result_of(newest.word, kept.data), was_cancelled=False
+                    id=own[-1], result=result_of(newest.word, first.data), was_cancelled=False
                 )
                 continue
-            unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", kept.id)
-            create_annotation(connection, kept, newest.word, people.listed(newest.user) or people.user(person), unique)
+            unique = annotation_uid(str(project), f"moved {newest.id} {newest.at}", first.id)
+            create_annotation(connection, first, newest.word, people.listed(newest.user) or people.user(person), unique)
     # An annotation that is unreadable, or whose author is unknown, cannot be moved: its task stays, for people to look at.
     unreadable = [
         task
@@ -108,7 +108,7 @@ def keep_one(
         if any(a.problem or people.author(task.key, a.id, a.user) is None for a in task.annotations)
     ]
     delete_tasks(connection, project, [task for task in others if task not in unreadable])
-    return next(task for task in look_up(connection, project, [kept.key])[kept.key] if task.id == kept.id)
+    return next(task for task in look_up(connection, project, [first.key])[first.key] if task.id == first.id)
 
 
 def create_annotation(connection: Connection, task: RemoteTask, word: Word, user: int, unique: str) -> int | None:

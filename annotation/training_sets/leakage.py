@@ -85,20 +85,20 @@ def mended(table: pd.DataFrame, mend: Mend = "drop", threshold: float = DEFAULT_
         raise UnknownNameError("way to handle leaks", mend, MENDS)
     links = _links(table, threshold)
     place = {name: number for number, name in enumerate(SPLITS)}
-    kept, changed, questions = table, 0, 0
+    clean_table, changed, questions = table, 0, 0
     if links and mend == "drop":
         drop = _dropped(table, links, place)
-        kept, changed = table[~drop].reset_index(drop=True), int(drop.sum())
+        clean_table, changed = table[~drop].reset_index(drop=True), int(drop.sum())
         questions = table[drop]["question"].map(same_question).nunique()
     elif links and mend == "move":
         further = links
         while further:  # a moved passage may have nearly identical ones in the split that it left
-            kept = kept.assign(split=_moved(kept, further, place))
-            further = _links(kept, threshold)
-        moved = kept["split"].to_numpy(dtype=object) != table["split"].to_numpy(dtype=object)
+            clean_table = clean_table.assign(split=_moved(clean_table, further, place))
+            further = _links(clean_table, threshold)
+        moved = clean_table["split"].to_numpy(dtype=object) != table["split"].to_numpy(dtype=object)
         changed = int(moved.sum())
         questions = table[moved]["question"].map(same_question).nunique()
-    return Mended(kept, _leakage(table, links, mend, threshold, changed, questions))
+    return Mended(clean_table, _leakage(table, links, mend, threshold, changed, questions))
 
 
 def _links(table: pd.DataFrame, threshold: float) -> list[_Link]:

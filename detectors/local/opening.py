@@ -89,7 +89,7 @@ def lora_detector(
     """
     chosen = {"prompt": prompt} if prompt else {}
     chosen |= ({} if template == "auto" else {"template": template}) | ({"title": title} if title else {})
-    rest = ({"max_length": max_length} if max_length else {}) | ({"bits": bits} if bits else {})
+    further = ({"max_length": max_length} if max_length else {}) | ({"bits": bits} if bits else {})
     trained = find_trained(workspace, path)
     home = trained or Path(path).expanduser()
     card = read_card(home)
@@ -99,7 +99,7 @@ def lora_detector(
     else:
         model = AnsweringModel(str(model_path) if model_path.exists() else path, template=template, bits=bits)
     return PromptedDetector(
-        str(Call("lora", (path,), chosen | rest)),
+        str(Call("lora", (path,), chosen | further)),
         model,
         open_answerer(model),
         _stored_prompt(home, card) if prompt is None else detection_prompt(0, prompt, workspace),

@@ -50,7 +50,7 @@ def test_a_training_shows_its_card_and_can_be_deleted(demo: Workspace) -> None:
     at = drawn("detectors", chosen="embedded(mine)")
     shown = at.table[0].value
     broken = plain(shown["measured"])[plain(shown["detector"]).index("embedded(mine)")]
-    assert "There is no detector 'embedded(mine)'" in broken, "its weights are missing, which is said in its row"
+    assert "'embedded(mine)' does not exist" in broken, "its weights are missing, which is said in its row"
     assert len(at.get("vega_lite_chart")) == 2
     next(b for b in at.button if b.label == "Delete it").click()
     at = again(at)
@@ -64,7 +64,7 @@ def test_the_one_in_use_is_not_deleted(demo: Workspace) -> None:
     at = drawn("detectors", chosen="embedded(mine)")
     next(b for b in at.button if b.label == "Delete it").click()
     at = again(at)
-    assert "is adopted. Adopt another first" in texts(at)
+    assert "is the adopted detector and cannot be discarded" in texts(at)
     assert [t.name for t in list_trained(demo)] == ["mine"]
 
 

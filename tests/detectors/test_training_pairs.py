@@ -175,7 +175,7 @@ def test_long_arguments_become_passages_of_about_100_words(tmp_path: Path) -> No
     ("broken", "says"),
     [
         ("{not json", "cannot be read as JSON"),
-        ({"a": 1}, "should hold a list"),
+        ({"a": 1}, "must contain a list"),
         ([page(), {"claim_title": "x"}], "Page 2 is not a debate"),
         ([page(description=[3])], "Page 1 is not a debate"),
         ([None], "Page 1 is not a debate"),

@@ -70,7 +70,7 @@ def test_words_that_differ_are_told_with_who_and_when(
     assert told[keys[4], ana.name].side == "only here"
     assert told[keys[5], "Nia Ro"].side == "only there"
     assert (judgments.version(), len(judgments.annotators())) == before
-    assert "2 words only here" in str(drift)
+    assert "2 judgments only here" in str(drift)
 
     sync(judgments, connection, project)
     drift = find_drift(judgments, connection, project)

@@ -111,7 +111,7 @@ def test_the_released_prompts_are_asked_as_they_are(serve: Serving, workspace: W
     [
         ("api", BadInputError, "names no model"),
         ("api(a,shots=2)", BadInputError, "out of range"),
-        ("api(a,shots=0.5)", BadInputError, "no prompt with 0.5 examples"),
+        ("api(a,shots=0.5)", BadInputError, "shots must be 0 or 1, got 0.5"),
         ("api(a,title=above)", UnknownNameError, "Unknown place of the title 'above'"),
         ("api(a,shot=1)", UnknownNameError, "Did you mean shots"),
         ("api(a,prompt=none.txt)", BadInputError, "There is no such file"),

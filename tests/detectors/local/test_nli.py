@@ -145,5 +145,5 @@ def test_t5_answers_one_or_zero(models: Path) -> None:
     assert np.allclose(found[:3], [wanted(pair) for pair in PAIRS], atol=1e-5)
     assert len(set(found.round(4))) == 5
     assert found[4] == 0 < found[3] <= 1
-    with pytest.raises(BadInputError, match="one precision"):
+    with pytest.raises(BadInputError, match="precision and entailment do not apply"):
         parse_detector("nli(true,precision=int8)")

@@ -110,9 +110,9 @@ def test_a_long_passage_loses_its_end_and_the_instruction_nothing(models: Path, 
     assert read.startswith("Document: zoos are good zoos")
     assert read.endswith("\nStatement: cars are bad\nAnswer:")
     assert np.isfinite(detector.predict([Pair(passage, "cars are bad " * 9_000)])).all()
-    with pytest.raises(BadInputError, match="prompt alone has"):
+    with pytest.raises(BadInputError, match="prompt without its texts has"):
         parse_detector("prompted(base,max_length=100)")
-    with pytest.raises(BadInputError, match="reads 2048 tokens"):
+    with pytest.raises(BadInputError, match="at most 2048"):
         parse_detector("prompted(base,max_length=2049)")
 
 
@@ -190,9 +190,9 @@ def test_names_versions_and_what_does_not_go_together(models: Path) -> None:
     assert [detector.name for detector in opened] == names
     assert len({detector.version for detector in opened}) == len(names)
     for name, error, message in (
-        ("prompted(mine,score=lift,shots=1)", BadInputError, "asks nothing"),
-        ("prompted(mine,bits=5)", BadInputError, "bits=4 or bits=8"),
-        ("prompted(mine,bits=4)", UnavailableError, "need a CUDA GPU"),
+        ("prompted(mine,score=lift,shots=1)", BadInputError, "uses no prompt"),
+        ("prompted(mine,bits=5)", BadInputError, "bits must be 4 or 8, got 5"),
+        ("prompted(mine,bits=4)", UnavailableError, "requires a CUDA GPU"),
         ("prompted(mine,engine=vllm)", UnavailableError, "package vllm"),
         ("prompted(mine,answer=maybe)", UnknownNameError, "maybe"),
         ("prompted(nobody/nowhere)", UnavailableError, "cannot be loaded"),

@@ -61,7 +61,7 @@ def test_a_training_is_used_as_its_card_says(models: Path, workspace: Workspace)
     finish(folder, {"detector": "crossencoder(mine)", **card, "temperature": 3.0})
     assert parse_detector("crossencoder(mine)", workspace).version != detector.version
     (folder / "card.json").write_text("{")
-    with pytest.raises(StaleError, match="card cannot be read"):
+    with pytest.raises(StaleError, match="card of the model cannot be read"):
         parse_detector("crossencoder(mine)", workspace)
 
 
@@ -155,7 +155,7 @@ def test_an_adapter_of_the_workspace_follows_its_card(adapter: Path, workspace: 
     assert np.allclose(detector.predict(PAIRS), 1 / (1 + np.exp(-odds / 2)), atol=1e-5)
     held = folder / "model" / "adapter_config.json"
     held.write_text(json.dumps({"peft_type": "LORA"}))
-    with pytest.raises(BadInputError, match="does not say over which model"):
+    with pytest.raises(BadInputError, match="does not name its base model"):
         parse_detector("lora(mine)", workspace)
 
 

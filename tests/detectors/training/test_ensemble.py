@@ -24,7 +24,7 @@ def test_the_mean_is_that_of_its_parts_and_its_name_parses_back() -> None:
     again = parse_detector(mean.name)
     assert (again.name, again.version) == (mean.name, mean.version)
     assert parse_detector("mean(embedded,random(seed=4))").version != parse_detector("mean(embedded,random)").version
-    with pytest.raises(BadInputError, match="two detectors or more"):
+    with pytest.raises(BadInputError, match="at least two detectors"):
         parse_detector("mean(embedded)")
 
 

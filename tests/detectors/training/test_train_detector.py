@@ -57,17 +57,17 @@ def test_a_head_is_trained_measured_and_found(workspace: Workspace) -> None:
     assert made.card["splits"]["train"] == {"pairs": 32, "positives": 8, "questions": 4}
     further = train_detector(workspace, TrainingPlan("head", "further", ("embedded(mine)",)), made_set())
     assert further.card["start"] == detector.version
-    with pytest.raises(BadInputError, match="There is a detector 'mine' already"):
+    with pytest.raises(BadInputError, match="A detector 'mine' already exists"):
         train_detector(workspace, TrainingPlan("head", "mine"), made_set())
 
 
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (TrainingPlan("crossencoder", "x"), "trained from one model"),
-        (TrainingPlan("stacked", "x", ("embedded",)), "two detectors or more"),
+        (TrainingPlan("crossencoder", "x"), "exactly one base model"),
+        (TrainingPlan("stacked", "x", ("embedded",)), "at least two detectors"),
         (TrainingPlan("head", "x", ("random",)), "cannot start from 'random'"),
-        (TrainingPlan("head", "x", search="grid"), "nothing to search for"),
+        (TrainingPlan("head", "x", search="grid"), "no settings to search"),
         (TrainingPlan("head", "../x"), "cannot be the name"),
     ],
 )
@@ -128,7 +128,7 @@ def test_a_killed_training_goes_on_to_the_same_end(workspace: Workspace, tmp_pat
     assert list_trained(workspace) == []
     (checkpoints,) = folder.glob(f"trials/*/{CHECKPOINTS}")
     (checkpoints / "checkpoint-6").mkdir()  # one that was being written
-    with pytest.raises(BadInputError, match="begun with other data or settings"):
+    with pytest.raises(BadInputError, match="has other data or settings"):
         train_detector(workspace, TrainingPlan("crossencoder", "killed", (base,), Settings(seed=1)), made_set())
     steps: list[int] = []
 
@@ -151,7 +151,7 @@ def test_a_full_disk_leaves_nothing_finished(workspace: Workspace, tmp_path: Pat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     base = str(tiny_models.classifying_bert(tmp_path / "base"))
-    with pytest.raises(UnavailableError, match=r"No space left on device.*the same command"):
+    with pytest.raises(UnavailableError, match=r"No space left on device.*repeat the command"):
         train_detector(workspace, TrainingPlan("crossencoder", "full", (base,), SHORT), made_set(), progress=full)
     assert list_trained(workspace) == []
 
@@ -196,7 +196,7 @@ def test_a_teacher_labels_pairs_nobody_labelled(workspace: Workspace) -> None:
     teacher, student = parse_detector("embedded"), parse_detector("embedded(small)", workspace)
     pairs = [p.pair for p in made_pairs()]
     np.testing.assert_allclose(student.predict(pairs), teacher.predict(pairs), atol=1e-3)
-    with pytest.raises(BadInputError, match="need a teacher"):
+    with pytest.raises(BadInputError, match="require a teacher"):
         train_detector(workspace, TrainingPlan("head", "other"), made_set(), unlabelled=unlabelled)
 
 

@@ -42,7 +42,7 @@ def test_without_splits_no_question_is_trained_on_and_tested_on(questions: int, 
 def test_a_question_in_two_splits_is_named_whatever_its_writing() -> None:
     pairs = made_pairs()
     pairs[0] = pairs[0]._replace(question="WHAT  of uniforms?")
-    with pytest.raises(BadInputError, match=r"x\.tsv: The question 'WHAT  of uniforms\?' stands in the splits dev and"):
+    with pytest.raises(BadInputError, match=r"x\.tsv: The question 'WHAT  of uniforms\?' is in the splits dev and"):
         training_set(pairs, "x.tsv", "0")
     assert same_question("WHAT  of uniforms?") == same_question("What of uniforms?")
 
@@ -57,9 +57,9 @@ def test_without_questions_a_perspective_stays_in_one_split() -> None:
 @pytest.mark.parametrize(
     ("kept", "message"),
     [
-        (lambda p: p.split != "train" or p.supports, "train split holds only pairs with label 1"),
-        (lambda p: p.split != "dev" or not p.supports, "dev split holds only pairs with label 0"),
-        (lambda p: p.split != "dev", "dev split holds no pairs"),
+        (lambda p: p.split != "train" or p.supports, "train split has only pairs with label 1"),
+        (lambda p: p.split != "dev" or not p.supports, "dev split has only pairs with label 0"),
+        (lambda p: p.split != "dev", "dev split has no pairs"),
     ],
 )
 def test_a_split_with_one_label_is_refused(kept: object, message: str) -> None:
@@ -69,7 +69,7 @@ def test_a_split_with_one_label_is_refused(kept: object, message: str) -> None:
 
 
 def test_three_rows_are_refused() -> None:
-    with pytest.raises(BadInputError, match="There are 3 pairs to train on, and 8 are the least"):
+    with pytest.raises(BadInputError, match="at least 8 pairs in the train split, got 3"):
         training_set(made_pairs()[:3], "x.tsv", "0")
 
 
