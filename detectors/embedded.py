@@ -111,7 +111,7 @@ def read_weights(text: str, where: str | Path) -> Weights:
 @lru_cache(maxsize=1)
 def shipped_weights() -> Weights:
     """Return the weights in the package, read once per process."""
-    path = files("detectors") / "weights" / WEIGHTS_FILE
+    path = files("berdseye.detectors") / "weights" / WEIGHTS_FILE
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
