@@ -28,9 +28,9 @@ from sqlalchemy import (
 from berdseye.annotation.batches.dealing import arm
 from berdseye.annotation.batches.stored import Batch
 from berdseye.annotation.judgments.database import writing
-from berdseye.annotation.judgments.log import WORD_KINDS, Annotator, Judgments, PairRecord, event_row
+from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgments, PairRecord, event_row
 from berdseye.annotation.judgments.recorded import (
-    NOTHING,
+    NO_DETAILS,
     JudgmentDetails,
     RecordedJudgment,
     judgment_fields,
@@ -58,7 +58,7 @@ _RELEASE = reservations.delete().where(or_(_MINE, _LAPSED))
 _RELEASE_PAIR = reservations.delete().where(or_(and_(_MINE, reservations.c.pair == _PAIR), _LAPSED))
 
 
-class Shown(NamedTuple):
+class DetectorLabel(NamedTuple):
     """The detector's label of a pair with its probability, fixed when the batch was created."""
 
     probability: float | None
@@ -88,7 +88,13 @@ class BatchQueue:
             return key
 
     def give(
-        self, person: Annotator, pair: str, verdict: str, beside: JudgmentDetails = NOTHING, *, uid: str | None = None
+        self,
+        person: Annotator,
+        pair: str,
+        verdict: str,
+        beside: JudgmentDetails = NO_DETAILS,
+        *,
+        uid: str | None = None,
     ) -> RecordedJudgment:
         """Record a judgment of a pair of the batch, and release its reservation. One `uid` is recorded once.
 
@@ -98,7 +104,7 @@ class BatchQueue:
         fields = judgment_fields(self.batch.task, verdict, passage, beside)
         return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
 
-    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NOTHING) -> RecordedJudgment:
+    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
         """Skip a pair for good: it goes to someone else."""
         return self._record(person, pair, skip_fields(beside))
 
@@ -121,13 +127,13 @@ class BatchQueue:
         """Return the pair with its texts."""
         return self.judgments.pair_records([pair])[pair]
 
-    def item(self, pair: str) -> Shown:
+    def item(self, pair: str) -> DetectorLabel:
         """Return the detector's label of a pair of the batch; its fields are None if the batch has no detector."""
         query = select(batch_items.c.probability, batch_items.c.decision).where(
             batch_items.c.batch_id == self.batch.id, batch_items.c.pair == pair
         )
         with self.judgments.reading() as connection:
-            return Shown(*connection.execute(query).one())
+            return DetectorLabel(*connection.execute(query).one())
 
     def done(self, person: Annotator) -> tuple[int, int]:
         """Return how many pairs of the batch this person has judged or skipped, and how many there are."""
@@ -273,7 +279,7 @@ class BatchQueue:
             _LATER.c.annotator_id == _PERSON,
             _LATER.c.pair == events.c.pair,
             _LATER.c.id > events.c.id,
-            _LATER.c.kind.in_(WORD_KINDS),
+            _LATER.c.kind.in_(JUDGMENT_KINDS),
             ~exists().where(_UNDONE.c.kind == "undo", _UNDONE.c.target == _LATER.c.id),
         )
         return exists().where(

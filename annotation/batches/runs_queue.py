@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.judgments.recorded import (
-    NOTHING,
+    NO_DETAILS,
     JudgmentDetails,
     RecordedJudgment,
     judgment_fields,
@@ -53,14 +53,20 @@ class RunsQueue:
         return next((key for key in self._pairs if key not in judged), None)
 
     def give(
-        self, person: Annotator, pair: str, verdict: str, beside: JudgmentDetails = NOTHING, *, uid: str | None = None
+        self,
+        person: Annotator,
+        pair: str,
+        verdict: str,
+        beside: JudgmentDetails = NO_DETAILS,
+        *,
+        uid: str | None = None,
     ) -> RecordedJudgment:
         """Record a judgment; one `uid` is recorded once."""
         fields = judgment_fields("judge", verdict, self.record(pair).passage, beside)
         self.judgments.add_pairs([self.record(pair)])
         return RecordedJudgment(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
 
-    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NOTHING) -> RecordedJudgment:
+    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
         """Skip a pair for good."""
         self.judgments.add_pairs([self.record(pair)])
         return RecordedJudgment(self.judgments.append(person, pair, **skip_fields(beside)))

@@ -32,7 +32,7 @@ Task = Literal["judge", "verify", "prefer"]
 Order = Literal["batch", "uncertainty", "disagreement", "decision"]
 TASKS: tuple[Task, ...] = get_args(Task)
 ORDERS: tuple[Order, ...] = get_args(Order)
-HOLD_SECONDS = 1800
+RESERVATION_SECONDS = 1800
 """How long a pair stays reserved, in seconds, unless the plan says otherwise."""
 _CALIBRATION_FIRST = -1.0
 _MOST_PEOPLE = 1000
@@ -67,7 +67,7 @@ class BatchPlan:
     order: Order = "batch"
     blind: bool = True
     seed: int = 0
-    hold: int = HOLD_SECONDS
+    hold: int = RESERVATION_SECONDS
     threshold: float = 0.5
     shown_share: float | None = None
     made_by: str = ""
@@ -177,7 +177,7 @@ def load_batch(judgments: Judgments, name: str) -> Batch:
     return batches_by_name[name]
 
 
-def word_counts(connection: Connection, batch: int | None = None) -> dict[tuple[int, str], tuple[int, int]]:
+def judgment_counts(connection: Connection, batch: int | None = None) -> dict[tuple[int, str], tuple[int, int]]:
     """Compute `judged` and `split` from the log, by (batch, pair), for the judged pairs of one batch or of all."""
     yes = func.count().filter(batch_words.c.verdict.in_(("supports", "first")))
     no = func.count().filter(batch_words.c.verdict.in_(("does not support", "second")))
@@ -290,7 +290,7 @@ def _priority(plan: BatchPlan, item: Item) -> float:
 
 def _count_judgments(connection: Connection, batch: int) -> None:
     """Count the judgments from before the batch was created, by the rule that the database trigger follows from now on."""
-    for (_, pair), (judged, split) in word_counts(connection, batch).items():
+    for (_, pair), (judged, split) in judgment_counts(connection, batch).items():
         connection.execute(
             update(batch_items)
             .where(batch_items.c.batch_id == batch, batch_items.c.pair == pair)

@@ -13,9 +13,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Table, delete, exists, func, select, text, update
 
-from berdseye.annotation.batches.stored import word_counts
+from berdseye.annotation.batches.stored import judgment_counts
 from berdseye.annotation.doctor.finding import Finding, some, within
-from berdseye.annotation.judgments.log import VERDICTS, WORD_KINDS, now
+from berdseye.annotation.judgments.log import JUDGMENT_KINDS, VERDICTS, now
 from berdseye.annotation.judgments.schema import (
     annotators,
     batch_events,
@@ -112,7 +112,7 @@ def undos(connection: Connection) -> Iterator[Finding]:
             missing.append(f"event {row['id']}")
         elif row["of_kind"] == "undo":
             of_undos.append(dict(row))
-        elif row["of_kind"] in WORD_KINDS and row["of_person"] != row["annotator_id"]:
+        elif row["of_kind"] in JUDGMENT_KINDS and row["of_person"] != row["annotator_id"]:
             foreign.append(dict(row))
     if missing:
         yield Finding(
@@ -150,7 +150,7 @@ def doubled_words(connection: Connection) -> Iterator[Finding]:
 
 def unreadable_words(connection: Connection) -> Iterator[Finding]:
     """Find judgments without a known verdict, and events of an unknown kind."""
-    kinds = (*WORD_KINDS, "flag", "adjudicate", "undo")
+    kinds = (*JUDGMENT_KINDS, "flag", "adjudicate", "undo")
     judged = events.c.kind.in_(("judge", "adjudicate"))
     odd = (judged & events.c.verdict.is_(None)) | (judged & events.c.verdict.not_in(VERDICTS))
     query = select(events.c.id).where(odd | events.c.kind.not_in(kinds)).order_by(events.c.id)
@@ -176,7 +176,7 @@ def _to_repeat(connection: Connection, undos: Sequence[Row]) -> list[dict[str, A
         uid = str(uuid5(_ROOT, f"repeat {undo['uid']}"))
         later = select(events.c.id).where(
             events.c.annotator_id == judgment["annotator_id"], events.c.pair == judgment["pair"], events.c.id > judgment["id"],
-            events.c.kind.in_(WORD_KINDS),
+            events.c.kind.in_(JUDGMENT_KINDS),
         )  # fmt: skip
         if connection.execute(later.limit(1)).first() is None:
             rows[uid] = {name: value for name, value in judgment.items() if name != "id"} | {"uid": uid}
@@ -188,13 +188,13 @@ def _judgment_behind(connection: Connection, undo: Row) -> dict[str, Any] | None
     event = connection.execute(select(events).where(events.c.id == undo["target"])).mappings().one_or_none()
     if event is not None and event["kind"] == "undo":
         event = connection.execute(select(events).where(events.c.id == event["target"])).mappings().one_or_none()
-    return dict(event) if event is not None and event["kind"] in WORD_KINDS else None
+    return dict(event) if event is not None and event["kind"] in JUDGMENT_KINDS else None
 
 
 def _doubles(connection: Connection) -> list[dict[str, Any]]:
     undo = events.alias()
     undone = select(undo.c.target).where(undo.c.kind == "undo", undo.c.target.is_not(None))
-    query = select(events).where(events.c.kind.in_(WORD_KINDS), events.c.id.not_in(undone)).order_by(events.c.id)
+    query = select(events).where(events.c.kind.in_(JUDGMENT_KINDS), events.c.id.not_in(undone)).order_by(events.c.id)
     previous: dict[tuple[int, str], tuple[Any, ...]] = {}
     doubles = []
     for row in connection.execute(query).mappings():
@@ -265,7 +265,7 @@ def unknown_batches(connection: Connection) -> Iterator[Finding]:
 
 def _wrong_counters(connection: Connection) -> dict[tuple[int, str], tuple[int, int]]:
     """Return the right counts of the pairs whose stored counts are wrong, by batch and pair."""
-    counted = word_counts(connection)
+    counted = judgment_counts(connection)
     query = select(batch_items.c.batch_id, batch_items.c.pair, batch_items.c.judged, batch_items.c.split)
     wrong = {}
     for row in connection.execute(query):

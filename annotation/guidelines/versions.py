@@ -52,7 +52,8 @@ def keep(judgments: Judgments, text: str, *, made_by: str = "") -> Guidelines:
     text = "\n".join(_indent(line) + clean(line) for line in text.strip().splitlines())
     if not text or len(text) > _LONGEST:
         raise BadInputError(
-            f"Guidelines must have 1 to {_LONGEST:,} characters, got {len(text):,}.", hint="Shorten or write the text."
+            f"Guidelines must have 1 to {_LONGEST:,} characters, got {len(text):,}.",
+            hint="Shorten the text." if text else "Write a text.",
         )
     stored = Guidelines(version_of(text), text)
     with writing(judgments.engine) as connection:

@@ -26,7 +26,7 @@ from berdseye.data.texts.passages import clean
 Verdict = Literal["supports", "does not support", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("supports", "does not support", "unsure")
 Source = Literal["explore", "annotate", "adjudicate", "label-studio", "import", "demo", "doctor"]
-WORD_KINDS = ("judge", "prefer", "skip", "withdraw")
+JUDGMENT_KINDS = ("judge", "prefer", "skip", "withdraw")
 """Kinds of events of which a person's latest on a pair is in force; flags and adjudications are independent of it."""
 _UNDOABLE = ("explore", "annotate")
 _CHUNK = 500

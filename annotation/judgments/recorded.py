@@ -74,7 +74,7 @@ class JudgmentDetails(NamedTuple):
     guidelines: str | None = None
 
 
-NOTHING = JudgmentDetails()
+NO_DETAILS = JudgmentDetails()
 
 
 class RecordedJudgment(NamedTuple):
@@ -114,7 +114,7 @@ def is_verdict(word: str) -> TypeGuard[Verdict]:
     return word in VERDICTS
 
 
-def judgment_fields(task: Task, verdict: str, passage: str, beside: JudgmentDetails = NOTHING) -> dict[str, Any]:
+def judgment_fields(task: Task, verdict: str, passage: str, beside: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
     """Return a judgment as fields of an event; raises `UnknownNameError` for a verdict that the task does not have."""
     if verdict not in (allowed := verdicts_of(task)):
         raise UnknownNameError("verdict", verdict, allowed)
@@ -126,7 +126,7 @@ def judgment_fields(task: Task, verdict: str, passage: str, beside: JudgmentDeta
     }
 
 
-def skip_fields(beside: JudgmentDetails = NOTHING) -> dict[str, Any]:
+def skip_fields(beside: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
     """Return a skipped pair as fields of an event."""
     return {"kind": "skip", **_detail_fields(beside)}
 

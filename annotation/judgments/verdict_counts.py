@@ -8,7 +8,7 @@ import pandas as pd
 from sqlalchemy import func, select
 
 from berdseye.annotation.judgments.adjudication import adjudicated_labels, majority_labels
-from berdseye.annotation.judgments.log import WORD_KINDS, Annotator, Judgment, Judgments, PairRecord, by_keys
+from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Annotator, Judgment, Judgments, PairRecord, by_keys
 from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 
@@ -137,7 +137,7 @@ def _label_after(pair: str, standing: list[Any]) -> bool | None:
     latest: dict[int, Any] = {}
     decision: Any = None
     for event in sorted(standing, key=lambda e: e.id):
-        if event.kind in WORD_KINDS:
+        if event.kind in JUDGMENT_KINDS:
             latest[event.annotator_id] = event
         elif event.kind == "adjudicate":
             decision = event

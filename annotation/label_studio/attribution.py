@@ -76,7 +76,7 @@ def misplaced(judgments: Judgments, project: str | None = None) -> list[Misplace
     ]
 
 
-def warned(judgments: Judgments, purpose: Purpose) -> ExchangeReport:
+def misattribution_warnings(judgments: Judgments, purpose: Purpose) -> ExchangeReport:
     """Return a report that warns of the judgments in a project that may be recorded under the wrong name."""
     if purpose.person is None:
         return ExchangeReport()
@@ -111,7 +111,7 @@ def assign(judgments: Judgments, batch: Batch, to: Annotator, author: Annotator 
                 f"The project of {to.name} has judgments of several people: {listed}."
                 if authors
                 else f"Batch '{batch.name}' has no judgment from Label Studio that could be assigned to {to.name}.",
-                hint="Name whose to assign: --from NAME."
+                hint="Name one of them: --from NAME."
                 if authors
                 else "Pull the judgments first: `berdseye label-studio pull`.",
             )

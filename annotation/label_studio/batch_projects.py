@@ -20,7 +20,7 @@ from berdseye.annotation.label_studio.accounts import give_accounts, without_acc
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import instruction, prediction_of, shown_version, task_data, validated
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, described, make_project, project_by_key
+from berdseye.annotation.label_studio.project import Project, create_project, project_by_key, project_by_mark
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
 from berdseye.annotation.label_studio.push import Labels
@@ -30,7 +30,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
 
 
-def check_sendable(batch: Batch) -> None:
+def check_pushable(batch: Batch) -> None:
     """Raise `BadInputError` for an experiment, whose tasks would have to look different to different people."""
     if batch.shown_share is not None:
         raise BadInputError(
@@ -47,7 +47,7 @@ def write_batch_file(judgments: Judgments, batch: Batch, path: Path) -> Path:
     is for. `imports.import_file` reads what Label Studio exports. Returns the path of the labeling interface. Raises
     `BadInputError` for an experiment, and for a file that is not named .json.
     """
-    check_sendable(batch)
+    check_pushable(batch)
     if path.suffix.lower() != ".json":
         raise BadInputError(
             f"Label Studio imports tasks from .json files, got '{path.name}'.",
@@ -209,7 +209,7 @@ def _projects(
 
 
 def _check(batch: Batch, together: bool) -> None:
-    check_sendable(batch)
+    check_pushable(batch)
     if not batch.is_open:
         raise BadInputError(
             f"Batch '{batch.name}' is closed.", hint=f"Reopen it: `berdseye batch close {batch.name} --reopen`."
@@ -268,8 +268,8 @@ def _project(
             return known
     title, mark = _title(batch, person), _mark(batch, person)
     guidelines = in_use(judgments, batch.task, batch)
-    # `described` finds a project created by an exchange that was interrupted before it could be noted here.
-    project = described(connection, title, mark) or make_project(
+    # `project_by_mark` finds a project created by an exchange that was interrupted before it could be noted here.
+    project = project_by_mark(connection, title, mark) or create_project(
         connection,
         title=title,
         description=f"Created by Berdseye and kept in agreement with it ({mark}). Guidelines: version {guidelines.version}.",

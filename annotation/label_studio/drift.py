@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import select
 
-from berdseye.annotation.judgments.log import WORD_KINDS, Judgments, by_keys
+from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Judgments, by_keys
 from berdseye.annotation.judgments.schema import annotators, events, present, sync_tasks
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import (
@@ -133,7 +133,7 @@ def shown_kind(name: str) -> str:
     return name.replace("words", "judgments").replace("that are not ours", "that are not Berdseye's")
 
 
-def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
+def contested_judgments(judgments: Judgments, pairs: list[str] | None = None) -> tuple[Contested, ...]:
     """Return, by pair and person, the last judgment made here and the last one pulled from Label Studio, where they differ.
 
     Judgments taken back by an undo are ignored, and so are pairs on which neither judgment is in force any more.
@@ -143,7 +143,7 @@ def contested_words(judgments: Judgments, pairs: list[str] | None = None) -> tup
     query = (
         select(events, annotators.c.name)
         .join(annotators, annotators.c.id == events.c.annotator_id)
-        .where(events.c.kind.in_(WORD_KINDS), events.c.id.not_in(undone))
+        .where(events.c.kind.in_(JUDGMENT_KINDS), events.c.id.not_in(undone))
         .order_by(events.c.id)
     )
     last: dict[tuple[str, str], dict[bool, Held]] = {}
@@ -230,7 +230,7 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             tuple(task.id for key, record in unknown.items() if record is None for task in by_key[key]),
             _unpredicted(by_key, project.model_version),
             remote.unreadable,
-            contested_words(judgments, None if purpose.batch is None else keys),
+            contested_judgments(judgments, None if purpose.batch is None else keys),
         )
 
 

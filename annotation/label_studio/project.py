@@ -60,7 +60,7 @@ def find_or_create(connection: Connection, title: str) -> Project:
         same = [p.id for p in connection.client.projects.list(title=title, page_size=100) if p.title == title]
         if same:
             return _read(connection, min(same))
-        return make_project(
+        return create_project(
             connection,
             title=title,
             description="Created by Berdseye and kept in agreement with it.",
@@ -69,12 +69,12 @@ def find_or_create(connection: Connection, title: str) -> Project:
         )
 
 
-def make_project(connection: Connection, **fields: Any) -> Project:
+def create_project(connection: Connection, **fields: Any) -> Project:
     """Create a project with these fields of Label Studio; raises `BadInputError` for a labeling interface that it refuses."""
     return _read(connection, connection.client.projects.create(**fields).id)
 
 
-def described(connection: Connection, title: str, mark: str) -> Project | None:
+def project_by_mark(connection: Connection, title: str, mark: str) -> Project | None:
     """Return the oldest project of this title whose description contains this mark; None if there is none."""
     projects = connection.client.projects.list(title=title, page_size=100)
     same = [p.id for p in projects if p.title == title and mark in (p.description or "")]

@@ -16,7 +16,7 @@ from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Judgments, Source, batched_rows
 from berdseye.annotation.judgments.recorded import PREFERENCES, verdicts_of
 from berdseye.annotation.judgments.schema import sync_tasks
-from berdseye.annotation.label_studio.attribution import warned
+from berdseye.annotation.label_studio.attribution import misattribution_warnings
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import (
     Agreed,
@@ -202,7 +202,7 @@ def pull(
             if withdraw_gone:
                 forget_tasks(database, project.key, deleted_keys)
             write_received(database, project.key, changes.until, whole=changes.whole)
-        return report + warned(judgments, purpose)
+        return report + misattribution_warnings(judgments, purpose)
 
 
 def _gone(judgments: Judgments, project: Project, by_key: Mapping[str, object]) -> list[str]:

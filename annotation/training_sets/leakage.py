@@ -49,8 +49,8 @@ class Leakage:
         if not self.found:
             return "No passage is in two splits, not even nearly."
         leaks = (
-            f"{sum(self.same.values())} passages are in two splits, and {sum(self.near.values())} more are nearly identical "
-            "to a passage in another split"
+            f"{sum(self.same.values())} passages are in two splits, and {sum(self.near.values())} pairs of passages in "
+            "different splits are nearly identical"
         )
         match self.mend:
             case "drop":

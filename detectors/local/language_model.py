@@ -46,7 +46,7 @@ class AnsweringModel(LocalModel):
         """
         return _load(self.model, self.template, self.bits, self.adapter, self.made_of)
 
-    def loaded_anew(self) -> Loaded:
+    def reload(self) -> Loaded:
         """Load the model again, with the library that can read it."""
         if self.adapter is None and not self.bits and not self._is_encoder_decoder():
             return super().load()
@@ -121,7 +121,7 @@ def find_or_none(name: str) -> str | Path | None:
 @lru_cache(maxsize=_KEPT_OPEN)
 def _load(model: str, template: Template, bits: int, adapter: Path | None, made_of: tuple[object, ...]) -> Loaded:
     del made_of  # part of the cache's key, so that changed files are loaded again
-    tokenizer, opened = AnsweringModel(model, template=template, bits=bits, adapter=adapter).loaded_anew()
+    tokenizer, opened = AnsweringModel(model, template=template, bits=bits, adapter=adapter).reload()
     tokenizer = copy.deepcopy(tokenizer)
     if template == "none":
         tokenizer.chat_template = None

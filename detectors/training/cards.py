@@ -80,7 +80,7 @@ def figures(data: TrainingSet, dev: Floats, test: Floats, threshold: float) -> d
     low, high = best["intervals"]["f1"]
     spread = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
     auroc = f"AUROC {best['auroc']:.2f}, " if best["auroc"] is not None else ""
-    where = "held-out pairs" if on_test else "dev pairs that chose its threshold (no pairs were held out)"
+    where = "held-out pairs" if on_test else "dev pairs (the threshold was chosen on them; no pairs were held out)"
     share = best["positives"] / best["n"]
     measured = (
         f"{auroc}F1 {best['f1']:.2f}{spread} on {best['n']:,} {where} of {Path(data.source).name}, {share:.0%} positive"

@@ -119,7 +119,7 @@ def _refuse_two_labels(pairs: Sequence[LabelledPair], source: str | Path) -> Non
 
 
 @dataclass(frozen=True)
-class Taught:
+class DistilledSet:
     """A training set, the target probability of each of its training pairs, float32[n_train], and fields of the card."""
 
     data: TrainingSet
@@ -133,14 +133,14 @@ def distilled(
     data: TrainingSet,
     unlabelled: Sequence[LabelledPair],
     progress: Progress,
-) -> Taught:
+) -> DistilledSet:
     """Return people's labels without a teacher, otherwise the teacher's probabilities for `train` and the unlabelled pairs.
 
     An unlabelled pair is skipped if dev or test has its question (or, without one, its perspective), or if it is in the data
     already. Dev and test keep people's labels. The teacher's probabilities go through the label cache.
     """
     if teacher is None:
-        return Taught(data, truth(data.train).astype(np.float32), {})
+        return DistilledSet(data, truth(data.train).astype(np.float32), {})
     detector = parse_detector(teacher, workspace)
     held_out_groups = {group(p) for p in (*data.dev, *data.test)}
     labelled_keys = {p.pair.key for p in (*data.train, *data.dev, *data.test)}
@@ -158,4 +158,4 @@ def distilled(
     taught_pairs = [
         p._replace(supports=bool(t >= detector.threshold)) for p, t in zip(train, targets.tolist(), strict=True)
     ]
-    return Taught(replace(data, train=taught_pairs), targets, card)
+    return DistilledSet(replace(data, train=taught_pairs), targets, card)
