@@ -1,1 +1,1 @@
-"""From a question to a ranking."""
+"""Retrieval: from a question to a ranking of passages."""

@@ -1,11 +1,4 @@
-"""Rankings over several corpora as one list, whose passages are known by corpus and id.
-
-Fusing the rankings of several rankers into one.
-
-From the scores that several rankers give a query's passages to one score each.
-
-`hybrid(...)`: several rankers asked the same, their rankings fused.
-"""
+"""Fusion of rankings: `hybrid(...)`, which fuses several retrievers, and one list of passages from several corpora."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,25 +19,28 @@ def _none(scores: Scores) -> Scores:
 
 
 def _minmax(scores: Scores) -> Scores:
-    """To [0, 1]; equal scores become 0."""
+    """Scale scores to [0, 1]; equal scores become 0."""
     spread = scores.max() - scores.min()
     return (scores - scores.min()) / spread if spread > 0 else np.zeros_like(scores)
 
 
 def _z(scores: Scores) -> Scores:
-    """To mean 0 and standard deviation 1; equal scores become 0."""
-    # Asked of the scores themselves, since rounding gives equal ones a deviation too.
+    """Scale scores to mean 0 and standard deviation 1; equal scores become 0."""
+    # Compare the scores themselves: with rounding, even equal scores have a standard deviation.
     varied = scores.max() > scores.min()
     return (scores - scores.mean()) / scores.std() if varied else np.zeros_like(scores)
 
 
 NORMALISATIONS: Mapping[str, Normalisation] = {"none": _none, "minmax": _minmax, "z": _z}
+_DEPTH = 1000
+CONSTANT = 60.0
+"""The constant of reciprocal rank fusion in Cormack et al., SIGIR 2009."""
 
 
 def weighted(rankings: Sequence[Ranking], weights: Sequence[float], normalise: Normalisation) -> Ranking:
     """The weighted sum of (normalised) scores over the union of the rankings.
 
-    A passage that a ranking does not hold gets the lowest score of that ranking, as in Pyserini's hybrid searcher.
+    A passage that is missing in a ranking gets the lowest score of that ranking, as in Pyserini's hybrid searcher.
     """
     ids = _union(rankings)
     total = np.zeros(len(ids), dtype=np.float32)
@@ -58,7 +54,7 @@ def weighted(rankings: Sequence[Ranking], weights: Sequence[float], normalise: N
 
 
 def reciprocal_rank(rankings: Sequence[Ranking], constant: float) -> Ranking:
-    """The sum of 1 / (constant + rank) over the rankings that hold a passage (Cormack et al., SIGIR 2009)."""
+    """The sum of 1 / (constant + rank) over the rankings that contain a passage (Cormack et al., SIGIR 2009)."""
     ids = _union(rankings)
     total = np.zeros(len(ids), dtype=np.float64)
     for ranking in rankings:
@@ -71,15 +67,13 @@ def _union(rankings: Sequence[Ranking]) -> Ids:
     return ids
 
 
-_DEPTH = 1000
-
-
 @dataclass(frozen=True)
 class Hybrid:
-    """`hybrid(bm25,dense(static),alpha=0.1)` is 0.1 * the first score + the second, as D-MERIT and Pyserini have it.
+    """A fusion of several retrievers.
 
-    `norm` is none, minmax or z; `rrf=60` fuses by reciprocal ranks in place of scores. Each ranker gives its best
-    1,000, or as many as are asked for if that is more.
+    `hybrid(bm25,dense(static),alpha=0.1)` is 0.1 * the first score + the second, as in D-MERIT and Pyserini. `norm` is none,
+    minmax or z; `rrf=60` fuses reciprocal ranks instead of scores. Each retriever returns its best 1,000 passages, or k if
+    that is more.
     """
 
     rankers: tuple[Ranker, ...]
@@ -102,8 +96,8 @@ class Hybrid:
         return {name: version for r in self.rankers for name, version in r.versions.items()}
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
-        found = [r.rank(collection, queries, max(k, min(_DEPTH, LARGEST_K))) for r in self.rankers]
-        return [top_k(*self._fuse(rankings), k) for rankings in zip(*found, strict=True)]
+        rankings_by_ranker = [r.rank(collection, queries, max(k, min(_DEPTH, LARGEST_K))) for r in self.rankers]
+        return [top_k(*self._fuse(rankings), k) for rankings in zip(*rankings_by_ranker, strict=True)]
 
     def _fuse(self, rankings: Sequence[Ranking]) -> Ranking:
         if self.rrf is not None:
@@ -111,12 +105,8 @@ class Hybrid:
         return weighted(rankings, (self.alpha, 1.0), NORMALISATIONS[self.norm])
 
 
-CONSTANT = 60.0
-"""That of Cormack et al., SIGIR 2009."""
-
-
 class Fused(NamedTuple):
-    """A passage of one of the corpora, its fused score, and its rank (from 1) in each pipeline that found it."""
+    """A passage of one of the corpora, its fused score, and its rank (from 1) in each pipeline that retrieved it."""
 
     corpus: str
     id: int
@@ -125,10 +115,10 @@ class Fused(NamedTuple):
 
 
 def fused_over_corpora(found: Mapping[tuple[str, str], Ranking], k: int, constant: float = CONSTANT) -> list[Fused]:
-    """The k best passages of rankings by (corpus, pipeline), by reciprocal ranks.
+    """The k best passages of rankings by (corpus, pipeline), fused by reciprocal ranks.
 
-    Scores of different corpora and pipelines cannot be compared, ranks can: the first of each comes before the second of any,
-    and a passage that two pipelines find comes before one that only one of them does at the same rank.
+    Unlike scores, ranks of different corpora and pipelines are comparable: the first passage of each ranking comes before the
+    second of any other, and a passage that two pipelines retrieve comes before one that a single pipeline has at that rank.
     """
     numbers: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, int], dict[str, int]] = {}
@@ -138,13 +128,15 @@ def fused_over_corpora(found: Mapping[tuple[str, str], Ranking], k: int, constan
         for rank, place in enumerate(places, start=1):
             numbers.setdefault(place, len(numbers))
             ranks.setdefault(place, {})[pipeline] = rank
-        # Ties go to the higher number; counted down, the one that was found first has it.
+        # Ties go to the higher number; with negative numbers, that is the passage that came first.
         lists.append(Ranking(np.array([-numbers[place] for place in places], dtype=np.int64), ranking.scores))
     if not numbers:
         return []
-    known = list(numbers)
+    all_places = list(numbers)
     best = top_k(*reciprocal_rank(lists, constant), k)
     return [
         Fused(corpus, passage, float(score), ranks[corpus, passage])
-        for (corpus, passage), score in zip((known[-n] for n in best.ids.tolist()), best.scores.tolist(), strict=True)
+        for (corpus, passage), score in zip(
+            (all_places[-n] for n in best.ids.tolist()), best.scores.tolist(), strict=True
+        )
     ]

@@ -1,6 +1,6 @@
-"""Indexes of corpora on disk: built once, under a lock, and again when the corpus or the engine has changed.
+"""Indexes of corpora on disk: built once, under a lock, and rebuilt when the corpus or the engine has changed.
 
-A damaged index is never searched and never replaced unasked: the error names the file and the command that builds it again.
+A damaged index is neither searched nor replaced automatically: the error names the file and the command that rebuilds it.
 """
 
 import json
@@ -27,7 +27,10 @@ _MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """What an index was made from and by; `files` are their sizes in bytes, by which one without checksums is checked."""
+    """The description of an index: its indexer, engine and corpus.
+
+    `files` gives file sizes in bytes, by which an index without checksums is checked.
+    """
 
     indexer: str
     engine: str
@@ -38,17 +41,17 @@ class IndexManifest:
 
 
 def index_text(passage: Passage) -> str:
-    """What is indexed of a passage: its title, where it has one, and its text."""
+    """The indexed text of a passage: its title, if it has one, and its text."""
     return f"{passage.title} {passage.text}" if passage.title else passage.text
 
 
 def index_folder(corpus: Corpus, indexer: Indexer[Any]) -> Path:
-    """Where the index stands, or would."""
+    """The folder of the index, whether it exists or not."""
     return corpus.folder / "indexes" / file_stem(indexer.name)
 
 
 def index_files(folder: Path) -> FileSet:
-    """The files of an index: of a corpus in one piece, of one of its shards, or of a few passages and kept nowhere."""
+    """The files of an index of a corpus, of one of its shards, or of a few passages in a temporary folder."""
     lock = folder.parent / f".{folder.name}.lock"
     if folder.parents[2].name == "shards":
         lock = folder.parents[1] / f".{folder.parent.name}.lock"
@@ -58,23 +61,23 @@ def index_files(folder: Path) -> FileSet:
 def _rebuild(folder: Path) -> str:
     pipeline = shlex.quote(pipeline_of_index(folder))
     if folder.parent.name == "indexes":
-        asked = f"{folder.parents[1].name} --pipeline {pipeline}"
-        return f"Build the index again: `berdseye index {asked} --rebuild`."
+        arguments = f"{folder.parents[1].name} --pipeline {pipeline}"
+        return f"Build the index again: `berdseye index {arguments} --rebuild`."
     if folder.parents[2].name == "shards":
-        asked = f"{folder.parents[3].name} --pipeline {pipeline}"
-        return f"Build the shard again: `berdseye index {asked} --ray ADDRESS --shards {folder.parent.name}`."
-    return "Ask again."
+        arguments = f"{folder.parents[3].name} --pipeline {pipeline}"
+        return f"Build the shard again: `berdseye index {arguments} --ray ADDRESS --shards {folder.parent.name}`."
+    return "Search again."
 
 
 def pipeline_of_index(folder: Path) -> str:
-    """A pipeline that needs the index of a folder; its manifest says the name that the folder's is made of."""
+    """A pipeline that uses the index in a folder, from its manifest or, if that is unreadable, from the folder's name."""
     stem = folder.name if folder.parent.name == "indexes" else folder.parents[1].name
     try:
         name = str(json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))["indexer"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         name = ""
     if file_stem(name) != stem:
-        name = stem.replace("~", "/")  # of the characters that no file name takes, models' names hold this one
+        name = stem.replace("~", "/")  # the only character of model names that file names replace
     if not name.startswith("lexical("):
         return name
     tokenizer = name.removeprefix("lexical(").removesuffix(")")
@@ -89,34 +92,34 @@ def ensure_index(
     rebuild: bool = False,
     progress: Progress = silent,
 ) -> Made:
-    """The corpus's index, built if there is none that fits.
+    """The index of a corpus; it is built if there is no valid one.
 
-    Another process that builds it is waited for, or with `wait=False` reported as a `BerdseyeError`. Raises `DamagedError`
-    that names the damaged file of an index, and the command that builds it again; only `rebuild` replaces such an index.
+    If another process is building it, the call waits, or raises `BerdseyeError` with `wait=False`. Raises `DamagedError` with
+    the damaged file of an index and the command that rebuilds it; only `rebuild` replaces such an index.
     """
     if corpus.manifest.kind != "passages":
         raise BadInputError(
-            f"Corpus '{corpus.name}' holds web pages, which are cut and searched for each question.",
+            f"Corpus '{corpus.name}' contains web pages, which are cut and searched for each question.",
             hint="It needs no index.",
         )
     folder = index_folder(corpus, indexer)
-    found: DamagedError | None = None
+    damage: DamagedError | None = None
     try:
         if not rebuild and (index := _load(folder, corpus, indexer, progress)) is not None:
             return index
     except DamagedError as error:
-        found = error  # or it is being replaced at this moment
+        damage = error  # unless another process is replacing the index at this moment
     busy = BerdseyeError(
-        f"The index {indexer.name} of '{corpus.name}' is being built by another process.",
-        hint="Wait until it has finished.",
+        f"Another process is building index {indexer.name} of corpus '{corpus.name}'.",
+        hint="Wait until it has finished, then try again.",
     )
     try:
         lock = locked(folder.parent / f".{folder.name}.lock", busy=None if wait else busy)
         lock.__enter__()
     except BerdseyeError as error:
-        if found is None or error is busy:
+        if damage is None or error is busy:
             raise
-        raise found from None  # nothing can be written here, so nobody replaces it
+        raise damage from None  # the folder cannot be written, so no process is replacing the index
     try:
         if not rebuild and (index := _load(folder, corpus, indexer, progress)) is not None:
             return index
@@ -143,7 +146,7 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
         files = {p.name: p.stat().st_size for p in building.iterdir()}
         write_json(building / _MANIFEST, asdict(_manifest(corpus, indexer, files)))
         index_files(folder).built_in(building).seal(stamp=True, progress=progress)
-        # Two renames: a process killed while an old index is deleted must not leave half of it.
+        # Two renames, so that a process killed while deleting the old index does not leave a part of it.
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
             folder.rename(old)
@@ -154,18 +157,18 @@ def _build(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progr
         raise BerdseyeError(
             f"The index could not be written: {error}.", where=folder, hint="Free some space and try again."
         ) from error
-    except RuntimeError as error:  # FAISS's word for a full disk, for memory that ran out, and for its own failures
+    except RuntimeError as error:  # FAISS raises this for a full disk, for lack of memory, and for its own errors
         raise BerdseyeError(
             f"The index could not be built: {' '.join(str(error).split())}.",
             where=folder,
-            hint="Is there space left, on the disk and in memory?",
+            hint="Check the free disk space and memory.",
         ) from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
 
 
 def _load(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progress) -> Made | None:
-    """The index of a folder; nothing where there is none, or one of another corpus or version."""
+    """The index in a folder; None if there is none, or if it belongs to another corpus or version."""
     if not folder.exists():
         return None
     files, manifest = index_files(folder), folder / _MANIFEST
@@ -175,22 +178,22 @@ def _load(folder: Path, corpus: Corpus, indexer: Indexer[Made], progress: Progre
     except (OSError, ValueError, RecursionError) as error:
         raise files.unreadable(manifest, error) from error
     try:
-        held = IndexManifest(**read)
-        sizes = {str(name): int(size) for name, size in held.files.items()}
+        stored = IndexManifest(**read)
+        sizes = {str(name): int(size) for name, size in stored.files.items()}
     except (TypeError, ValueError, AttributeError):
         return None  # another version wrote it
-    if held != replace(_manifest(corpus, indexer, held.files), created=held.created):
+    if stored != replace(_manifest(corpus, indexer, stored.files), created=stored.created):
         return None
     files.check(waiting=False, progress=progress)
     for name, size in sizes.items():
-        found = (folder / name).stat().st_size if (folder / name).exists() else 0
-        if found != size:
-            raise files.unreadable(folder / name, f"{found:,} of its {size:,} bytes are left")
+        present = (folder / name).stat().st_size if (folder / name).exists() else 0
+        if present != size:
+            raise files.unreadable(folder / name, f"it has {present:,} of its {size:,} bytes")
     try:
         return indexer.load(folder)
     except BerdseyeError:
         raise
-    except Exception as error:  # whatever a damaged file of an index without checksums makes a library say
+    except Exception as error:  # libraries raise any error for a damaged file of an index without checksums
         raise files.unreadable(folder, error) from error
 
 

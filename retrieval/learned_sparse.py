@@ -21,7 +21,7 @@ _BLOCK_WEIGHTS = 16_000_000
 
 @dataclass(frozen=True)
 class SparseIndexer:
-    """The weights of a model's terms in each passage."""
+    """Builds an inverted index with the weights of a model's terms in each passage."""
 
     encoder: str
 
@@ -34,19 +34,19 @@ class SparseIndexer:
         return f"postings {FORMAT}, weights {self.open().version}"
 
     def open(self) -> SparseEncoder:
-        """Its encoder."""
+        """The encoder of the index."""
         return open_sparse_encoder(self.encoder)
 
     def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
         writer = PostingsWriter(folder, values="float32")
-        waiting: list[sparse.csr_array] = []
+        pending: list[sparse.csr_array] = []
         for batch in batches:
-            waiting.append(self.open().encode_passages(batch))
-            if sum(rows.nnz for rows in waiting) >= _BLOCK_WEIGHTS:
-                _write(writer, sparse.vstack(waiting, format="csr"))
-                waiting = []
-        if waiting:
-            _write(writer, sparse.vstack(waiting, format="csr"))
+            pending.append(self.open().encode_passages(batch))
+            if sum(rows.nnz for rows in pending) >= _BLOCK_WEIGHTS:
+                _write(writer, sparse.vstack(pending, format="csr"))
+                pending = []
+        if pending:
+            _write(writer, sparse.vstack(pending, format="csr"))
         writer.finish()
 
     def load(self, folder: Path) -> WeightedIndex:
@@ -55,7 +55,7 @@ class SparseIndexer:
 
 @dataclass(frozen=True)
 class Sparse:
-    """`sparse(ENCODER)`; passages without a term of the query are not retrieved."""
+    """The retriever `sparse(ENCODER)`; passages without a term of the query are not retrieved."""
 
     encoder: str
 
@@ -85,11 +85,13 @@ def _write(writer: PostingsWriter, rows: sparse.csr_array) -> None:
     rows.eliminate_zeros()
     columns = rows.tocsc()
     columns.sort_indices()
-    held = np.flatnonzero(np.diff(columns.indptr))
-    terms = [_text(i).encode() for i in held.tolist()]
-    writer.add(terms, columns.indptr[held + 1].astype(np.int64), columns.indices, columns.data, np.diff(rows.indptr))
+    used_columns = np.flatnonzero(np.diff(columns.indptr))
+    terms = [_text(i).encode() for i in used_columns.tolist()]
+    writer.add(
+        terms, columns.indptr[used_columns + 1].astype(np.int64), columns.indices, columns.data, np.diff(rows.indptr)
+    )
 
 
 def _text(number: int) -> str:
-    """A term's number so written that the order of the texts is the order of the numbers."""
+    """The number of a term as a text, zero-padded so that texts sort like numbers."""
     return f"{number:08d}"

@@ -1,6 +1,6 @@
-"""Passages to search: a corpus with its stored indexes, or a few passages indexed on the fly.
+"""Passages to search: a corpus with its stored indexes, a few passages indexed on the fly, or web pages.
 
-Searching a corpus whose rows are web pages: pages are found for each question, cut, and ranked on the fly.
+For a corpus whose rows are web pages, each question retrieves pages, which are cut and ranked on the fly.
 """
 
 import time
@@ -20,28 +20,31 @@ from berdseye.retrieval.indexes import ensure_index, index_files, index_folder
 from berdseye.retrieval.lexical.ranker import PRESETS, bm25
 from berdseye.retrieval.protocol import Indexer, Made, Query, Ranker, Searchable
 
-_LOOK = 2.0  # seconds
-_looked_at: dict[Path, float] = {}
+_CHECK_EVERY = 2.0  # seconds
+_checked_at: dict[Path, float] = {}
+PAGES_A_QUESTION = 10
 
 
 class Stored:
-    """A corpus of passages; its indexes are kept beside it and stay open."""
+    """A corpus of passages; its indexes are stored with it and stay open."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
 
     def index(self, indexer: Indexer[Made]) -> Made:
-        """The open index. Its files are looked at again every few seconds: one that is damaged meanwhile, which the day's
-        comparison in the background may find, is an error."""
+        """The open index; raises `DamagedError` if it is damaged.
+
+        Its files are checked again every few seconds, since the daily comparison in the background may find damage.
+        """
         folder = index_folder(self.corpus, indexer)
-        if time.monotonic() - _looked_at.get(folder, -_LOOK) >= _LOOK:
+        if time.monotonic() - _checked_at.get(folder, -_CHECK_EVERY) >= _CHECK_EVERY:
             try:
                 index_files(folder).check(waiting=False)
-                _looked_at[folder] = time.monotonic()
+                _checked_at[folder] = time.monotonic()
             except DamagedError:
-                _opened.cache_clear()  # it is opened again, which reports the damage unless it is being replaced
-        found: Made = _opened(self.corpus.folder, self.corpus.manifest.hash, indexer)
-        return found
+                _opened.cache_clear()  # open it again, which reports the damage unless the index is being replaced
+        index: Made = _opened(self.corpus.folder, self.corpus.manifest.hash, indexer)
+        return index
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:
         return self.corpus.passages(ids)
@@ -51,7 +54,7 @@ class Stored:
 
 
 class Loose:
-    """Passages that are not kept, numbered by their place whatever their ids."""
+    """Passages in memory, numbered by position whatever their ids; their indexes are temporary."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
@@ -64,8 +67,8 @@ class Loose:
             folder.mkdir()
             indexer.build([self._passages], folder)
             self._indexes[indexer] = indexer.load(folder)
-        found: Made = self._indexes[indexer]
-        return found
+        index: Made = self._indexes[indexer]
+        return index
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:
         return [self._passages[int(i)] for i in ids]
@@ -80,18 +83,15 @@ def _opened(folder: Path, corpus_hash: str, indexer: Indexer[Any]) -> Any:
 
 
 def unchanged(folder: Path, corpus_hash: str) -> Corpus:
-    """The corpus of a folder; raises `StaleError` when it is no longer the one of this hash."""
+    """The corpus in a folder; raises `StaleError` if it no longer has this hash."""
     corpus = Corpus(folder)
     if corpus.manifest.hash != corpus_hash:
-        raise StaleError(f"Corpus '{corpus.name}' was made anew meanwhile.", hint="Ask again.")
+        raise StaleError(f"Corpus '{corpus.name}' has been replaced in the meantime.", hint="Search again.")
     return corpus
 
 
-PAGES_A_QUESTION = 10
-
-
 class SavedPages:
-    """Pages that BM25 finds for a question stand in for a web search."""
+    """A corpus of stored web pages; the pages that BM25 ranks first for a question replace a web search."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
@@ -100,8 +100,8 @@ class SavedPages:
         pages = _pages(self.corpus.folder, self.corpus.manifest.hash)
         chosen = bm25(*PRESETS[""]).rank(pages, queries, PAGES_A_QUESTION)
         return [
-            rank_pages(pages.passages(found.ids.tolist()), ranker, query, k, self.corpus.chunker)
-            for query, found in zip(queries, chosen, strict=True)
+            rank_pages(pages.passages(ranking.ids.tolist()), ranker, query, k, self.corpus.chunker)
+            for query, ranking in zip(queries, chosen, strict=True)
         ]
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:
@@ -109,11 +109,11 @@ class SavedPages:
 
 
 class FoundPages:
-    """Pages that the web has for a question, found on `day` (today unless told) and kept."""
+    """A corpus of the web; pages for a question are searched on `day` (default: today) and stored."""
 
     def __init__(self, corpus: Corpus, day: str | None = None) -> None:
         self.corpus, self.day = corpus, day
-        from berdseye.data.corpora.web import web_pages  # brings a web client along, which few need
+        from berdseye.data.corpora.web import web_pages  # imports a web client, which few calls need
 
         self._web = web_pages(corpus.folder, corpus.manifest)
 
@@ -128,19 +128,19 @@ class FoundPages:
 
 
 def searchable(corpus: Corpus, day: str | None = None) -> Searchable:
-    """A corpus as something that can be searched, by its kind; `day` is for corpora of the web alone."""
+    """The corpus in the searchable form of its kind; `day` applies to corpora of the web only."""
     if corpus.manifest.kind == "web":
         return FoundPages(corpus, day)
     if day is not None:
-        raise BadInputError(f"'{corpus.name}' is the same on all days.", hint="Leave the day out.")
+        raise BadInputError(f"Corpus '{corpus.name}' is not a web corpus, so it has no days.", hint="Omit the day.")
     return SavedPages(corpus) if corpus.manifest.kind == "pages" else Stored(corpus)
 
 
 def rank_pages(
     pages: Sequence[Passage], ranker: Ranker, query: Query, k: int, chunker: Chunker | None = None
 ) -> Ranking:
-    """The passages of a few pages, ranked for one query."""
-    # In order of id, so that the index's numbers break ties as the ids do.
+    """The ranking of the passages of a few pages for one query."""
+    # Sort by id, so that the index's numbers break ties as ids do.
     passages = sorted(p for page in pages for p in cut_page(page, chunker))
     if not passages:
         return Ranking(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))

@@ -1,7 +1,4 @@
-"""A pipeline: a ranker and the stages that follow it.
-
-From queries to rankings.
-"""
+"""Pipelines, which consist of a retriever and the stages after it, and searching with them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +14,12 @@ from berdseye.retrieval.ranking import checked_k, padded
 from berdseye.retrieval.rerank.mmr import MMR
 
 DEFAULT_DEPTH = 100
+_BATCH = 64
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A ranker and what follows it; `depth` is how many of its passages go on to the stages."""
+    """A retriever and the stages after it; `depth` is the number of passages that the retriever passes to the stages."""
 
     ranker: Ranker
     stages: tuple[Stage, ...] = ()
@@ -33,27 +31,27 @@ class Pipeline:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of all that the rankings depend on and the name does not say."""
+        """The versions of everything that the rankings depend on and the name does not contain."""
         return {name: version for part in (self.ranker, *self.stages) for name, version in part.versions.items()}
 
     def tuned(self, corpus: Corpus) -> "Pipeline":
-        """The same with the weight that was chosen for this corpus wherever it says `mmr(tuned)`."""
+        """This pipeline with the weight tuned for the corpus in place of each `mmr(tuned)`.
+
+        Raises `BadInputError` if no weight was tuned.
+        """
         stages: list[Stage] = []
         for stage in self.stages:
             if isinstance(stage, MMR) and stage.weight is None:
                 weights = read_tuned(corpus.folder)
-                asked = str(replace(self, stages=(*stages, stage)))
-                if asked not in weights:
+                name = str(replace(self, stages=(*stages, stage)))
+                if name not in weights:
                     raise BadInputError(
-                        f"No weight was tuned for '{asked}' over '{corpus.name}'.",
-                        hint="Run `berdseye tune`, or give one: mmr(0.95).",
+                        f"No weight was tuned for '{name}' on corpus '{corpus.name}'.",
+                        hint="Run `berdseye tune`, or give a weight like mmr(0.95).",
                     )
-                stage = replace(stage, weight=weights[asked].weight)
+                stage = replace(stage, weight=weights[name].weight)
             stages.append(stage)
         return replace(self, stages=tuple(stages))
-
-
-_BATCH = 64
 
 
 def search(
@@ -66,11 +64,11 @@ def search(
     over: Searchable | None = None,
     progress: Progress = silent,
 ) -> tuple[Ids, Scores]:
-    """Rankings of the queries: `ids` int64[n_queries, k], `scores` float32[n_queries, k], -1 pads.
+    """Rankings of the queries: `ids` int64[n_queries, k], padded with -1, and `scores` float32[n_queries, k].
 
-    `day` (as 2025-06-01) has a corpus of the web answer from what it found then; without it, it looks today. `over` is the
-    corpus in another form, as in shards over a cluster.
-    Raises `BadInputError` for an empty query or a k out of range. Queries are one batch for stages that look at all of them.
+    `day` (like 2025-06-01) makes a corpus of the web use the pages stored on that day; without it, the web is searched today.
+    `over` is the corpus in another searchable form, such as shards on a cluster. Stages that look at all queries get them in
+    one batch. Raises `BadInputError` for an empty query or a k out of range.
     """
     return search_passages(over or searchable(corpus, day), pipeline.tuned(corpus), queries, k, progress=progress)
 
@@ -83,17 +81,21 @@ def search_passages(
     *,
     progress: Progress = silent,
 ) -> tuple[Ids, Scores]:
-    """The same over passages that may be no corpus."""
-    asked = as_queries(queries)
-    for query in asked:
+    """Rankings of the queries over any searchable passages.
+
+    Returns `ids` int64[n_queries, k], padded with -1, and `scores` float32[n_queries, k]. Raises `BadInputError` for an empty
+    query or a k out of range.
+    """
+    all_queries = as_queries(queries)
+    for query in all_queries:
         if not query.text.strip():
-            raise BadInputError("The question is empty.", hint="Type one, or pick one of a data set.")
+            raise BadInputError("The question is empty.", hint="Enter a question, or choose one from a data set.")
     depth = max(checked_k(k), pipeline.depth) if pipeline.stages else checked_k(k)
     rankings: list[Ranking] = []
-    for start in range(0, len(asked), _BATCH):
-        rankings += passages.rank(pipeline.ranker, asked[start : start + _BATCH], depth)
-        progress(len(rankings), "questions", len(asked))
+    for start in range(0, len(all_queries), _BATCH):
+        rankings += passages.rank(pipeline.ranker, all_queries[start : start + _BATCH], depth)
+        progress(len(rankings), "questions", len(all_queries))
     ids, scores = padded(rankings, depth)
     for stage in pipeline.stages:
-        ids, scores = stage.apply(passages, asked, ids, scores)
+        ids, scores = stage.apply(passages, all_queries, ids, scores)
     return ids[:, :k], scores[:, :k]

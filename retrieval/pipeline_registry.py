@@ -1,6 +1,6 @@
-"""Names of rankers and stages, and the parsing of a pipeline's name into the pipeline.
+"""The names of retrievers and stages, and the parsing of pipeline names, which have the form
 
-[expand(SOURCE) >>] RANKER [>> PROJECTION] [%N] [>> STAGE ...]
+[expand(SOURCE) >>] RETRIEVER [>> PROJECTION] [%N] [>> STAGE ...]
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ _MOST_PROBES = 65_536
 
 
 def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipeline:
-    """The pipeline of a name; raises `BadInputError` or, with the nearest right names, `UnknownNameError`."""
+    """Parse the name of a pipeline; raises `BadInputError`, or `UnknownNameError` with the closest names."""
     context = context or PipelineContext()
     calls = parse(text)
     expansion = calls.pop(0) if calls[0].name == _EXPAND and len(calls) > 1 else None
@@ -55,7 +55,7 @@ def parse_pipeline(text: str, context: PipelineContext | None = None) -> Pipelin
     makers = [_stage_maker(call) for call in calls]
     stages = tuple(make(call, context) for make, call in zip(makers, calls, strict=True))
     if keep is not None and not stages:
-        raise BadInputError(f"'%{keep}' needs a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
+        raise BadInputError(f"'%{keep}' requires a stage after it.", hint="Write it like bm25%100 >> mmr(0.95).")
     return Pipeline(ranker, stages, DEFAULT_DEPTH if keep is None else checked_k(keep))
 
 
@@ -77,121 +77,132 @@ def _stage_maker(call: Call) -> Callable[[Call, PipelineContext], Stage]:
 
 def _refuse_expansion(call: Call) -> None:
     if call.name == _EXPAND:
-        raise BadInputError(f"'{call}' stands once, before a retriever.", hint="Write it like expand(llm) >> bm25.")
+        raise BadInputError(
+            f"'{call}' is allowed only once, before the retriever.", hint="Write it like expand(llm) >> bm25."
+        )
 
 
 def _bm25(call: Call, _context: PipelineContext) -> Ranker:
-    given = Arguments(call)
-    usual, tokenizer = PRESETS[given.name("preset", "", among=PRESETS, place=True)]
+    arguments = Arguments(call)
+    preset, tokenizer = PRESETS[arguments.name("preset", "", among=PRESETS, place=True)]
     scoring = BM25(
-        given.number("k1", usual.k1),
-        given.number("b", usual.b, high=1),
-        given.name("variant", usual.variant, among=VARIANTS),
+        arguments.number("k1", preset.k1),
+        arguments.number("b", preset.b, high=1),
+        arguments.name("variant", preset.variant, among=VARIANTS),
     )
-    tokenizer = given.name("tokenizer", tokenizer, among=TOKENIZERS)
-    given.finish()
+    tokenizer = arguments.name("tokenizer", tokenizer, among=TOKENIZERS)
+    arguments.finish()
     return bm25(scoring, tokenizer)
 
 
 def _qld(call: Call, _context: PipelineContext) -> Ranker:
-    given = Arguments(call)
-    scoring = QueryLikelihood(given.number("mu", QueryLikelihood.mu, low=1e-6))
-    tokenizer = given.name("tokenizer", "english", among=TOKENIZERS)
-    given.finish()
+    arguments = Arguments(call)
+    scoring = QueryLikelihood(arguments.number("mu", QueryLikelihood.mu, low=1e-6))
+    tokenizer = arguments.name("tokenizer", "english", among=TOKENIZERS)
+    arguments.finish()
     return query_likelihood(scoring, tokenizer)
 
 
 def _dense(call: Call, _context: PipelineContext) -> Ranker:
-    given = Arguments(call)
-    encoder = given.name("encoder", Dense.encoder, place=True)
-    layout = given.name("index", DEFAULT_LAYOUT, among=LAYOUTS)
-    similarity = given.name("similarity", "", among=("", "cosine", "dot", "euclidean"))
-    probes, usual = given.count("probes", high=_MOST_PROBES), LAYOUTS[layout].probes
-    given.finish()
-    if probes and usual is None:
-        raise BadInputError(f"'{call}' has no lists to probe.", hint="Write it like dense(static,index=ivf,probes=32).")
-    known = cast(Similarity, similarity) if similarity else None
-    return Dense(encoder, layout, known, None if probes == usual else probes)
+    arguments = Arguments(call)
+    encoder = arguments.name("encoder", Dense.encoder, place=True)
+    layout = arguments.name("index", DEFAULT_LAYOUT, among=LAYOUTS)
+    similarity = arguments.name("similarity", "", among=("", "cosine", "dot", "euclidean"))
+    probes, default_probes = arguments.count("probes", high=_MOST_PROBES), LAYOUTS[layout].probes
+    arguments.finish()
+    if probes and default_probes is None:
+        raise BadInputError(
+            f"'{call}' must not set probes, since index={layout} has no lists.",
+            hint="Write it like dense(static,index=ivf,probes=32).",
+        )
+    chosen_similarity = cast(Similarity, similarity) if similarity else None
+    return Dense(encoder, layout, chosen_similarity, None if probes == default_probes else probes)
 
 
 def _sparse(call: Call, _context: PipelineContext) -> Ranker:
-    given = Arguments(call)
-    encoder = given.name("encoder", None, place=True)
-    given.finish()
+    arguments = Arguments(call)
+    encoder = arguments.name("encoder", None, place=True)
+    arguments.finish()
     return Sparse(encoder)
 
 
 def _hybrid(call: Call, context: PipelineContext) -> Ranker:
-    given = Arguments(call)
-    places = given.places()
-    alpha = given.number("alpha", Hybrid.alpha)
-    norm = given.name("norm", Hybrid.norm, among=NORMALISATIONS)
-    rrf = given.number_if_given("rrf")
-    given.finish()
+    arguments = Arguments(call)
+    places = arguments.places()
+    alpha = arguments.number("alpha", Hybrid.alpha)
+    norm = arguments.name("norm", Hybrid.norm, among=NORMALISATIONS)
+    rrf = arguments.number_if_given("rrf")
+    arguments.finish()
     if rrf is not None and call.kwargs.keys() - {"rrf"}:
         raise BadInputError(
-            f"'{call}' fuses ranks, where alpha and norm have no part.", hint="Leave out rrf, or these."
+            f"'{call}' must not combine rrf, which fuses ranks, with alpha or norm, which fuse scores.",
+            hint="Remove rrf, or alpha and norm.",
         )
     rankers = tuple(_ranker(p, context) for p in places if isinstance(p, Call))
     if len(rankers) != len(places) or len(rankers) < 2 or (len(rankers) > 2 and rrf is None):
         raise BadInputError(
-            f"'{call}' needs two retrievers, or with rrf=60 two or more.",
+            f"'{call}' requires two retrievers, or two or more with rrf=60.",
             hint="Write it like hybrid(bm25,dense(static),alpha=0.1).",
         )
     return Hybrid(rankers, alpha, norm, rrf)
 
 
 def _projected(ranker: Ranker, call: Call, context: PipelineContext) -> Ranker:
-    given = Arguments(call)
-    weight = given.number("weight", 1.0, place=True)
-    source = perspective_source(given.given("perspective"), context.workspace, rooted=call.name in ROOTED)
-    given.finish()
+    arguments = Arguments(call)
+    weight = arguments.number("weight", 1.0, place=True)
+    source = perspective_source(arguments.given("perspective"), context.workspace, rooted=call.name in ROOTED)
+    arguments.finish()
     if not isinstance(ranker, Dense):
         raise BadInputError(
-            f"'{call.name}' follows a dense retriever, not {ranker.name}.", hint="Write it like dense(static) >> pap."
+            f"'{call.name}' must follow a dense retriever, not {ranker.name}.",
+            hint="Write it like dense(static) >> pap.",
         )
     return Projected(ranker, call.name, weight, source)
 
 
 def _source(call: Call, context: PipelineContext) -> ExpansionSource:
-    given = Arguments(call)
-    places = given.places()
-    given.finish()
+    arguments = Arguments(call)
+    places = arguments.places()
+    arguments.finish()
     if len(places) != 1:
-        raise BadInputError(f"'{call}' needs one source of perspectives.", hint="Write it like expand(llm).")
+        raise BadInputError(f"'{call}' requires one source of perspectives.", hint="Write it like expand(llm).")
     if context.workspace is None:
-        raise BadInputError("Generated perspectives are kept in a workspace.", hint="Open one.")
+        raise BadInputError(
+            f"'{call}' requires a workspace, which stores generated perspectives.", hint="Open a workspace."
+        )
     return parse_source(places[0], context.workspace)
 
 
 def _mmr(call: Call, _context: PipelineContext) -> Stage:
-    given = Arguments(call)
+    arguments = Arguments(call)
     tuned = bool(call.args) and str(call.args[0]) == "tuned"
-    weight = None if tuned else given.number_if_given("weight", high=1, place=True)
+    weight = None if tuned else arguments.number_if_given("weight", high=1, place=True)
     if weight is None and not tuned:
-        raise BadInputError(f"'{call}' needs a weight between 0 and 1.", hint="Write it like mmr(0.95) or mmr(tuned).")
+        raise BadInputError(
+            f"'{call}' requires a weight between 0 and 1.", hint="Write it like mmr(0.95) or mmr(tuned)."
+        )
     if tuned:
-        given.name("weight", None, place=True)
-    embedder = given.name("embedder", DEFAULT_EMBEDDER)
-    given.finish()
+        arguments.name("weight", None, place=True)
+    embedder = arguments.name("embedder", DEFAULT_EMBEDDER)
+    arguments.finish()
     return MMR(weight, embedder)
 
 
 def _crossencoder(call: Call, _context: PipelineContext) -> Stage:
-    given = Arguments(call)
-    model = given.name("model", None, place=True)
-    given.finish()
+    arguments = Arguments(call)
+    model = arguments.name("model", None, place=True)
+    arguments.finish()
     return CrossEncoded(model)
 
 
 def _cover(call: Call, context: PipelineContext) -> Stage:
-    given = Arguments(call)
-    detector = given.name("detector", None, place=True)
-    weight = given.number("weight", Cover.weight, high=1)
-    source = given.given("perspectives")
-    given.finish()
-    known = None if source is None else _source(Call(_EXPAND, (source,)), context)
-    return Cover(detector, weight, known, context.label_function)
+    arguments = Arguments(call)
+    detector = arguments.name("detector", None, place=True)
+    weight = arguments.number("weight", Cover.weight, high=1)
+    source = arguments.given("perspectives")
+    arguments.finish()
+    generated = None if source is None else _source(Call(_EXPAND, (source,)), context)
+    return Cover(detector, weight, generated, context.label_function)
 
 
 RANKERS: Mapping[str, Callable[[Call, PipelineContext], Ranker]] = {

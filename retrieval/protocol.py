@@ -1,6 +1,6 @@
-"""What a pipeline is made of; adding a part is writing one of these and naming it in `berdseye.retrieval.pipeline_registry`.
+"""Queries, and the interfaces of a pipeline's parts.
 
-What a ranking is asked for.
+To add a part, implement one of these interfaces and register it in `berdseye.retrieval.pipeline_registry`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,9 +13,10 @@ from berdseye.data.workspace import Workspace
 
 
 class Query(NamedTuple):
-    """A text to search with, and what may be known beside it.
+    """A text to search with, and optional context.
 
-    PIR asks for one `perspective` on a `root` query, and `text` holds both; BERDS asks for all `perspectives`.
+    In PIR, a query asks for one `perspective` on a `root` query, and `text` contains both; in BERDS, it asks for all
+    `perspectives`.
     """
 
     text: str
@@ -25,12 +26,12 @@ class Query(NamedTuple):
 
 
 def query_of(question: Question) -> Query:
-    """The query of a question whose perspectives are to be covered."""
+    """The query for a question whose perspectives a ranking should cover."""
     return Query(question.text, root=question.text, perspectives=tuple(p.text for p in question.perspectives))
 
 
 def as_queries(asked: Sequence[Query | str]) -> list[Query]:
-    """Plain texts become queries of which nothing else is known."""
+    """Convert plain texts to queries without context."""
     return [Query(q) if isinstance(q, str) else q for q in asked]
 
 
@@ -39,8 +40,10 @@ Made_co = TypeVar("Made_co", covariant=True)
 
 
 class Indexer(Protocol[Made_co]):
-    """Makes an index of passages, numbered from 0 in their order. `name` says everything that changes the index, and
-    `engine` who computes it."""
+    """Builds an index of passages, which are numbered from 0 in order.
+
+    `name` contains every setting that changes the index; `engine` names the software and weights that compute it.
+    """
 
     @property
     def name(self) -> str: ...
@@ -67,13 +70,16 @@ class Collection(Protocol):
     """Passages that can be indexed."""
 
     def index(self, indexer: Indexer[Made]) -> Made:
-        """The index of these passages, made if there is none that fits."""
+        """The index of these passages; it is built if there is no valid one."""
         ...
 
 
 class PipelinePart(Protocol):
-    """A part of a pipeline. `name` is canonical; together with `versions`, those of weights, engines and texts it is made
-    with, it says everything that changes a ranking."""
+    """A part of a pipeline.
+
+    `name` is canonical; together with `versions`, the versions of weights, engines and texts that the part uses, it
+    determines the rankings.
+    """
 
     @property
     def name(self) -> str: ...
@@ -83,11 +89,11 @@ class PipelinePart(Protocol):
 
 
 class Ranker(PipelinePart, Protocol):
-    """From queries to rankings."""
+    """A retriever: ranks passages for queries."""
 
     @property
     def indexers(self) -> tuple[Indexer[object], ...]:
-        """What it searches, so that it can be built beforehand."""
+        """The indexers of the indexes that it searches, so that these can be built in advance."""
         ...
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
@@ -96,26 +102,26 @@ class Ranker(PipelinePart, Protocol):
 
 
 class Searchable(Readable, Protocol):
-    """Passages that can be ranked, be it by an index of them all or by one made for each query."""
+    """Passages that can be ranked, by one index of all of them or by an index built for each query."""
 
     def rank(self, ranker: Ranker, queries: Sequence[Query], k: int) -> list[Ranking]: ...
 
 
 class Stage(PipelinePart, Protocol):
-    """What follows a ranker: takes the rankings of all queries and gives others."""
+    """A stage after a retriever: converts the rankings of all queries to other rankings."""
 
     def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
-        """`ids` int64[n, k] and `scores` float32[n, k] to arrays of the same shape, best first, -1 pads."""
+        """Convert `ids` int64[n, k] and `scores` float32[n, k] to arrays of equal shape, best first, padded with -1."""
         ...
 
 
 LabelFunction = Callable[[str, Sequence[Pair]], Scores]
-"""P(supports) of pairs, float32[n_pairs], by the detector of a name."""
+"""A function that returns P(supports) of pairs, float32[n_pairs], given the name of a detector."""
 
 
 @dataclass(frozen=True)
 class PipelineContext:
-    """What some parts need of the world around a pipeline: a workspace to keep texts in, and detectors."""
+    """Resources that some parts of a pipeline need: a workspace in which to store texts, and detectors."""
 
     workspace: Workspace | None = None
     label_function: LabelFunction | None = None

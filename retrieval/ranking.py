@@ -1,4 +1,4 @@
-"""Choosing the best k under the one tie rule: score descending, then passage id descending."""
+"""Selecting the k best passages with one rule for ties: score descending, then passage id descending."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ LARGEST_K = 1000
 
 
 def top_k(ids: Ids, scores: Scores, k: int) -> Ranking:
-    """The k best of `ids` int64[n] by `scores` float32[n]; NaN scores raise `BadInputError`."""
+    """The k best of `ids` int64[n] by `scores` float32[n]; raises `BadInputError` for NaN scores."""
     if np.isnan(scores).any():
-        raise BadInputError("A score is not a number.", hint="The index or its encoder is damaged; build it again.")
+        raise BadInputError("A score is NaN.", hint="The index or its encoder is damaged; build the index again.")
     if len(ids) > k:
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
         candidates = np.flatnonzero(scores >= threshold)
@@ -32,7 +32,7 @@ def padded(rankings: list[Ranking], k: int) -> tuple[Ids, Scores]:
 
 
 def checked_k(k: int) -> int:
-    """`k` if it can be asked for, else `BadInputError`; a k beyond the corpus gives all there is."""
+    """Return `k` if it is in range; raises `BadInputError` otherwise. A k beyond the corpus returns all passages."""
     if not 1 <= k <= LARGEST_K:
-        raise BadInputError(f"k is {k}.", hint=f"Choose between 1 and {LARGEST_K}.")
+        raise BadInputError(f"k must be between 1 and {LARGEST_K}, got {k}.", hint="Choose another k.")
     return k

@@ -1,4 +1,4 @@
-"""Running a pipeline over a whole data set, and storing the run."""
+"""Running a pipeline on a data set, and storing the run."""
 
 import hashlib
 import json
@@ -32,7 +32,11 @@ def run_pipeline(
     progress: Progress = silent,
     made_by: str = "",
 ) -> RunManifest:
-    """Rank the corpus for every question of the data set and store the k best of each, for the person `made_by`."""
+    """Rank the corpus for every question of the data set, and store the k best passages of each as a run.
+
+    `made_by` is the person who starts the run; `day` selects the stored searches of a web corpus; `over` is the corpus in
+    another searchable form, such as shards on a cluster.
+    """
     questions, opened, parsed = (
         load_dataset(workspace, dataset),
         open_corpus(workspace, corpus),
@@ -40,9 +44,9 @@ def run_pipeline(
     )
     parsed = parsed.tuned(opened)
     if opened.manifest.kind == "web":
-        day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
+        day = day or datetime.now(UTC).date().isoformat()  # one day for all questions, even past midnight
     queries = [query_of(q) for q in questions]
-    search(opened, parsed, queries[:1], 1, day=day, over=over)  # so that building the index does not count as searching
+    search(opened, parsed, queries[:1], 1, day=day, over=over)  # so that the time excludes building the index
     allocated, started = gpu_allocations(), time.perf_counter()
     with counted() as usage:
         ids, scores = search(opened, parsed, queries, k, day=day, over=over, progress=progress)
@@ -77,23 +81,24 @@ def is_up_to_date(
     label_function: LabelFunction | None = None,
     day: str | None = None,
 ) -> bool:
-    """Whether a run of at least this depth is stored that the corpus, the questions and the pipeline, as they are now, would
-    give again."""
+    """Whether a run of at least depth k is stored for the current corpus, questions and pipeline."""
     opened = open_corpus(workspace, corpus)
     parsed = parse_pipeline(pipeline, PipelineContext(workspace, label_function)).tuned(opened)
     name = run_name(dataset, corpus, str(parsed))
-    asked = parsed.versions | questions_version(load_dataset(workspace, dataset)) | ({"web": day} if day else {})
+    current_versions = (
+        parsed.versions | questions_version(load_dataset(workspace, dataset)) | ({"web": day} if day else {})
+    )
     return any(
         run.name == name
         and run.corpus_hash == opened.manifest.hash
         and run.k >= k
-        and asked.items() <= run.versions.items()
+        and current_versions.items() <= run.versions.items()
         for run in list_runs(workspace)
     )
 
 
 def questions_version(questions: Sequence[Question]) -> dict[str, str]:
-    """What was asked, as a part of the versions of a run: the same ids may come to stand for other texts."""
+    """A hash of the questions as a part of a run's versions, since the texts of question ids may change."""
     digest = hashlib.blake2b(digest_size=8)
     for question in questions:
         digest.update(json.dumps([question.id, *query_of(question)]).encode())

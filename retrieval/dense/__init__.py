@@ -1,1 +1,1 @@
-"""Ranking by vectors: FAISS layouts, exact and approximate, over any encoder."""
+"""Dense retrieval: exact and approximate FAISS indexes with any encoder."""

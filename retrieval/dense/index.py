@@ -1,10 +1,6 @@
-"""Vectors in a FAISS index.
+"""FAISS indexes of vectors: exact, or smaller and faster at the cost of a little recall.
 
-How vectors are laid out for search: exactly, or smaller and quicker for a little recall.
-
-What each costs and keeps was measured; see `retrieval/README.md`.
-
-Vectors to a FAISS index, in memory bounded by the index itself.
+`retrieval/README.md` has measurements of each layout. Building an index takes no more memory than the index itself.
 """
 
 import math
@@ -24,14 +20,21 @@ from berdseye.retrieval.ranking import top_k
 
 _MOST_TRAINING = 500_000
 _QUANTISED = "SQ8"
+_SLACK = 32
+_BLOCK = 65_536
+_FILE = "vectors.faiss"
+METRICS = {"cosine": faiss.METRIC_INNER_PRODUCT, "dot": faiss.METRIC_INNER_PRODUCT, "euclidean": faiss.METRIC_L2}
+_ADDED = 65_536
+_SEED = 0
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A FAISS index by its factory text. `exact` says that its scores are those of the vectors themselves.
+    """A type of FAISS index, given by its factory text.
 
-    `lists` are the inverted lists it divides n vectors into, `probes` how many of them a query visits (for hnsw: how many
-    neighbours it keeps in sight). FAISS wants `fewest` vectors to learn from; with fewer than that they are only quantised.
+    `exact` means that its scores are those of the vectors themselves. Its n vectors are divided into `lists(n)` inverted
+    lists, of which a query visits `probes` (for hnsw: the number of candidate neighbours). FAISS requires `fewest` vectors
+    for training; fewer vectors are only quantised.
     """
 
     name: str
@@ -42,23 +45,23 @@ class Layout:
     fewest: int = 0
 
     def description(self, count: int, dimension: int) -> str:
-        """What FAISS's index factory is told for so many vectors."""
+        """The text for FAISS's index factory for `count` vectors."""
         if count < self.fewest:
             return _QUANTISED
         return self.factory.format(lists=lists(count), pieces=_pieces(dimension))
 
     def training(self, count: int) -> int:
-        """How many vectors it learns its codes and lists from."""
+        """The number of vectors for training the codes and lists."""
         return min(count, max(_MOST_TRAINING, 64 * lists(count))) if self.trained else 0
 
 
 def lists(count: int) -> int:
-    """A power of two of about sqrt(count), so that lists are neither too long nor too many."""
+    """The number of inverted lists for `count` vectors: a power of two near sqrt(count)."""
     return 1 << max(0, round(math.log2(4 * math.sqrt(max(count, 1) / 16))))
 
 
 def _pieces(dimension: int) -> int:
-    """How many pieces of equal length, four numbers or more each, a vector is cut into."""
+    """The number of equal pieces, of at least four numbers each, into which a vector is cut."""
     return max((n for n in range(1, dimension // 4 + 1) if dimension % n == 0), default=1)
 
 
@@ -69,8 +72,8 @@ LAYOUTS: Mapping[str, Layout] = {
         Layout("fp16", "SQfp16", trained=False),
         Layout("sq8", _QUANTISED),
         Layout("hnsw", "HNSW32_SQ8", probes=256),
-        # 39 a list, and for ivfpq 39 for each of the 256 codes of a piece. "np" leaves out what only polysemous search,
-        # which is not used, learns: most of the time.
+        # 39 vectors per list, and for ivfpq 39 for each of the 256 codes of a piece. "np" skips the training for polysemous
+        # search, which is not used and takes most of the time.
         Layout("ivf", "IVF{lists},SQ8", probes=512, fewest=4_096),
         Layout("ivfpq", "IVF{lists},PQ{pieces}np,Refine(SQ8)", probes=512, fewest=9_984),
     )
@@ -78,14 +81,8 @@ LAYOUTS: Mapping[str, Layout] = {
 DEFAULT_LAYOUT = "flat"
 
 
-_SLACK = 32
-_BLOCK = 65_536
-_FILE = "vectors.faiss"
-METRICS = {"cosine": faiss.METRIC_INNER_PRODUCT, "dot": faiss.METRIC_INNER_PRODUCT, "euclidean": faiss.METRIC_L2}
-
-
 class DenseIndex:
-    """All vectors are candidates for every query; scores are inner products, or minus squared distances."""
+    """An index in which every vector is a candidate; scores are inner products or negative squared distances."""
 
     def __init__(
         self,
@@ -110,17 +107,17 @@ class DenseIndex:
             return [Ranking(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
         if queries.shape[1] != self.vectors.d:
             raise BadInputError(
-                f"The index holds vectors of {self.vectors.d} numbers, the encoder gives {queries.shape[1]}.",
-                hint="Build the index anew.",
+                f"The index has vectors of dimension {self.vectors.d}, but the encoder returns {queries.shape[1]}.",
+                hint="Build the index again with --rebuild.",
             )
         scores, ids = self._scored(finite(queries), wanted)
         if self.path is not None and (ids.max(initial=-1) >= self.count or np.isnan(scores).any()):
-            # Checksums are compared once a day; what is damaged in between must not reach a ranking as a passage.
-            raise index_files(self.path.parent).unreadable(self.path, "a search finds vectors that it cannot hold")
+            # Checksums are compared once a day; damage in between must not put a wrong passage into a ranking.
+            raise index_files(self.path.parent).unreadable(self.path, "a search returns vectors that do not exist")
         return [self._settle(q, i, s, k) for q, i, s in zip(queries, ids, scores, strict=True)]
 
     def blocks(self) -> Iterator[tuple[int, Vectors]]:
-        """The number of the first vector, and the vectors float32[n, dimension], a block at a time."""
+        """Yield blocks: the number of the first vector, and the vectors float32[n, dimension]."""
         for start in range(0, self.count, _BLOCK):
             yield start, self.vectors.reconstruct_n(start, min(_BLOCK, self.count - start))
 
@@ -129,42 +126,46 @@ class DenseIndex:
         return (-scores if self.similarity == "euclidean" else scores), ids
 
     def _settle(self, query: Any, ids: Any, scores: Any, k: int) -> Ranking:
-        """FAISS breaks ties as it likes: where equals may lie beyond what it gave, ask for more."""
+        """Apply the tie rule: FAISS breaks ties arbitrarily, so request more results if ties may extend beyond them."""
         while self.exact and len(ids) > k and scores[k - 1] == scores[-1] and len(ids) < self.count:
             more_scores, more_ids = self._scored(query[None], min(4 * len(ids), self.count))
             scores, ids = more_scores[0], more_ids[0]
-        found = ids >= 0
-        return top_k(ids[found], scores[found], k)
+        valid = ids >= 0
+        return top_k(ids[valid], scores[valid], k)
 
 
 def finite(vectors: Vectors) -> Vectors:
-    """The vectors; raises `BadInputError` where one holds a number that is not finite, which FAISS would never find."""
+    """Return the vectors; raises `BadInputError` for numbers that are not finite, which FAISS would never retrieve."""
     if not np.isfinite(vectors).all():
-        raise BadInputError("The encoder gives a vector that is not finite.", hint="Its weights may be damaged.")
+        raise BadInputError("The encoder returned a vector that is not finite.", hint="Its weights may be damaged.")
     return vectors
 
 
 def save(vectors: Any, folder: Path) -> None:
-    """Write a FAISS index."""
+    """Write a FAISS index into a folder."""
     faiss.write_index(vectors, str(folder / _FILE))
 
 
 def load(folder: Path, similarity: Similarity, *, exact: bool, probes: int | None) -> DenseIndex:
-    """Open a FAISS index, memory-mapped where its kind allows; raises `DamagedError` for one that cannot be."""
+    """Open a FAISS index, memory-mapped if its type allows it; raises `DamagedError` if it cannot be opened."""
     path = folder / _FILE
     try:
         return DenseIndex(
             faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), similarity, exact=exact, probes=probes, path=path
         )
-    except (RuntimeError, MemoryError, AttributeError) as error:  # FAISS's words for numbers that cannot be, or no file
-        said = str(error).rpartition("Error: ")[2] or type(error).__name__
-        raise index_files(folder).unreadable(path, said) from error
+    except (
+        RuntimeError,
+        MemoryError,
+        AttributeError,
+    ) as error:  # raised by FAISS for invalid content or a missing file
+        reason = str(error).rpartition("Error: ")[2] or type(error).__name__
+        raise index_files(folder).unreadable(path, reason) from error
 
 
 def _search_parameters(vectors: Any, probes: int | None) -> Any:
     if probes is None:
         return None
-    library: Any = faiss  # its type stubs lack the keywords of these
+    library: Any = faiss  # its type stubs lack the keywords of these classes
     kind = faiss.downcast_index(vectors)
     if isinstance(kind, faiss.IndexHNSW):
         return library.SearchParametersHNSW(efSearch=probes)
@@ -174,17 +175,13 @@ def _search_parameters(vectors: Any, probes: int | None) -> Any:
     return lists if isinstance(kind, faiss.IndexIVF) else None
 
 
-_ADDED = 65_536
-_SEED = 0
-
-
 def build_vectors(
     blocks: Iterable[Vectors], dimension: int, metric: int, layout: Layout, scratch: Path, *, gpu: bool = False
 ) -> Any:
-    """A FAISS index of the vectors in `blocks`, each float32[n, dimension].
+    """Build a FAISS index of the vectors in `blocks`, each float32[n, dimension].
 
-    A layout that must be trained learns from a sample of all vectors, so they wait in half precision in the file `scratch`
-    (2 * dimension bytes each), which is removed. A vector that is not finite raises `BadInputError`.
+    A layout with training needs a sample of all vectors, so they are buffered in half precision in the file `scratch`
+    (2 * dimension bytes each), which is deleted at the end. Raises `BadInputError` for a vector that is not finite.
     """
     blocks = (finite(block) for block in blocks)
     if not layout.trained:
@@ -198,20 +195,20 @@ def build_vectors(
             for block in blocks:
                 block.astype(np.float16).tofile(file)
                 count += len(block)
-        held = np.memmap(scratch, dtype=np.float16, mode="r", shape=(count, dimension)) if count else None
-        return _trained(held, count, dimension, metric, layout, gpu=gpu)
+        buffered = np.memmap(scratch, dtype=np.float16, mode="r", shape=(count, dimension)) if count else None
+        return _trained(buffered, count, dimension, metric, layout, gpu=gpu)
     finally:
         scratch.unlink(missing_ok=True)
 
 
-def _trained(held: Any, count: int, dimension: int, metric: int, layout: Layout, *, gpu: bool) -> Any:
+def _trained(vectors: Any, count: int, dimension: int, metric: int, layout: Layout, *, gpu: bool) -> Any:
     index = faiss.index_factory(dimension, layout.description(count, dimension), metric)
     if count == 0:
         return faiss.index_factory(dimension, "Flat", metric)
     sample = np.random.default_rng(_SEED).permutation(count)[: layout.training(count)]
-    training = held[np.sort(sample)].astype(np.float32)
+    training = vectors[np.sort(sample)].astype(np.float32)
     trained = faiss.index_cpu_to_all_gpus(index) if gpu else index
     trained.train(training)
     for start in range(0, count, _ADDED):
-        trained.add(held[start : start + _ADDED].astype(np.float32))
+        trained.add(vectors[start : start + _ADDED].astype(np.float32))
     return faiss.index_gpu_to_cpu(trained) if gpu else trained

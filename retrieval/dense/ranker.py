@@ -1,7 +1,4 @@
-"""Dense retrieval: the similarity of a query's vector and a passage's.
-
-Passages like a passage: the nearest by the vectors of a dense index.
-"""
+"""Dense retrieval: ranking by the similarity of query and passage vectors, and finding passages similar to a passage."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +21,7 @@ from berdseye.retrieval.protocol import Collection, Query
 
 @dataclass(frozen=True)
 class DenseIndexer:
-    """The vectors of an encoder in one of the layouts."""
+    """Builds an index with the vectors of an encoder in one of the layouts."""
 
     encoder: str
     layout: str = DEFAULT_LAYOUT
@@ -40,7 +37,7 @@ class DenseIndexer:
         return f"faiss {faiss.__version__}, weights {self.open().version}"
 
     def open(self) -> Encoder:
-        """Its encoder."""
+        """The encoder of the index."""
         return open_encoder(self.encoder)
 
     def build(self, batches: Iterable[Sequence[Passage]], folder: Path) -> None:
@@ -61,15 +58,15 @@ class DenseIndexer:
         return load(folder, similarity, exact=layout.exact, probes=self.probes or layout.probes)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Vectors float32[n_texts, dimension] to search the index with."""
+        """Query vectors float32[n_texts, dimension] for searching the index."""
         return self._shaped(self.open().encode_queries(texts))
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
-        """Vectors float32[n_passages, dimension] as the index holds them."""
+        """Passage vectors float32[n_passages, dimension] as stored in the index."""
         return self._shaped(self.open().encode_passages(passages))
 
     def _shaped(self, vectors: Vectors) -> Vectors:
-        """The encoder's vectors, at unit length where cosines are asked of an encoder that gives others."""
+        """The encoder's vectors, scaled to unit length if `similarity` is cosine."""
         if self.similarity != "cosine":
             return vectors
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -79,7 +76,7 @@ class DenseIndexer:
 
 @dataclass(frozen=True)
 class Dense:
-    """`dense(ENCODER)`, `dense(ENCODER,index=ivf,probes=32)`; `similarity` overrides the encoder's own."""
+    """The retriever `dense(ENCODER)` or `dense(ENCODER,index=ivf,probes=32)`; `similarity` overrides the encoder's own."""
 
     encoder: str = "static"
     layout: str = DEFAULT_LAYOUT
@@ -95,7 +92,7 @@ class Dense:
         return DenseIndexer(self.encoder, self.layout, self.similarity, self.probes)
 
     def at_unit_length(self) -> "Dense":
-        """The same with cosines for scores."""
+        """This retriever with cosine similarity as its score."""
         return replace(self, similarity=None if self.indexer.open().similarity == "cosine" else "cosine")
 
     @property
@@ -119,22 +116,22 @@ def _name(encoder: str, **settings: str | int | None) -> str:
 def neighbours(
     corpus: Corpus, passage: Passage, k: int, *, dense: Dense | None = None, itself: bool = False
 ) -> Ranking:
-    """The k passages of `corpus` whose vectors are most similar to that of `passage`, which may be another corpus's.
+    """The k passages of `corpus` whose vectors are most similar to that of `passage`, which may be from another corpus.
 
-    `dense` says whose vectors (the static embedding's unless told); the index is made where there is none. Without `itself`
-    the passage's own id is left out, which is meant for its own corpus. Raises `BadInputError` for a corpus of web pages.
+    `dense` selects the vectors (default: the static embedding); the index is built if there is none. Without `itself`, the
+    passage's own id is excluded, for a passage of this corpus. Raises `BadInputError` for a corpus of web pages.
     """
     if k < 1:
-        raise BadInputError(f"k is {k}.", hint="Choose at least 1.")
+        raise BadInputError(f"k must be at least 1, got {k}.", hint="Choose another k.")
     indexer = (dense or Dense()).indexer
     index = Stored(corpus).index(indexer)
-    [found] = index.search(indexer.encode_passages([passage]), k + (not itself))
-    kept = found.ids != passage.id if not itself else found.ids >= 0
-    return Ranking(found.ids[kept][:k], found.scores[kept][:k])
+    [ranking] = index.search(indexer.encode_passages([passage]), k + (not itself))
+    kept = ranking.ids != passage.id if not itself else ranking.ids >= 0
+    return Ranking(ranking.ids[kept][:k], ranking.scores[kept][:k])
 
 
 def has_neighbours(corpus: Corpus, dense: Dense | None = None) -> bool:
-    """Whether the index stands already, so that asking takes no long work."""
+    """Whether the index exists, so that `neighbours` does not have to build it first."""
     return (
         corpus.manifest.kind == "passages"
         and (index_folder(corpus, (dense or Dense()).indexer) / "manifest.json").exists()

@@ -1,1 +1,1 @@
-"""Perspectives as extra queries: where they come from, and how their rankings are merged (BERDS, query expansion)."""
+"""Query expansion with perspectives: the sources of perspectives, and the merging of their rankings (BERDS)."""

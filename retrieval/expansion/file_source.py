@@ -1,4 +1,4 @@
-"""Perspectives from a file: the BERDS release, or our own JSONL."""
+"""Perspectives from a file in the layout of the BERDS release or in Berdseye's own JSONL."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from berdseye.retrieval.expansion.protocol import Failed, each_found, question_k
 
 @dataclass(frozen=True)
 class FileSource:
-    """`expand(PATH)` or `expand(file(PATH))`. `written` is the path as a person wrote it."""
+    """The source of `expand(PATH)` or `expand(file(PATH))`; `written` is the path as the user wrote it."""
 
     written: str
     path: Path
@@ -28,26 +28,26 @@ class FileSource:
 
     @property
     def version(self) -> str:
-        """Hash of the file's content (12 hex digits)."""
+        """A hash of the file's content, 12 hex digits."""
         return hashlib.sha256(_content(self.path)).hexdigest()[:12]
 
     def perspectives(
         self, questions: Sequence[str], progress: Progress = silent, failed: Failed = warn
     ) -> list[tuple[str, ...]]:
-        """As `ExpansionSource.perspectives`; raises `BadInputError` where the file lacks a question or has bad lines."""
+        """The perspectives of each question; raises `BadInputError` if the file lacks a question or has invalid lines."""
         del progress, failed
-        found = read_generated(self.path)
-        return each_found(found, questions, where=self.written, hint="Give a file that was made for this data set.")
+        generated = read_generated(self.path)
+        return each_found(generated, questions, where=self.written, hint="Use a file generated for this data set.")
 
 
 def read_generated(path: Path) -> dict[str, tuple[str, ...]]:
-    """Perspectives by question (as `question_key` spells it), in the order of the file.
+    """Read perspectives by question (normalised by `question_key`), in the order of the file.
 
-    A line is an object with `question` and `perspectives` (a list of texts), or of the BERDS release with `org_q` and one
-    `text`. Lines of one question are joined, as the released scripts do, even where their ids differ. Raises `BadInputError`
-    with the numbers of all lines that cannot be used.
+    A line is an object with `question` and `perspectives` (a list of texts) or, in the BERDS release, with `org_q` and one
+    `text`. Lines of one question are merged, even if their ids differ, as in the released scripts. Raises `BadInputError` with
+    the numbers of all invalid lines.
     """
-    found: dict[str, dict[str, None]] = {}
+    perspectives: dict[str, dict[str, None]] = {}
     bad: list[tuple[int, str]] = []
     for number, line in enumerate(_content(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
@@ -56,22 +56,24 @@ def read_generated(path: Path) -> dict[str, tuple[str, ...]]:
             except (ValueError, RecursionError) as error:
                 bad.append((number, str(error) or "not valid JSON"))
             else:
-                found.setdefault(question_key(question), {}).update(dict.fromkeys(texts))
+                perspectives.setdefault(question_key(question), {}).update(dict.fromkeys(texts))
     if bad:
         others = f" (and lines {', '.join(str(n) for n, _ in bad[1:11])}{', …' if len(bad) > 11 else ''})"
         raise BadInputError(
-            f"{bad[0][1]}{others if bad[1:] else ''}.", where=path, line=bad[0][0], hint="Correct or remove them."
+            f"{bad[0][1]}{others if bad[1:] else ''}.", where=path, line=bad[0][0], hint="Fix or remove these lines."
         )
-    if not found:
-        raise BadInputError("The file holds no perspectives.", where=path, hint="Give another.")
-    return {question: tuple(texts) for question, texts in found.items()}
+    if not perspectives:
+        raise BadInputError("The file contains no perspective.", where=path, hint="Use another file.")
+    return {question: tuple(texts) for question, texts in perspectives.items()}
 
 
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BadInputError(f"It cannot be read: {error.strerror}.", where=path, hint="Check the file.") from error
+        raise BadInputError(
+            f"The file cannot be read: {error.strerror}.", where=path, hint="Check the path and its permissions."
+        ) from error
 
 
 def _row(row: Any) -> tuple[str, list[str]]:

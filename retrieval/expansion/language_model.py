@@ -1,10 +1,6 @@
-"""Naming the perspective inside a query by a language model (PIR, "Extraction").
+"""Perspectives from language models: generating them for a question, and extracting one from a query (PIR, "Extraction").
 
-What language models are asked to do with a question; each prompt's version is the hash of its wording.
-
-Reading what a language model was asked to write as JSON, and wrote as it pleased.
-
-Perspectives that a language model writes.
+Completions that should be JSON are parsed leniently. The version of a prompt is the hash of its wording.
 """
 
 import json
@@ -64,18 +60,21 @@ Answer with a JSON object that holds these two texts, and with nothing else.""",
 
 
 LARGEST = 10
-"""Most perspectives taken of one answer; BERDS' model wrote 6.1 a question, and never more than 10."""
+"""The highest number of perspectives taken from one answer; BERDS' model wrote 6.1 per question, and never more than 10."""
+MAX_TOKENS = 1024
+EXTRACTION_TOKENS = 256
 
 _OPENING = re.compile(r"[{\[]")
 _TEXT_OR_KEY = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?', re.DOTALL)
 _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.):])\s+(\S.*)$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+_EXTRACTED_WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _HEADING = re.compile(r"^\*\*[^*]+(?:\*\*\s*[:–-]|:\s*\*\*)\s*(?=\S)")
 
 
 def json_values(text: str) -> list[Any]:
-    """The JSON objects and lists in a text, in order, whatever fences or prose stand around them."""
+    """The JSON objects and lists in a text, in order, ignoring any fences or prose around them."""
     decoder = json.JSONDecoder(strict=False)
     values: list[Any] = []
     end = 0
@@ -87,24 +86,24 @@ def json_values(text: str) -> list[Any]:
         except ValueError:
             continue
         except RecursionError:
-            break  # nobody means lists a thousand deep, and each try would take as long again
+            break  # a list nested a thousand deep is not meant, and each further try would take as long
         values.append(value)
     return values
 
 
 def parse_statements(text: str) -> tuple[str, ...]:
-    """The distinct statements that an answer lists, at most ten, in order; none where it lists nothing.
+    """The distinct statements listed in an answer, in order, at most ten; empty if it has no list.
 
-    Understood are a JSON list or object (whose keys name its values), the whole texts of one that was cut off, and lists
-    with numbers or bullets.
+    It reads a JSON list or object (whose keys are names of its values), the complete texts of truncated JSON, and numbered or
+    bulleted lists.
     """
     values = json_values(text)
-    found = _texts(values[0] if len(values) == 1 else values) or _cut_off(text)
-    if not found and len(items := _ITEM.findall(text)) > 1:
-        found = [_HEADING.sub("", item).replace("**", "").strip().rstrip(",").strip('"“”') for item in items]
+    statements = _texts(values[0] if len(values) == 1 else values) or _truncated(text)
+    if not statements and len(items := _ITEM.findall(text)) > 1:
+        statements = [_HEADING.sub("", item).replace("**", "").strip().rstrip(",").strip('"“”') for item in items]
     distinct: dict[str, str] = {}
-    for statement in (" ".join(clean(item).split()) for item in found):
-        # One or two words name something and state nothing; in scripts without spaces they cannot be counted.
+    for statement in (" ".join(clean(item).split()) for item in statements):
+        # One or two words are a name and not a statement; in scripts without spaces, words cannot be counted.
         if len(_WORD.findall(statement)) > 2 or _UNSPACED.search(statement):
             distinct.setdefault(statement.casefold(), statement)
     return tuple(distinct.values())[:LARGEST]
@@ -125,29 +124,26 @@ def _texts(value: Any) -> list[str]:
 
 
 def _longest(value: dict[str, Any]) -> list[str]:
-    """Of an object such as {"name", "text"} its statement, which is longer than what names it."""
+    """The statement in an object such as {"name", "text"}: its longest text."""
     texts = _texts(list(value.values()))
     return [max(texts, key=len)] if texts else []
 
 
-def _cut_off(text: str) -> list[str]:
-    """The whole texts, keys aside, of JSON that ends too early or is not quite right."""
+def _truncated(text: str) -> list[str]:
+    """The complete texts, without keys, in JSON that is truncated or slightly invalid."""
     opening = _OPENING.search(text)
     if opening is None:
         return []
-    found: list[str] = []
+    texts: list[str] = []
     for value, key in _TEXT_OR_KEY.findall(text[opening.start() :].partition("```")[0]):
         with suppress(ValueError):
-            found += [] if key else [str(json.loads(value, strict=False))]
-    return found
-
-
-MAX_TOKENS = 1024
+            texts += [] if key else [str(json.loads(value, strict=False))]
+    return texts
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """`expand(MODEL)`, or with a prompt file of one's own `expand(api(NAME,prompt=PATH))`."""
+    """The source of `expand(MODEL)`, or of `expand(api(NAME,prompt=PATH))` with the user's own prompt file."""
 
     model: LanguageModel
     cache: CompletionCache
@@ -166,15 +162,15 @@ class ModelSource:
     def perspectives(
         self, questions: Sequence[str], progress: Progress = silent, failed: Failed = warn
     ) -> list[tuple[str, ...]]:
-        """As `ExpansionSource.perspectives`; an answer that lists nothing is asked for once more, at temperature 0.7."""
-        found = self._ask(questions, progress)
-        again = [place for place, texts in enumerate(found) if not texts]
+        """The perspectives of each question; an answer without a list is generated once more, at temperature 0.7."""
+        perspectives = self._ask(questions, progress)
+        again = [place for place, texts in enumerate(perspectives) if not texts]
         second = self._ask([questions[place] for place in again], progress, temperature=0.7, seed=1)
         for place, texts in zip(again, second, strict=True):
-            found[place] = texts
+            perspectives[place] = texts
             if not texts:
-                failed(Failure(questions[place], f"nothing {self.model.name} wrote, in two tries, is a list."))
-        return found
+                failed(Failure(questions[place], f"{self.model.name} wrote no list in two tries."))
+        return perspectives
 
     def _ask(
         self, questions: Sequence[str], progress: Progress, temperature: float = 0.0, seed: int = 0
@@ -194,12 +190,8 @@ class ModelSource:
         ]
 
 
-EXTRACTION_TOKENS = 256
-_EXTRACTED_WORD = re.compile(r"\w+")
-
-
 class Extracted(NamedTuple):
-    """A query taken apart. Where no perspective was found it is empty, and the root is the whole query."""
+    """The root and the perspective of a query; without a perspective it is empty, and the root is the whole query."""
 
     root: str
     perspective: str
@@ -208,26 +200,23 @@ class Extracted(NamedTuple):
 def extract(
     model: LanguageModel, cache: CompletionCache, queries: Sequence[str], *, progress: Progress = silent
 ) -> list[Extracted]:
-    """Root and perspective of each query.
-
-    How many were not found is for the caller to tell: the number of empty perspectives.
-    """
+    """Extract the root and the perspective of each query; a perspective that was not found is empty."""
     written = cache.complete(
         model, EXTRACTION, [{QUERY: query} for query in queries], max_tokens=EXTRACTION_TOKENS, progress=progress
     )
-    return [_taken_apart(query, completion.text) for query, completion in zip(queries, written, strict=True)]
+    return [_extracted(query, completion.text) for query, completion in zip(queries, written, strict=True)]
 
 
 def qa_f1(predicted: str, gold: Sequence[str]) -> float:
-    """Overlap of a predicted perspective with the nearest gold one, in [0, 1]; 0 without words.
+    """The overlap of a predicted perspective with the closest gold one, in [0, 1]; 0 without words.
 
-    The intersection of their sets of lower-case words over the union, as the PIR paper prints it under the name QA-F1 (which
-    elsewhere means the harmonic mean of precision and recall).
+    It is the intersection of their sets of lower-case words over the union, as the PIR paper defines QA-F1 (which elsewhere
+    means the harmonic mean of precision and recall).
     """
     return max((_overlap(_words(predicted), _words(text)) for text in gold), default=0.0)
 
 
-def _taken_apart(query: str, text: str) -> Extracted:
+def _extracted(query: str, text: str) -> Extracted:
     for value in json_values(text):
         if isinstance(value, dict):
             root, perspective = (_text(value.get(key)) for key in ("root", "perspective"))

@@ -1,4 +1,4 @@
-"""What every source of perspectives offers."""
+"""The interface of sources of perspectives."""
 
 import unicodedata
 import warnings
@@ -10,7 +10,7 @@ from berdseye.data.progress import Progress, silent
 
 
 class Failure(NamedTuple):
-    """A question that no perspectives could be made for; it is searched as it is."""
+    """A question for which no perspective could be generated; it is searched without expansion."""
 
     question: str
     reason: str
@@ -20,14 +20,14 @@ Failed = Callable[[Failure], None]
 
 
 def warn(failure: Failure) -> None:
-    """Tell of a failure as a Python warning, where nobody listens otherwise."""
-    warnings.warn(f"Not expanded: '{failure.question}': {failure.reason}", stacklevel=3)
+    """Report a failure as a Python warning."""
+    warnings.warn(f"The question '{failure.question}' is not expanded: {failure.reason}", stacklevel=3)
 
 
 class ExpansionSource(Protocol):
-    """Gives perspectives that a question may be answered from; gold perspectives are never shown to it.
+    """Provides perspectives on questions, without access to the gold perspectives.
 
-    `name` is the canonical argument of `expand(...)`; `version` changes when what it would give changes.
+    `name` is the canonical argument of `expand(...)`; `version` changes whenever the provided perspectives may change.
     """
 
     @property
@@ -39,28 +39,28 @@ class ExpansionSource(Protocol):
     def perspectives(
         self, questions: Sequence[str], progress: Progress = silent, failed: Failed = warn
     ) -> list[tuple[str, ...]]:
-        """The texts of each question's perspectives in the order of generation; none where `failed` was told of it."""
+        """The texts of each question's perspectives in the order of generation; empty for each `Failure` passed to `failed`."""
         ...
 
 
 def expanded_queries(question: str, perspectives: Iterable[str]) -> list[str]:
-    """What is searched: question + perspective for each (BERDS, query expansion), or the question where there is none."""
+    """The texts to search: question + perspective for each (BERDS, query expansion), or the question without any."""
     return [f"{question} {perspective}" for perspective in perspectives] or [question]
 
 
 def question_key(question: str) -> str:
-    """What two spellings of one question share: Unicode NFC, single spaces."""
+    """The question in a normal form: Unicode NFC, single spaces."""
     return " ".join(unicodedata.normalize("NFC", question).split())
 
 
 def each_found(
     found: dict[str, tuple[str, ...]], questions: Sequence[str], *, where: str, hint: str
 ) -> list[tuple[str, ...]]:
-    """The perspectives of each question; raises `BadInputError` that tells how many have none, and the first of them."""
+    """The perspectives of each question; raises `BadInputError` with the number of questions without any, and the first."""
     missing = [question for question in questions if not found.get(question_key(question))]
     if missing:
         raise BadInputError(
-            f"{len(missing)} of {len(questions)} questions have no perspectives here, the first: '{missing[0]}'.",
+            f"{len(missing)} of {len(questions)} questions have no perspectives here, for example '{missing[0]}'.",
             where=where,
             hint=hint,
         )

@@ -1,7 +1,4 @@
-"""`expand(SOURCE) >> RANKER`: a question is asked once with each perspective, and the rankings are merged in turns.
-
-Merging the rankings of one question's perspectives.
-"""
+"""`expand(SOURCE) >> RETRIEVER`: search once with each perspective of a question, and merge the rankings in turns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +12,11 @@ from berdseye.retrieval.ranking import PAD
 
 
 def round_robin(rankings: Sequence[Ranking], k: int) -> Ranking:
-    """The k passages that come first when the lists take turns (BERDS, query expansion).
+    """The first k passages when the rankings take turns (BERDS, query expansion).
 
-    In each turn every list, in the order given, offers its next passage; one that is there already is skipped and the list
-    waits for its next turn. `ids` int64[<= k]; `scores` float32, 1 / place: they tell the order, and nothing of relevance.
+    In each turn, every ranking, in the order given, contributes its next passage; a passage that was already contributed is
+    skipped, and the ranking waits for its next turn. `ids` int64[<= k]; `scores` float32 are 1 / place: they express the order
+    and not relevance.
     """
     depth = max((len(ranking.ids) for ranking in rankings), default=0)
     turns = np.full((depth, len(rankings)), PAD, dtype=np.int64)
@@ -31,7 +29,7 @@ def round_robin(rankings: Sequence[Ranking], k: int) -> Ranking:
 
 @dataclass(frozen=True)
 class Expanded:
-    """A ranker whose queries are expanded (BERDS, query expansion)."""
+    """A retriever with query expansion (BERDS)."""
 
     source: ExpansionSource
     ranker: Ranker
@@ -50,7 +48,7 @@ class Expanded:
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
         perspectives = self.source.perspectives([q.text for q in queries])
-        lists = [expanded_queries(q.text, known) for q, known in zip(queries, perspectives, strict=True)]
-        asked = [q._replace(text=text) for q, texts in zip(queries, lists, strict=True) for text in texts]
-        found = iter(self.ranker.rank(collection, asked, k))
-        return [round_robin([next(found) for _ in texts], k) for texts in lists]
+        lists = [expanded_queries(q.text, texts) for q, texts in zip(queries, perspectives, strict=True)]
+        expanded = [q._replace(text=text) for q, texts in zip(queries, lists, strict=True) for text in texts]
+        rankings = iter(self.ranker.rank(collection, expanded, k))
+        return [round_robin([next(rankings) for _ in texts], k) for texts in lists]

@@ -1,11 +1,11 @@
-"""The ten ways PIR joins the vectors of a query q, its root r, its perspective p and a passage c.
+"""The ten ways in which PIR combines the vectors of a query q, its root r, its perspective p and a passage c.
 
-For unit c each is one form: with products a = v.c and b = p.c,
+For c of unit length, each has one form: with the products a = v.c and b = p.c,
 
     score = (a + n0 + n1 * b) / sqrt(1 + d0 + d1 * b + d2 * b * b)
 
-so that a whole corpus is scored by one matrix product with v and p. Where n1, d1 and d2 are zero the ranking is that of v
-alone, which any index of vectors can search. `weight` scales what p adds or takes away; 1 is the paper's.
+so that one matrix product with v and p scores a whole corpus. If n1, d1 and d2 are zero, the ranking is that of v alone,
+which any vector index can search. `weight` scales the part of p that is added or removed; the paper uses 1.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,11 +17,11 @@ from berdseye.data.records import Scores
 
 _SMALL = 1e-12
 _ROUNDING = 1e-6
-"""What is left of a vector of length 1 by rounding alone; such a rest has no direction, and its cosines are 0."""
+"""A remainder of a unit vector up to this length is a rounding error without a direction; its cosines are set to 0."""
 
 
 class Form(NamedTuple):
-    """`v` float32[dimension] and the five constants."""
+    """The vector `v` float32[dimension] and the five constants of a form."""
 
     v: Scores
     n0: float = 0.0
@@ -32,13 +32,13 @@ class Form(NamedTuple):
 
     @property
     def linear(self) -> bool:
-        """Whether the ranking is that of v alone."""
+        """Whether the ranking equals that of v alone."""
         return self.n1 == self.d1 == self.d2 == 0
 
     def score(self, a: Scores, b: Scores) -> Scores:
-        """Scores float32[n] from the products of n passages."""
-        below = 1 + self.d0 + self.d1 * b + self.d2 * b * b
-        scores: Scores = ((a + self.n0 + self.n1 * b) / np.sqrt(np.maximum(below, _ROUNDING))).astype(np.float32)
+        """The scores float32[n] of n passages from their products a and b."""
+        denominator = 1 + self.d0 + self.d1 * b + self.d2 * b * b
+        scores: Scores = ((a + self.n0 + self.n1 * b) / np.sqrt(np.maximum(denominator, _ROUNDING))).astype(np.float32)
         return scores
 
 
@@ -49,7 +49,7 @@ def _pap(q: Scores, r: Scores, p: Scores, weight: float) -> Form:
 
 
 def _pap_plus(q: Scores, r: Scores, p: Scores, weight: float) -> Form:
-    """cos(q', c'), c' projected as q' is."""
+    """cos(q', c'), where q' = q - (q.p / p.p) p and c' = c - (c.p / p.p) p."""
     del r
     projected, length = _unit(_without(q, p, weight)), _dot(p, p)
     share = weight / max(length, _SMALL)
@@ -76,7 +76,7 @@ def _concat(q: Scores, r: Scores, p: Scores, weight: float) -> Form:
 
 
 def _concat_plus(q: Scores, r: Scores, p: Scores, weight: float) -> Form:
-    """cos((r, p), (c, p)), which ranks as r alone."""
+    """cos((r, p), (c, p)), which ranks like r alone."""
     del q
     own = weight**2 * _dot(p, p)
     length = np.sqrt(max(_dot(r, r) + own, _SMALL))
@@ -121,7 +121,7 @@ FORMS: Mapping[str, Callable[[Scores, Scores, Scores, float], Form]] = {
 
 
 ROOTED = frozenset({"add", "add+", "concat", "concat+", "dual-sum", "tri-sum"})
-"""Those that use the root query's vector."""
+"""The forms that use the vector of the root query."""
 
 
 def _moved(v: Scores, shift: Scores, weight: float) -> Form:
@@ -130,8 +130,8 @@ def _moved(v: Scores, shift: Scores, weight: float) -> Form:
 
 
 def _without(q: Scores, p: Scores, weight: float) -> Scores:
-    left: Scores = q - np.float32(weight * _dot(q, p) / max(_dot(p, p), _SMALL)) * p
-    return left if _dot(left, left) > _ROUNDING**2 * _dot(q, q) else np.zeros_like(q)
+    remainder: Scores = q - np.float32(weight * _dot(q, p) / max(_dot(p, p), _SMALL)) * p
+    return remainder if _dot(remainder, remainder) > _ROUNDING**2 * _dot(q, q) else np.zeros_like(q)
 
 
 def _unit(vector: Scores) -> Scores:

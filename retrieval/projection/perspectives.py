@@ -1,4 +1,4 @@
-"""Where a projection's perspective comes from: the data, the difference q - r, or a language model that reads the query."""
+"""Sources of a projection's perspective: the data set, the difference q - r, or a language model that reads the query."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ DIFFERENCE = "difference"
 
 
 class PerspectiveSource(Protocol):
-    """`name` is what stands in `pap(perspective=NAME)`; empty for what is usual."""
+    """A source of perspectives; `name` is NAME in `pap(perspective=NAME)`, empty for the default source."""
 
     @property
     def name(self) -> str: ...
@@ -26,13 +26,13 @@ class PerspectiveSource(Protocol):
     def versions(self) -> dict[str, str]: ...
 
     def complete(self, queries: Sequence[Query]) -> list[Query]:
-        """The queries with what this source says of their roots and perspectives."""
+        """The queries with the roots and perspectives of this source."""
         ...
 
 
 @dataclass(frozen=True)
 class FromData:
-    """The perspective that the data set states; for `difference`, and where roots enter the score, the root too."""
+    """The perspective in the data set, and its root for `difference` and for projections that use the root."""
 
     name: str = ""
     needs: tuple[str, ...] = ("perspective",)
@@ -46,15 +46,18 @@ class FromData:
             for wanted in self.needs:
                 if not getattr(query, wanted):
                     raise BadInputError(
-                        f"The query '{query.text[:80]}' has no {wanted}, which this projection needs.",
-                        hint="Ask from a data set that states it, or have it extracted: pap(perspective=llm).",
+                        f"The query '{query.text[:80]}' has no {wanted}, which this projection requires.",
+                        hint=f"Use a data set with a {wanted}, or extract it with pap(perspective=llm).",
                     )
         return list(queries)
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """What a language model takes the query for (PIR, "Extraction"); where it finds no perspective, that is an error."""
+    """Root and perspective extracted from the query by a language model (PIR, "Extraction").
+
+    Raises `BadInputError` if the model finds no perspective in a query.
+    """
 
     model: LanguageModel
     cache: CompletionCache
@@ -68,27 +71,31 @@ class Extraction:
         return {self.model.name: self.model.version, EXTRACTION.name: EXTRACTION.version}
 
     def complete(self, queries: Sequence[Query]) -> list[Query]:
-        found = extract(self.model, self.cache, [q.text for q in queries])
-        missing = [q.text for q, one in zip(queries, found, strict=True) if not one.perspective]
+        extracted = extract(self.model, self.cache, [q.text for q in queries])
+        missing = [q.text for q, one in zip(queries, extracted, strict=True) if not one.perspective]
         if missing:
             raise BadInputError(
                 f"{self.name} found no perspective in {len(missing)} of {len(queries)} queries, such as '{missing[0][:80]}'.",
-                hint="Name another model, or ask from a data set that states the perspective.",
+                hint="Use another model, or a data set with perspectives.",
             )
-        return [q._replace(root=one.root, perspective=one.perspective) for q, one in zip(queries, found, strict=True)]
+        return [
+            q._replace(root=one.root, perspective=one.perspective) for q, one in zip(queries, extracted, strict=True)
+        ]
 
 
 def perspective_source(written: Any, workspace: Workspace | None, *, rooted: bool) -> PerspectiveSource:
-    """The source that `perspective=...` names, as the grammar read it; `rooted` projections use the root query as well."""
+    """The source in `perspective=...`, as parsed by the grammar; `rooted` projections use the root query as well."""
     if written is None:
         return FromData("", ("perspective", "root") if rooted else ("perspective",))
     if written == Call(DIFFERENCE):
         return FromData(DIFFERENCE, ("root",))
     if not isinstance(written, Call):
         raise BadInputError(
-            f"'{show(written)}' is no source of a perspective.",
+            f"'{show(written)}' is not a source of perspectives.",
             hint=f"Write perspective=llm or perspective={DIFFERENCE}.",
         )
     if workspace is None:
-        raise BadInputError("A language model needs a workspace to keep its answers in.", hint="Open one.")
+        raise BadInputError(
+            "A language model requires a workspace, which stores its answers.", hint="Open a workspace."
+        )
     return Extraction(open_language_model(written, workspace), CompletionCache(workspace))

@@ -1,4 +1,4 @@
-"""Ranking a corpus by one of PIR's projections over a dense encoder."""
+"""Ranking a corpus by one of PIR's projections with a dense encoder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +21,9 @@ _SLACK = 32
 
 @dataclass(frozen=True)
 class Projected:
-    """`dense(ENCODER) >> pap`; the passages' vectors are compared at unit length.
+    """The retriever `dense(ENCODER) >> pap`, which compares passage vectors at unit length.
 
-    The vector of a perspective is that of its text, or with `perspective=difference` q - r (as PIR's notebook has it for
-    AmbigQA).
+    The vector of a perspective is that of its text, or q - r with `perspective=difference` (as in PIR's notebook for AmbigQA).
     """
 
     dense: Dense
@@ -48,27 +47,27 @@ class Projected:
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
         encode, index = self.indexers[0].open().encode_queries, collection.index(self.indexers[0])
-        asked = self.source.complete(queries)
-        q = encode([a.text for a in asked])
-        r = encode([a.root or a.text for a in asked])
-        p = q - r if self.source.name == DIFFERENCE else encode([a.perspective for a in asked])
+        completed = self.source.complete(queries)
+        q = encode([a.text for a in completed])
+        r = encode([a.root or a.text for a in completed])
+        p = q - r if self.source.name == DIFFERENCE else encode([a.perspective for a in completed])
         forms = [FORMS[self.form](*vectors, self.weight) for vectors in zip(q, r, p, strict=True)]
         if all(form.linear for form in forms):
             return self._by_index(index, forms, k)
         return _by_scan(index, forms, p, k)
 
     def _by_index(self, index: DenseIndex, forms: Sequence[Form], k: int) -> list[Ranking]:
-        found = index.search(np.stack([form.v for form in forms]), k)
+        rankings = index.search(np.stack([form.v for form in forms]), k)
         return [
             top_k(ranking.ids, form.score(ranking.scores, np.zeros_like(ranking.scores)), k)
-            for form, ranking in zip(forms, found, strict=True)
+            for form, ranking in zip(forms, rankings, strict=True)
         ]
 
 
 def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> list[Ranking]:
-    """All passages scored by one matrix product a block; perspectives asked for twice are multiplied once.
+    """Score all passages with one matrix product per block, in which repeated perspectives are multiplied once.
 
-    How a matrix product rounds depends on where a row stands in it, so the best are scored once more, one by one: equal
+    The rounding of a matrix product depends on the position of a row, so the best passages are scored again one by one: equal
     passages get equal scores.
     """
     perspectives, places = np.unique(p, axis=0, return_inverse=True)
@@ -80,8 +79,8 @@ def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> lis
         for row, form in enumerate(forms):
             rough = form.score(products[row], products[len(forms) + int(places[row])])
             best = np.sort(top_k(ids, rough, k + _SLACK).ids)
-            held = block[best - start]
-            scores = form.score(_products(held, form.v), _products(held, p[row]))
+            vectors = block[best - start]
+            scores = form.score(_products(vectors, form.v), _products(vectors, p[row]))
             kept[row] = top_k(np.concatenate([kept[row].ids, best]), np.concatenate([kept[row].scores, scores]), k)
     return kept
 

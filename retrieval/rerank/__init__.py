@@ -1,1 +1,1 @@
-"""Stages that reorder what a ranker found."""
+"""Stages that rerank the passages of a retriever."""

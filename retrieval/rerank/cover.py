@@ -1,10 +1,10 @@
-"""Coverage-aware reranking: the passages that together are expected to cover the most perspectives.
+"""Coverage-aware reranking: first the passages that together are expected to cover the most perspectives.
 
-With P(i, j) the probability that passage i supports perspective j, the expected number of perspectives that a set S covers,
-supports taken as independent, is f(S) = sum over j of 1 - prod over i in S of (1 - P(i, j)). f is monotone and submodular,
-so the greedy choice reaches at least 1 - 1/e of the best set of every size (Nemhauser, Wolsey and Fisher, 1978); adding a
-passage's relevance, which is modular and not negative, keeps that. The perspectives are those of the question, or of a
-source of generated ones.
+With P(i, j) the probability that passage i supports perspective j, and these events taken as independent, the expected
+number of perspectives that a set S covers is f(S) = sum over j of 1 - prod over i in S of (1 - P(i, j)). f is monotone and
+submodular, so the greedy choice reaches at least 1 - 1/e of the best set of every size (Nemhauser, Wolsey and Fisher, 1978);
+adding a passage's relevance, which is modular and not negative, preserves that bound. The perspectives are those of the
+question, or of a source of generated perspectives.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from berdseye.retrieval.protocol import LabelFunction, Query, Readable
 
 @dataclass(frozen=True)
 class Cover:
-    """`>> cover(DETECTOR)`; `weight` is the share of coverage in what is maximised, the rest is the ranking's own score."""
+    """The stage `>> cover(DETECTOR)`; `weight` is the weight of coverage in the objective, the rest that of the score."""
 
     detector: str
     weight: float = 1.0
@@ -36,22 +36,27 @@ class Cover:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The detector's own version stands beside the labels it gave."""
+        """The version of the source; the detector's version is stored with its labels."""
         return {} if self.source is None else {self.source.name: self.source.version}
 
     def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
         if self.label_function is None:
-            raise BadInputError("cover(...) needs detectors, which are not at hand here.", hint="Leave it out.")
+            raise BadInputError(
+                "cover(...) requires detectors, which are not available here.",
+                hint="Remove cover(...) from the pipeline.",
+            )
         wanted = self._perspectives(queries)
         out_ids, out_scores = ids.copy(), scores.copy()
-        found = [passages.passages(row[row >= 0].tolist()) for row in ids]
-        pairs = [Pair(a.text, p, a.title) for row, known in zip(found, wanted, strict=True) for a in row for p in known]
+        ranked = [passages.passages(row[row >= 0].tolist()) for row in ids]
+        pairs = [
+            Pair(a.text, p, a.title) for row, texts in zip(ranked, wanted, strict=True) for a in row for p in texts
+        ]
         probabilities, begin = self.label_function(self.detector, pairs), 0
-        for row, (held, known) in enumerate(zip(found, wanted, strict=True)):
-            end = begin + len(held) * len(known)
+        for row, (row_passages, texts) in enumerate(zip(ranked, wanted, strict=True)):
+            end = begin + len(row_passages) * len(texts)
             places = np.flatnonzero(ids[row] >= 0)
             if end > begin:
-                supports = probabilities[begin:end].reshape(len(held), len(known))
+                supports = probabilities[begin:end].reshape(len(row_passages), len(texts))
                 order, values = choose(supports, _unit_range(scores[row, places]), self.weight)
                 out_ids[row, places], out_scores[row, places] = ids[row, places[order]], values
             begin = end
@@ -63,32 +68,32 @@ class Cover:
         for query in queries:
             if not query.perspectives:
                 raise BadInputError(
-                    f"'{query.text[:80]}' has no perspectives to cover.",
-                    hint="Ask from a data set that has them, or name a source: cover(embedded,perspectives=llm).",
+                    f"The question '{query.text[:80]}' has no perspectives to cover.",
+                    hint="Use a data set with perspectives, or a source: cover(embedded,perspectives=llm).",
                 )
         return [q.perspectives for q in queries]
 
 
 def choose(supports: Scores, relevance: Scores, weight: float) -> tuple[list[int], list[float]]:
-    """The greedy order of passages by P(supports) float32[n_passages, n_perspectives], and each one's gain when chosen.
+    """The greedy order of passages by P(supports) float32[n_passages, n_perspectives], and the gain of each choice.
 
-    Between equal gains the earlier passage comes first.
+    Of passages with equal gains, the earlier one comes first.
     """
     missing = np.ones(supports.shape[1])
-    left = np.ones(len(supports), dtype=bool)
+    remaining = np.ones(len(supports), dtype=bool)
     order: list[int] = []
     gains: list[float] = []
     for _ in range(len(supports)):
         gain = weight * (supports @ missing) / supports.shape[1] + (1 - weight) * relevance
-        best = int(np.where(left, gain, -np.inf).argmax())
+        best = int(np.where(remaining, gain, -np.inf).argmax())
         order.append(best)
         gains.append(float(gain[best]))
-        left[best] = False
+        remaining[best] = False
         missing *= 1 - supports[best]
     return order, gains
 
 
 def _unit_range(scores: Scores) -> Scores:
-    """Scores from 0 to 1, so that none takes away from what is maximised."""
+    """The scores scaled to [0, 1], so that none is negative in the objective."""
     spread = float(scores.max() - scores.min())
     return (scores - scores.min()) / spread if spread > 0 else np.zeros_like(scores)

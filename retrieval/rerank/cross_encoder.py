@@ -14,7 +14,7 @@ from berdseye.retrieval.ranking import top_k
 
 @dataclass(frozen=True)
 class CrossEncoded:
-    """`bm25%100 >> crossencoder(NAME)`: the passages in the order of the model's scores."""
+    """The stage `>> crossencoder(NAME)`, which orders passages by the scores of the model."""
 
     model: str
 
@@ -30,8 +30,8 @@ class CrossEncoded:
         model = open_cross_encoder(self.model)
         out_ids, out_scores = ids.copy(), scores.copy()
         for row, query in enumerate(queries):
-            found = np.flatnonzero(ids[row] >= 0)
-            if len(found):
-                given = model.score(query.text, passages.passages(ids[row, found].tolist()))
-                out_ids[row, found], out_scores[row, found] = top_k(ids[row, found], given, len(found))
+            places = np.flatnonzero(ids[row] >= 0)
+            if len(places):
+                model_scores = model.score(query.text, passages.passages(ids[row, places].tolist()))
+                out_ids[row, places], out_scores[row, places] = top_k(ids[row, places], model_scores, len(places))
         return out_ids, out_scores

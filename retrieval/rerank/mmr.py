@@ -1,8 +1,8 @@
-"""Maximal marginal relevance (Carbonell and Goldstein, 1998), as BERDS uses it.
+"""Maximal marginal relevance (Carbonell and Goldstein, 1998), as used in BERDS.
 
-The next passage maximises lambda * Sim1 - (1 - lambda) * max Sim2 over those chosen. Sim1 is the retriever's score over the
-largest score of the whole batch of queries (in BERDS: of the data set); Sim2 is the cosine of an embedder's vectors, which
-in BERDS is UAE-Large-V1.
+The next passage maximises lambda * Sim1 - (1 - lambda) * max Sim2 over the passages already chosen. Sim1 is the retriever's
+score divided by the largest score of the batch of queries (in BERDS: of the data set); Sim2 is the cosine of the vectors of
+an embedder, which in BERDS is UAE-Large-V1.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from berdseye.retrieval.protocol import Query, Readable
 
 DEFAULT_EMBEDDER = "static"
 GRID = (0.5, 0.75, 0.9, 0.95, 0.99)
-"""The weights among which BERDS chooses on its dev split."""
+"""The weights from which BERDS chooses on its dev split."""
 
 
 @dataclass(frozen=True)
 class MMR:
-    """`>> mmr(0.95)`; lambda = 1 leaves the ranking as it is. Without a weight it stands for the one that was tuned."""
+    """The stage `>> mmr(LAMBDA)`; lambda = 1 keeps the ranking. A weight of None stands for the tuned weight."""
 
     weight: float | None = None
     embedder: str = DEFAULT_EMBEDDER
@@ -42,40 +42,42 @@ class MMR:
     def apply(self, passages: Readable, queries: Sequence[Query], ids: Ids, scores: Scores) -> tuple[Ids, Scores]:
         del queries
         if self.weight is None:
-            raise BadInputError("mmr(tuned) has no weight here.", hint="Run `berdseye tune`, or give one: mmr(0.95).")
+            raise BadInputError(
+                "mmr(tuned) has no tuned weight here.", hint="Run `berdseye tune`, or give a weight like mmr(0.95)."
+            )
         largest = float(scores.max(initial=0.0)) or 1.0
-        known = np.unique(ids[ids >= 0])
-        vectors = _vectors(self.embedder, passages.passages(known.tolist()))
+        passage_ids = np.unique(ids[ids >= 0])
+        vectors = _vectors(self.embedder, passages.passages(passage_ids.tolist()))
         out_ids, out_scores = ids.copy(), scores.copy()
         for row in range(len(ids)):
-            found = np.flatnonzero(ids[row] >= 0)
-            if len(found) == 0:
+            places = np.flatnonzero(ids[row] >= 0)
+            if len(places) == 0:
                 continue
-            own = vectors[np.searchsorted(known, ids[row, found])]
-            order, values = _choose(scores[row, found] / largest, own @ own.T, self.weight)
-            out_ids[row, found] = ids[row, found[order]]
-            out_scores[row, found] = values
+            own = vectors[np.searchsorted(passage_ids, ids[row, places])]
+            order, values = _choose(scores[row, places] / largest, own @ own.T, self.weight)
+            out_ids[row, places] = ids[row, places[order]]
+            out_scores[row, places] = values
         return out_ids, out_scores
 
 
 def _vectors(embedder: str, passages: Sequence[Passage]) -> Vectors:
-    """Unit vectors of the texts alone; titles, which a document's passages share, would make them all alike."""
+    """Unit vectors of the texts without titles, since a title shared by a document's passages would make them similar."""
     vectors = open_encoder(embedder).encode_passages([p._replace(title="") for p in passages])
     unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return unit
 
 
 def _choose(relevance: Scores, similarity: Scores, weight: float) -> tuple[list[int], list[float]]:
-    """Places in the order of choice, with the value each had when it was chosen."""
+    """The indices in the order of choice, with the value of each when it was chosen."""
     nearest = np.zeros(len(relevance), dtype=np.float32)
-    left = np.ones(len(relevance), dtype=bool)
+    remaining = np.ones(len(relevance), dtype=bool)
     order: list[int] = []
     values: list[float] = []
     for _ in range(len(relevance)):
-        value = np.where(left, weight * relevance - (1 - weight) * nearest, -np.inf)
+        value = np.where(remaining, weight * relevance - (1 - weight) * nearest, -np.inf)
         best = int(value.argmax())
         order.append(best)
         values.append(float(value[best]))
-        left[best] = False
+        remaining[best] = False
         nearest = np.maximum(nearest, similarity[best]) if len(order) > 1 else similarity[best]
     return order, values

@@ -97,9 +97,9 @@ def test_no_workspace_is_said_with_the_way_out(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "wrong", "right"),
     [
-        (("search", "   ", "--corpus", "web"), "The question is empty.", "Type one"),
-        (("search", QUESTION, "--corpus", "web", "--k", 0), "k is 0.", "Choose between 1 and"),
-        (("search", QUESTION, "--corpus", "web", "--k", -3), "k is -3.", "Choose between 1 and"),
+        (("search", "   ", "--corpus", "web"), "The question is empty.", "Enter a question"),
+        (("search", QUESTION, "--corpus", "web", "--k", 0), "k is 0.", "must be between 1 and"),
+        (("search", QUESTION, "--corpus", "web", "--k", -3), "k is -3.", "must be between 1 and"),
         (("search", QUESTION, "--corpus", "webb"), "Unknown corpus 'webb'.", "Did you mean web?"),
         (
             ("search", QUESTION, "--corpus", "web", "--pipeline", "bm52"),

@@ -156,7 +156,7 @@ def test_what_is_damaged_between_two_comparisons_is_never_read_out_of_bounds(
 
 
 def test_an_open_index_that_is_damaged_meanwhile_is_refused(copied: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("berdseye.retrieval.passage_collections._LOOK", 0)
+    monkeypatch.setattr("berdseye.retrieval.passage_collections._CHECK_EVERY", 0)
     collection = Stored(open_corpus(copied, "c"))
     (indexer,) = parse_pipeline("bm25").ranker.indexers
     opened = collection.index(indexer)

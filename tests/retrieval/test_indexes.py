@@ -228,7 +228,7 @@ def test_of_two_processes_one_builds(workspace: Workspace) -> None:
     corpus = corpus_of(workspace, CITY)
     process = started(corpus, "bm25")
     assert line(process.stdout) == "6 6"
-    with pytest.raises(BerdseyeError, match=r"index lexical\(english\) of 'c' is being built by another process"):
+    with pytest.raises(BerdseyeError, match=r"process is building index lexical\(english\) of corpus 'c'"):
         ensure_index(corpus, ranker_of("bm25").indexers[0], wait=False)
     assert process.stdin is not None
     process.stdin.write("\n")

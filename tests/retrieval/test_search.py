@@ -157,7 +157,7 @@ def test_a_corpus_made_anew_is_searched_anew(workspace: Workspace) -> None:
 def test_a_corpus_that_was_made_anew_meanwhile_is_told(workspace: Workspace) -> None:
     held = corpus_of(workspace, CITY)
     corpus_of(workspace, CITY[::-1])
-    with pytest.raises(StaleError, match="made anew meanwhile"):
+    with pytest.raises(StaleError, match="has been replaced"):
         search(held, parse_pipeline("bm25"), ["cars"], 1)
 
 

@@ -60,7 +60,7 @@ def test_a_corpus_made_anew_meanwhile_is_told(workspace: Workspace, nodes: Sever
     build_shards(corpus, WORDS, cluster, 1)
     with sharded(corpus, nodes.address) as passages:
         changed = write_tied_corpus(workspace, 100, seed=1)
-        with pytest.raises(StaleError, match="made anew meanwhile"):
+        with pytest.raises(StaleError, match="has been replaced"):
             search_passages(passages, parse_pipeline("bm25"), QUERIES, 5)
     with sharded(changed, nodes.address) as passages, pytest.raises(StaleError, match=r"shard 0 .* another state"):
         passages.index(WORDS)

@@ -147,7 +147,7 @@ def test_vectors_that_are_not_finite_are_an_error(monkeypatch: pytest.MonkeyPatc
 def test_vectors_of_another_length_are_told() -> None:
     vectors = faiss.index_factory(3, "Flat", faiss.METRIC_INNER_PRODUCT)
     vectors.add(np.eye(3, dtype=np.float32))
-    with pytest.raises(BadInputError, match=r"vectors of 3 numbers, the encoder gives 4\. Build the index anew"):
+    with pytest.raises(BadInputError, match=r"dimension 3, but the encoder returns 4\. Build the index again"):
         DenseIndex(vectors, "dot", exact=True).search(np.ones((1, 4), np.float32), 2)
 
 

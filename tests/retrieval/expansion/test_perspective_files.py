@@ -73,7 +73,7 @@ def test_our_own_layout_and_spellings_of_one_question(tmp_path: Path) -> None:
 def test_missing_questions_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
     source = write(tmp_path / "own.jsonl", {"question": "Why?", "perspectives": ["Because."]})
     with pytest.raises(
-        BadInputError, match=r"own\.jsonl: 2 of 3 questions have no perspectives here, the first: 'How\?'"
+        BadInputError, match=r"own\.jsonl: 2 of 3 questions have no perspectives here, for example 'How\?'"
     ):
         source.perspectives(["Why?", "How?", "When?"])
 
@@ -97,7 +97,7 @@ def test_bad_lines_are_told_with_their_numbers(tmp_path: Path) -> None:
         source.perspectives(["Why?"])
     with pytest.raises(BadInputError, match=r"bad\.jsonl:1: no question\. Correct"):
         write(tmp_path / "bad.jsonl", {"text": "x"}).perspectives(["Why?"])
-    with pytest.raises(BadInputError, match="holds no perspectives"):
+    with pytest.raises(BadInputError, match="contains no perspective"):
         write(tmp_path / "bad.jsonl", "").perspectives(["Why?"])
     (tmp_path / "bad.jsonl").write_bytes(b'{"question": "\xff"}')
     with pytest.raises(BadInputError, match=r"bad\.jsonl:1: "):

@@ -131,7 +131,7 @@ def test_a_weight_of_zero_leaves_the_query(vectors: dict[str, Vectors], monkeypa
 )
 def test_what_a_query_lacks_is_told(pipeline: str, query: Query, missing: str) -> None:
     whole = Query("What then?", "r", "p")
-    with pytest.raises(BadInputError, match=f"The query 'q' has no {missing}, which this projection needs") as error:
+    with pytest.raises(BadInputError, match=f"The query 'q' has no {missing}, which this projection requires") as error:
         search_passages(Loose(passages_of(["one"])), parse_pipeline(f"dense(static) >> {pipeline}"), [whole, query], 1)
     assert "\n" not in str(error.value)
 

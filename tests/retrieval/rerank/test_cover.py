@@ -109,12 +109,12 @@ def test_the_weight_is_that_of_coverage() -> None:
 
 
 def test_what_is_missing_is_told(workspace: Workspace) -> None:
-    with pytest.raises(BadInputError, match="needs detectors, which are not at hand here"):
+    with pytest.raises(BadInputError, match="requires detectors, which are not available here"):
         reranked("bm25 >> cover(embedded)", query_of(QUESTION), PipelineContext())
     with pytest.raises(BadInputError, match=r"'cars' has no perspectives to cover.*cover\(embedded,perspectives=llm\)"):
         reranked("bm25 >> cover(embedded)", Query("cars"), PipelineContext(None, says))
-    with pytest.raises(BadInputError, match="kept in a workspace"):
-        parse_pipeline("bm25 >> cover(embedded,perspectives=manual)", PipelineContext(None, says))
+    with pytest.raises(BadInputError, match="requires a workspace"):
+        parse_pipeline("bm25 >> cover(embedded,perspectives=typed)", PipelineContext(None, says))
     with pytest.raises(BadInputError, match="questions have no perspectives here"):
         reranked("bm25 >> cover(embedded,perspectives=manual)", Query("cars"), PipelineContext(workspace, says))
 

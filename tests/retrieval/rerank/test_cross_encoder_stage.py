@@ -30,7 +30,7 @@ def test_passages_come_in_the_order_of_its_scores(monkeypatch: pytest.MonkeyPatc
 def test_a_score_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("berdseye.retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
     stage, ids = CrossEncoded("table"), np.array([[0, 1]])
-    with pytest.raises(BadInputError, match="not a number"):
+    with pytest.raises(BadInputError, match="is NaN"):
         stage.apply(Loose(passages_of(["1", "nan"])), [Query("q")], ids, np.zeros((1, 2), np.float32))
 
 

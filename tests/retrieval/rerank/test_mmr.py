@@ -152,7 +152,7 @@ def test_only_the_depth_is_reordered() -> None:
 
 def test_without_a_weight_there_is_nothing_to_do(workspace: Workspace) -> None:
     pipeline = parse_pipeline("bm25 >> mmr(tuned)")
-    with pytest.raises(BadInputError, match=r"mmr\(tuned\) has no weight here"):
+    with pytest.raises(BadInputError, match=r"mmr\(tuned\) has no tuned weight here"):
         search_passages(Loose(passages_of(CITY)), pipeline, ["cars"], 2)
     with pytest.raises(
         BadInputError, match=r"No weight was tuned for 'bm25 >> mmr\(tuned\)' over 'c'\. Run `berdseye tune`"
