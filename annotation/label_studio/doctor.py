@@ -8,7 +8,6 @@ from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.batch_projects import data_of, detector_of, labels_of
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import Drift, find_drift, shown_kind
-from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.purpose import exchanged_projects, purpose_of
 from berdseye.annotation.label_studio.sync import sync
