@@ -1,12 +1,12 @@
-// One card of a list has the focus, and the keys of a verdict answer it. The focus moves here, in the browser: J and 1 pressed
-// together reach the card that J went to, however long the server takes. A verdict is given only to a card on the screen.
+// One card of a list has the focus, and the verdict keys act on it. The focus moves here, in the browser: if J and 1 are pressed
+// quickly, 1 acts on the card that J moved to, however long the server takes. A verdict is given only to a card on the screen.
 const CURRENT = "aria-current";
 const typing = (event) =>
   event.composedPath().some(
     (element) => element.matches?.("textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])"),
   );
 
-// The bar above the page, in pixels: what is scrolled under it cannot be read.
+// The height of the bar above the page in pixels, which covers what is scrolled under it.
 const BAR = 48;
 function isOnScreen(element) {
   const { top, bottom, height } = element.getBoundingClientRect();
@@ -27,8 +27,8 @@ export default function ({ data, parentElement }) {
   const stop = (state.stop = new AbortController());
 
   const cards = () => [...document.querySelectorAll(data.cards)];
-  // Streamlit makes a card's element again now and then, without the mark.
-  // A list that has become shorter has the focus on its last card.
+  // Streamlit sometimes creates a card's element again, without the mark.
+  // If the list has become shorter, its last card has the focus.
   const placeIn = (all) => Math.min(state.place, all.length - 1);
   const mark = () => {
     const all = cards();
@@ -60,7 +60,7 @@ export default function ({ data, parentElement }) {
     const card = mark();
     if (!card) return;
     const places = card.querySelectorAll(`[class*="${data.answers}${number}-"]`);
-    // Two: what the button says has changed, and the old one is not gone yet. Nobody has seen the new one.
+    // Two buttons: the label has just changed and the old button is not removed yet. Nobody has seen the new one.
     if (places.length !== 1) return;
     if (isOnScreen(card)) {
       hint.textContent = "";
@@ -68,7 +68,7 @@ export default function ({ data, parentElement }) {
       return;
     }
     focusWhatIsOnScreen();
-    hint.textContent = `Nothing was recorded: the passage in focus was not on the screen. Press ${number} again.`;
+    hint.textContent = `Nothing was recorded: the focused passage was not on the screen. Press ${number} again.`;
   };
   const pressed = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;

@@ -1,4 +1,4 @@
-// A page that is drawn anew must not write over what another tab has written since: each name is written once.
+// Each name is written once: a page that is drawn again must not overwrite what another tab has written since.
 let written = 0;
 
 export default function ({ data }) {

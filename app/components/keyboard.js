@@ -1,5 +1,5 @@
-// Keys that no Streamlit button can have: they click or focus what stands in a named container. A key that is held down
-// counts once, so that nobody judges ten pairs by leaning on a key.
+// Keys that no Streamlit button can have: they click or focus the widget in a named container. A key that is held down counts
+// once, so that nobody judges ten pairs by holding a key.
 const typing = (event) =>
   event.composedPath().some(
     (element) => element.matches?.("textarea, select, [contenteditable=true], input:not([type=checkbox], [type=radio])"),
@@ -25,8 +25,8 @@ export default function ({ data, parentElement }) {
     if (bound.focus) found.focus();
     else found.click();
   };
-  // Streamlit calls this function at every change of `data` and runs the returned clean-up only when the component goes. The
-  // element owns the one listener, so that a key is never answered twice.
+  // Streamlit calls this function at every change of `data` and runs the returned clean-up only when the component is removed. The
+  // element owns the only listener, so that no key is handled twice.
   parentElement.berdseyeKeys?.abort();
   const keys = (parentElement.berdseyeKeys = new AbortController());
   window.addEventListener("keydown", pressed, { capture: true, signal: keys.signal });

@@ -1,5 +1,5 @@
-// A passage as text nodes, of which a person takes spans as evidence: by selecting with the mouse, or sentence by sentence
-// with keys. Offsets go to and from Python in code points; the page counts in UTF-16 units.
+// A passage as text nodes, in which a person selects spans as evidence: with the mouse, or sentence by sentence with keys.
+// Offsets are exchanged with Python in code points; the page counts in UTF-16 units.
 const merged = (spans) => {
   const found = [];
   for (const [start, end] of [...spans].sort((a, b) => a[0] - b[0])) {
@@ -47,8 +47,8 @@ export default function ({ data, parentElement, setStateValue }) {
     drawn(root, points, data.sentences, state.spans, state.choosing ? state.here : -1);
     button.textContent = state.choosing ? "Done (E)" : "Evidence (E)";
     told.textContent = state.choosing
-      ? "Number of a sentence, or ↑ ↓ and Space"
-      : state.spans.length ? "Click a marked part to leave it out" : "Or select words with the mouse";
+      ? "Press a sentence's number, or ↑ ↓ and Space"
+      : state.spans.length ? "Click a marked part to deselect it" : "Or select text with the mouse";
   };
   const say = (spans) => {
     state.spans = merged(spans);
@@ -107,8 +107,8 @@ export default function ({ data, parentElement, setStateValue }) {
   button.onclick = () => { choose(!state.choosing); button.blur(); };
   root.onmouseup = released;
   root.onclick = clicked;
-  // Streamlit calls this function at every change of `data` and runs the returned clean-up only when the component goes. The
-  // element owns the one listener, so that keys never reach the closure of an earlier pair.
+  // Streamlit calls this function at every change of `data` and runs the returned clean-up only when the component is removed. The
+  // element owns the only listener, so that keys never reach the closure of an earlier pair.
   root.berdseyeKeys?.abort();
   const keysOfThisPair = (root.berdseyeKeys = new AbortController());
   window.addEventListener("keydown", pressed, { capture: true, signal: keysOfThisPair.signal });

@@ -1,6 +1,6 @@
-// When the server was away, its new session knows nothing of this page: no fragment, no button, and no text that was being typed.
-// The boxes were disabled meanwhile, so that they lost the focus without telling anybody. As soon as the server is back, this
-// commits what they hold and has the whole page drawn again. Until it is, a key or click would be lost, and so none is taken.
+// After the server was away, its new session has no record of this page: no fragment, no button, and no text being typed. The text
+// boxes were disabled in the meantime and lost the focus without an event. As soon as the server is back, this script commits their
+// contents and requests the whole page. Until the page is drawn, a key or click would be lost, so all are blocked.
 const [CONNECTED, AT_REST] = ["CONNECTED", "notRunning"];
 const BOXES = '[data-testid="stTextInput"] input, [data-testid="stTextArea"] textarea';
 const LOOK_AGAIN = 50;
@@ -48,7 +48,7 @@ export default function ({ parentElement, setTriggerValue }) {
     attributeFilter: ["data-test-connection-state", "data-test-script-state"],
     attributeOldValue: true,
   });
-  // Where somebody types is remembered until they leave it; a box that is disabled has not been left.
+  // Remember the box in which the person types until they leave it. A box that becomes disabled has not been left.
   document.addEventListener(
     "focusin",
     ({ target }) => { if (!away && !redrawing) typedIn = target.matches(BOXES) ? target : null; },

@@ -1,4 +1,4 @@
-// A container of Streamlit has no name and announces nothing. The card is a region, and its step is read out when it changes.
+// A Streamlit container has no name and announces nothing. This makes the card a region and has each new step read out.
 export default function ({ data }) {
   const card = document.querySelector(".st-key-tour");
   card?.setAttribute("role", "region");

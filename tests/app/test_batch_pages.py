@@ -110,7 +110,7 @@ def test_two_people_get_different_pairs_and_a_pause_frees_one(held: Judgments) -
     press(ana, "Pause")
     press(bo, "Supports")
     assert "Perspective 0." in texts(bo)
-    press(ana, "Go on")
+    press(ana, "Resume")
     assert "No pair of this batch needs you now." in texts(ana)
 
 
@@ -143,7 +143,7 @@ def test_changed_guidelines_are_told_once_with_the_change(held: Judgments) -> No
     assert "The guidelines changed since you last judged." in [w.value for w in at.warning]
     assert not at.text_input, "no pair is judged by guidelines that were not read"
     assert any(":green-background[Ask \\<b\\>Noor\\<\\/b\\>\\.]" in m.value for m in at.markdown)
-    press(at, "Go on with these")
+    press(at, "Continue with these")
     press(at, "Supports")
     assert not at.warning
     assert held.frame()["guidelines"].tolist() == [packaged("judge").version, new.version]
@@ -162,7 +162,7 @@ def test_a_break_is_offered_and_a_pause_is_not_in_the_seconds(held: Judgments) -
     assert "You have judged for 45 minutes" in texts(at)
     press(at, "Pause")
     now[0] += 5000.0
-    press(at, "Go on")
+    press(at, "Resume")
     assert "minutes" not in texts(at)
     now[0] += 3.0
     press(at, "Supports")
@@ -191,7 +191,7 @@ def test_a_batch_for_others_is_not_offered(held: Judgments) -> None:
     create_batch(held, BatchPlan("b", people=("Bo",)), items())
     at = drawn("annotate", "Ana")
     assert not at.selectbox
-    assert "There is no run yet." in texts(at)
+    assert "This workspace has no runs yet." in texts(at)
 
 
 @pytest.fixture
@@ -207,16 +207,16 @@ def disputed(held: Judgments) -> Judgments:
 
 def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
     at = drawn("adjudication", "Judge")
-    assert "2 to decide" in texts(at)
+    assert "2 to adjudicate" in texts(at)
     shown = texts(at)
     assert "Person A" in shown
     assert "Ana" not in shown
     assert "Bo" not in shown
     next(t for t in at.text_input).set_value("because")
     press(at, "Supports")
-    assert "1 to decide" in texts(at)
+    assert "1 to adjudicate" in texts(at)
     press(at, "Unsure")
-    assert "Nobody disagrees here" in texts(at)
+    assert "No disagreements" in texts(at)
     keys = [item.record.key for item in items(2, HOSTILE)]
     assert adjudicated_labels(disputed) == {keys[0]: "supports", keys[1]: "unsure"}
     press(at, "Undo")
@@ -240,7 +240,7 @@ def test_preferences_are_decided_too_and_the_trail_hides_names(held: Judgments) 
     press(at, "Undo")
     rows = at.dataframe[0].value
     assert rows["Word"].tolist() == ["first", "second", "second"]
-    assert rows["What"].tolist() == ["prefer", "prefer", "adjudicate (taken back)"]
+    assert rows["What"].tolist() == ["prefer", "prefer", "adjudicate (undone)"]
     assert sorted(rows["Who"]) == ["Person A", "Person B", "someone else"]
     at.toggle(key="hidden").set_value(False)
     assert again(at).dataframe[0].value["Who"].tolist() == ["Ana", "Bo", "Judge"]
@@ -258,4 +258,4 @@ def test_hostile_text_is_text(disputed: Judgments) -> None:
 def test_adjudication_asks_for_a_name_and_tells_when_there_is_nothing(held: Judgments) -> None:
     assert held.present() == []
     assert "Enter your name" in texts(drawn("adjudication"))
-    assert "Nobody disagrees here" in texts(drawn("adjudication", "Judge"))
+    assert "No disagreements" in texts(drawn("adjudication", "Judge"))

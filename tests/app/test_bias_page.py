@@ -24,8 +24,8 @@ VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
 @pytest.mark.parametrize(
     ("view", "said"),
     [
-        ("Leaning", "There is no run yet. Run a pipeline on the [Runs](runs) page, or with `berdseye run`."),
-        ("Stances", "There is no run yet."),
+        ("Leaning", "This workspace has no runs yet."),
+        ("Stances", "This workspace has no runs yet."),
         ("Sycophancy", "Press **Start** above, or run `berdseye study berds sycophancy`."),
         ("Perspective shares", "fetch one with `berdseye dataset fetch pir-agnews`"),
         ("Places", "run `berdseye study pir FILE --part bias --part places`"),
@@ -55,12 +55,12 @@ def test_stored_runs_are_drawn_at_once(view: str, parts: list[str]) -> None:
     shown = table.set_index("n")[told].map(lambda text: text == "–" or text.endswith("]"))
     assert shown[shown.index.astype(int) >= 5].all(axis=None), "five questions have an interval"
     assert set(table["n"].astype(int)) <= set(range(1, 9))
-    assert "People have not judged the whole top k" in texts(at)
+    assert "Nobody has judged the whole top k" in texts(at)
 
 
 @pytest.mark.usefixtures("demo")
 def test_a_data_set_without_two_sides_is_told() -> None:
-    assert "No question here has one supporting and one opposing" in texts(drawn("bias", datasets="policy"))
+    assert "No question has a supporting and an opposing" in texts(drawn("bias", datasets="policy"))
 
 
 def test_people_stand_beside_where_they_judged_the_whole_top(demo: Workspace) -> None:
@@ -83,7 +83,7 @@ def test_people_stand_beside_where_they_judged_the_whole_top(demo: Workspace) ->
     }  # fmt: skip
     assert set(beside["n"]) == {1}
     at.selectbox(key="labels").set_value("human")
-    assert "The figures above are people's already." in texts(again(at))
+    assert "The figures above already use people's labels." in texts(again(at))
 
 
 def stored(demo: Workspace, labels: str) -> Path:
@@ -97,7 +97,7 @@ def test_a_study_of_sycophancy_is_drawn_beside_people(demo: Workspace) -> None:
     stored(demo, "embedded")
     at = drawn("bias", view="Sycophancy")
     assert len(at.get("vega_lite_chart")) == 1
-    assert "The same was not computed by people's labels yet." in texts(at)
+    assert "No result with people's labels yet." in texts(at)
     stored(demo, "human")
     at = drawn("bias", view="Sycophancy")
     assert len(at.get("vega_lite_chart")) == 2

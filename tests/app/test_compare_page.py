@@ -46,7 +46,7 @@ def test_a_question_of_the_address_is_read_side_by_side_over_two_corpora() -> No
     shown = texts(at)
     assert "##### A: web · bm25" in shown
     assert "##### B: pages · bm25" in shown
-    assert "Two corpora: a passage of one is found in the other by its text." in shown
+    assert "passages are matched by their text." in shown
     [address] = [m.value for m in at.markdown if "Open in Explore" in m.value]
     assert "corpora=web&corpora=pages" in address
     assert at.table[0].value.columns.tolist() == ["rank in A", "rank in B"]
@@ -64,7 +64,7 @@ def test_a_run_stands_beside_what_it_is_likely_compared_with() -> None:
 def test_the_same_run_under_two_label_sources() -> None:
     living = "policy--pages--bm25"
     at = drawn("compare", a=living, b=living)
-    assert "Both sides are the same." in texts(at)
+    assert "Both sides are identical." in texts(at)
     at.selectbox(key="labels_b").set_value("human")
     shown = texts(again(at))
     assert "different sources" in shown
@@ -77,7 +77,7 @@ def test_the_same_run_under_two_label_sources() -> None:
 @pytest.mark.usefixtures("demo")
 def test_runs_of_two_data_sets_share_no_question() -> None:
     at = drawn("compare", a=WEB, b="policy--web--bm25")
-    assert "The two have no question in common." in texts(at)
+    assert "The two runs have no question in common." in texts(at)
     labels = [e.label for e in at.expander]
     assert any("only in A" in label for label in labels)
     assert any("only in B" in label for label in labels)
@@ -91,7 +91,7 @@ def test_two_versions_of_a_data_set(demo: Workspace) -> None:
     at = drawn("compare", a=PAGES, b=PAGES, version_b="debate@2")
     assert at.selectbox(key="version_a").value == "debate"
     assert at.selectbox(key="version_b").value == "debate@2"
-    assert "Both sides are the same." not in texts(at)
+    assert "Both sides are identical." not in texts(at)
     assert figures(at)["MRecall@5"]["n"] == 8
 
 

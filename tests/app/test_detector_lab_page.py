@@ -45,8 +45,8 @@ def table(at: AppTest, column: str) -> list[dict[str, object]]:
 @pytest.mark.parametrize("part", ["Calibration", "Threshold", "Two detectors"])
 def test_without_labels_the_next_step_is_said(part: str) -> None:
     told = texts(lab(part))
-    assert "There is no pair with such a label yet. Judge some on Annotate or Explore" in told
-    assert ("There is no run yet" in told) == (part == "Threshold")
+    assert "No pair has such a label yet. Judge some" in told
+    assert ("This workspace has no runs yet" in told) == (part == "Threshold")
 
 
 @pytest.mark.usefixtures("demo")
@@ -81,8 +81,8 @@ def test_the_threshold_moves_the_figures_and_is_taken_over_under_a_name(demo: Wo
     assert held is not None
     assert (held.value, held.made_by, held.by_hand) == (0.1, "Ada", True)
     assert "by Ada, on gold labels of the stored runs" in texts(at)
-    assert "chosen on these very pairs" in texts(at)
-    press(at, "Back to its own")
+    assert "chosen on these pairs" in texts(at)
+    press(at, "Restore its own")
     assert parse_detector("embedded", demo).threshold == own
 
 
@@ -121,7 +121,7 @@ def test_confusion_adds_up() -> None:
 
 def test_two_detectors_are_compared_on_what_both_were_asked(demo: Workspace) -> None:
     at = lab("Two detectors", other="similarity(static)")
-    assert "There is no pair that both were asked about" in texts(at)
+    assert "No pair has labels from both detectors" in texts(at)
     at.button(key="ask-other").click()
     at = again(at)
     assert "Agreement (Cohen's kappa)" in figures(at)

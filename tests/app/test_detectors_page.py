@@ -38,7 +38,7 @@ def test_the_detector_in_use_comes_first_and_another_can_be_used(demo: Workspace
     assert plain(shown["detector"]) == ["embedded", "similarity(static)", "random"]
     assert shown.index.tolist() == ["in\u00a0use", "", ""]
     assert "AUROC" in shown["measured"].iloc[0]
-    next(b for b in at.button if b.label == "Use it").click()
+    next(b for b in at.button if b.label == "Use").click()
     at = again(at)
     assert adopted_detector(demo) == "similarity(static)"
     assert plain(at.table[0].value["detector"])[0] == "similarity(static)"
@@ -52,7 +52,7 @@ def test_a_training_shows_its_card_and_can_be_deleted(demo: Workspace) -> None:
     broken = plain(shown["measured"])[plain(shown["detector"]).index("embedded(mine)")]
     assert "'embedded(mine)' does not exist" in broken, "its weights are missing, which is said in its row"
     assert len(at.get("vega_lite_chart")) == 2
-    next(b for b in at.button if b.label == "Delete it").click()
+    next(b for b in at.button if b.label == "Delete").click()
     at = again(at)
     assert list_trained(demo) == []
     assert "embedded(mine)" not in plain(at.table[0].value["detector"])
@@ -62,7 +62,7 @@ def test_the_one_in_use_is_not_deleted(demo: Workspace) -> None:
     made(demo, "mine")
     adopt(demo, "embedded(mine)")
     at = drawn("detectors", chosen="embedded(mine)")
-    next(b for b in at.button if b.label == "Delete it").click()
+    next(b for b in at.button if b.label == "Delete").click()
     at = again(at)
     assert "is the adopted detector and cannot be discarded" in texts(at)
     assert [t.name for t in list_trained(demo)] == ["mine"]
@@ -84,7 +84,7 @@ def test_a_training_runs_beside_the_app_until_its_card_is_there(demo: Workspace)
 
 def test_one_button_makes_a_set_trains_compares_and_says_what_came_of_it(demo: Workspace) -> None:
     at = drawn("detectors")
-    assert "0 pairs judged by people" in texts(at)
+    assert "0 pairs in this workspace are judged by people" in texts(at)
     next(b for b in at.button if b.label == "Improve").click()
     at = again(at)
     assert "Only the demo's simulated annotators have judged" in texts(at), "never silently"

@@ -46,7 +46,9 @@ def test_slices_and_the_hole_are_read_from_the_address() -> None:
     [address] = [m.value for m in at.markdown if "Open in Explore" in m.value]
     for part in ("question=car-free-centres", "corpora=pages", "pipelines=bm25", "k=5", "detector=embedded"):
         assert part in address
-    assert "There is no such hole" in texts(drawn("failures", run=PAGES, question="gone", place="1"))
+    assert "The hole that the address names does not exist" in texts(
+        drawn("failures", run=PAGES, question="gone", place="1")
+    )
 
 
 CARS = {"run": PAGES, "of": PAGES, "question": "car-free-centres", "place": "1"}
@@ -93,7 +95,7 @@ def test_by_a_detector_s_labels_a_word_changes_the_reason_alone_until_people_cou
     assert holes_within(corrected) == before
     [hole] = [h for h in table(corrected, "holes") if h["reason"] == "detector against people"]
     assert (hole["P"], hole["question"]) == (1, "Should cities ban private cars from their centres?")
-    counted = give(corrected, "Count people's words first")
+    counted = give(corrected, "Prefer people's judgments")
     assert counted.selectbox(key="labels").value == "human>embedded"
     assert holes_within(counted) == before - 1
 
@@ -106,7 +108,7 @@ def test_a_decision_is_not_up_for_correction() -> None:
     [word] = [j for j in shared_judgments().present() if j.annotator.name == "Robin"]
     adjudicate(shared_judgments(), shared_judgments().annotator("Robin"), word.pair, "does not support")
     decided = again(words)
-    assert "an adjudicator decided: **does not support**" in texts(decided)
+    assert "adjudicated: **does not support**" in texts(decided)
     assert len([b for b in decided.button if b.label == "Supports"]) == shown - 1
 
 
@@ -125,8 +127,8 @@ def test_one_pipeline_over_several_corpora_and_every_run_beside_it() -> None:
 @pytest.mark.usefixtures("demo")
 def test_labels_of_people_who_judged_nothing_here_and_a_k_beyond_the_run_are_said() -> None:
     at = drawn("failures", run="living--pages--bm25", labels="human", k="60")
-    assert "Nothing of the top 60 has a label from human" in texts(at)
-    assert "there are no more passages a question than: pages 20" in texts(at)
+    assert "No pair of the top 60 has a label from human" in texts(at)
+    assert "fewer passages per question: pages 20" in texts(at)
 
 
 def test_runs_that_do_not_fit_any_more_are_left_out_by_name(demo: Workspace) -> None:

@@ -87,7 +87,7 @@ def test_a_job_that_was_killed_goes_on_from_what_it_finished(demo: Workspace) ->
 
 def test_one_that_is_stopped_says_by_whom_and_is_not_begun_twice(demo: Workspace) -> None:
     job = start_job(demo, ("detector", "train", "--name", "mine", "--demo"))
-    with pytest.raises(BadInputError, match="runs already"):
+    with pytest.raises(BadInputError, match="already running"):
         resume_job(demo, job)
     with pytest.raises(BadInputError, match="Stop it first"):
         dismiss_job(demo, job)
@@ -191,7 +191,7 @@ def test_how_a_command_ended_is_its_exit_status(
 
 @pytest.mark.usefixtures("at_hand")
 def test_the_page_without_jobs_says_where_they_come_from() -> None:
-    assert "Nothing was started yet" in texts(drawn("jobs"))
+    assert "No jobs yet" in texts(drawn("jobs"))
 
 
 def test_the_page_tells_every_job_and_the_address_names_one(at_hand: Workspace) -> None:
@@ -207,7 +207,7 @@ def test_the_page_tells_every_job_and_the_address_names_one(at_hand: Workspace) 
     next(b for b in at.button if b.key == "forget-0001").click()
     again(at)
     assert [job.id for job in list_jobs(at_hand)] == ["0002"]
-    assert "Job 0001 is not here any more" in texts(drawn("jobs", job="0001"))
+    assert "Job 0001 was dismissed" in texts(drawn("jobs", job="0001"))
 
 
 def test_work_is_started_from_the_page_and_counted_on_every_page(demo: Workspace) -> None:
@@ -299,7 +299,7 @@ def test_in_a_team_a_job_is_its_starters_and_the_admins(
     told = texts(at)
     assert [word for word in ("run", "study", "backup") if f"**{word} " in told] == list(sees)
     assert offered(at) == can
-    assert ("takes a researcher" in told) == (who == "ana")
+    assert ("the role of a researcher" in told) == (who == "ana")
 
 
 def test_in_a_team_it_is_written_down_who_stopped_it(

@@ -89,7 +89,7 @@ def test_an_exchange_asks_for_the_role_whatever_the_page_showed(
     monkeypatch.setattr("berdseye.app.access.session.role", lambda: "annotator")
     started: list[object] = []
     monkeypatch.setattr("berdseye.app.jobs.running.start_job", lambda *words, **_: started.append(words))
-    next(button for button in at.button if button.label == "Receive").click()
+    next(button for button in at.button if button.label == "Pull").click()
     at.run()
     assert started == []
     assert labels(at) == set()

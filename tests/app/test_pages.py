@@ -23,23 +23,23 @@ from tests.app.page_addresses import page_addresses
 
 APP = Path(__file__).resolve().parents[2] / "app"
 NEXT_STEPS = {
-    "explore": "The workspace holds no corpus. Add one with `berdseye corpus add NAME PATH`.",
-    "search": "The workspace holds no corpus. Add one with `berdseye corpus add NAME PATH`.",
-    "passage": "The workspace holds no corpus. Add one with `berdseye corpus add NAME PATH`.",
-    "question": "The workspace holds no data set. Add one with `berdseye dataset add NAME FILE`.",
-    "annotate": "There is no run yet. Run a pipeline on the Runs page first.",
-    "perspectives": "The workspace holds no data set. Add one with `berdseye dataset add NAME FILE`.",
-    "adjudication": "Nobody disagrees here. A pair comes here when two people judge it differently",
-    "agreement": "Nobody has judged anything yet. Begin on the Annotate page, or correct a label on Explore.",
-    "runs": "There is no run yet. Run a pipeline above.",
-    "failures": "There is no run yet. Run a pipeline on the Runs page, then its holes are shown here.",
-    "compare": "There is no run yet. Run a pipeline on the Runs page, then another, and compare them here.",
-    "bias": "There is no run yet. Run a pipeline on the [Runs](runs) page, or with `berdseye run`.",
-    "studies": "No study has been done here yet. Choose one above",
-    "detectors": "There is no training set yet. Improve or Train makes one",
-    "detector_lab": "There is no pair with such a label yet. Judge some on Annotate or Explore",
-    "label_studio": "Started by `berdseye app`, judgments flow both ways by themselves.",
-    "jobs": "Nothing was started yet. Start something above",
+    "explore": "This workspace has no corpus. Add one with `berdseye corpus add NAME PATH`.",
+    "search": "This workspace has no corpus. Add one with `berdseye corpus add NAME PATH`.",
+    "passage": "This workspace has no corpus. Add one with `berdseye corpus add NAME PATH`.",
+    "question": "This workspace has no data set. Add one with `berdseye dataset add NAME FILE`.",
+    "annotate": "This workspace has no runs yet. Run a pipeline on the Runs page first.",
+    "perspectives": "This workspace has no data set. Add one with `berdseye dataset add NAME FILE`.",
+    "adjudication": "No disagreements. A pair appears here when two people judge it differently",
+    "agreement": "Nobody has judged a pair yet. Judge some on the Annotate page",
+    "runs": "This workspace has no runs yet. Run a pipeline above.",
+    "failures": "This workspace has no runs yet. Run a pipeline on the Runs page",
+    "compare": "This workspace has no runs yet. Run two pipelines on the Runs page",
+    "bias": "This workspace has no runs yet. Run a pipeline on the [Runs](runs) page or with `berdseye run`.",
+    "studies": "No results yet. Start a study above",
+    "detectors": "No training sets yet. **Improve** and **Train** create one",
+    "detector_lab": "No pair has such a label yet. Judge some",
+    "label_studio": "judgments are pushed and pulled automatically.",
+    "jobs": "No jobs yet. Start one above",
 }
 """What each page says to do where a workspace is empty; a new page has its line here."""
 EMPTY_ON_THE_DEMO = ("adjudication", "studies", "detectors", "label_studio", "jobs")
@@ -120,7 +120,7 @@ def test_label_studio_that_does_not_run_is_said() -> None:
     at = drawn("label_studio")
     assert {m.label: m.value for m in at.metric} == {
         "Server of this workspace": "not running",
-        "Judgments that wait to be sent": "0",
+        "Judgments waiting to be pushed": "0",
     }
 
 
@@ -134,13 +134,13 @@ def test_batches_stand_beside_their_projects(at_hand: Workspace) -> None:
     write_purpose(judged, "7@2026", batches[0].id, batches[0].people[0].id)
     at = drawn("label_studio")
     assert at.selectbox(key="batch-sent").options == ["first"], "an experiment cannot be sent"
-    assert next(b for b in at.button if b.label == "Send batch").disabled
+    assert next(b for b in at.button if b.label == "Push batch").disabled
     table = at.dataframe[0].value
     assert table.to_dict("records")[0] | {"project": "", "received": ""} == {
         "batch": "first", "for": "Ana", "project": "", "tasks": 0, "waiting": 0, "received": "",
     }  # fmt: skip
     at.selectbox(key="batch-sent").set_value("first")
-    next(b for b in again(at).button if b.label == "Send batch").click()
+    next(b for b in again(at).button if b.label == "Push batch").click()
     again(at)
     (job,) = list_jobs(at_hand)
     stop_job(job)
@@ -300,7 +300,7 @@ def test_annotate_goes_on_where_the_person_left_off(demo: Workspace) -> None:
 def test_annotate_without_a_run_chosen_asks_for_one() -> None:
     at = drawn("annotate", name="Ada")
     at.multiselect(key="runs").set_value([])
-    assert "No run is chosen. Choose at least one above." in texts(again(at))
+    assert "You have chosen no run. Choose at least one above." in texts(again(at))
 
 
 @pytest.mark.usefixtures("demo")
@@ -316,7 +316,7 @@ def test_agreement_names_everyone_and_can_leave_the_demo_out() -> None:
     assert (table["low"] <= table["kappa"]).all()
     assert "Krippendorff's alpha" in set(at.dataframe[0].value["statistic"])
     at.toggle(key="demo").set_value(False)
-    assert "Nobody has judged anything yet." in texts(again(at))
+    assert "Nobody has judged a pair yet." in texts(again(at))
 
 
 def test_runs_shows_each_number_beside_its_labels(demo: Workspace) -> None:

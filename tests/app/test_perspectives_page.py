@@ -70,7 +70,7 @@ def press(at: AppTest, label: str) -> AppTest:
 
 def write(at: AppTest, words: str) -> AppTest:
     at.text_area[0].set_value(words)
-    return press(at, "Send the proposal")
+    return press(at, "Send proposal")
 
 
 def now_of(held: Judgments, workspace: Workspace) -> tuple[Perspective, ...]:
@@ -81,16 +81,16 @@ def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments
     at = drawn("Ana", dataset="made", question="cars")
     assert f"{perspective_mark(0)} Cars harm cities.".replace("**", "") in texts(at).replace("**", "")
     write(at, "- Shops need cars.")
-    assert "Edit 1 is proposed." in texts(at)
+    assert "Proposed edit 1." in texts(at)
     assert now_of(held, workspace) == (CARS, TRAMS)
     press(at, "Accept")
     assert "Edit 1 is accepted." in texts(at)
     assert now_of(held, workspace)[-1] == Perspective("Shops need cars.", "opposing")
     press(at, "Make made@2")
-    assert "made@2 is made." in texts(at)
+    assert "Created made@2." in texts(at)
     assert len(load_dataset(workspace, "made@2")[0].perspectives) == 3
-    assert "Nothing is accepted that made@2 does not have." in texts(at)
-    press(at, "Take back")
+    assert "made@2 contains every accepted edit." in texts(at)
+    press(at, "Undo decision")
     assert now_of(held, workspace) == (CARS, TRAMS)
     press(at, "Withdraw")
     assert "withdrawn" in texts(at)
@@ -109,11 +109,11 @@ def test_every_kind_of_edit_has_its_form(held: Judgments, workspace: Workspace) 
     write(at, "Trams are quiet.\nTrams are clean.")
     press(at, "Drop")
     next(s for s in at.selectbox if s.label == "Perspective").set_value(TRAMS.text)
-    press(at, "Send the proposal")
+    press(at, "Send proposal")
     edits = EditLog(workspace, held, "made").edits()
     assert [e.change.action for e in edits] == ["merge", "reword", "split", "drop"]
     assert edits[1].change.becomes[0].stance == "supporting"
-    assert "Cannot stand beside edit 2, 3, 4" in texts(at)
+    assert "Conflicts with edit 2, 3, 4" in texts(at)
     press(at, "Accept")
     press(at, "Accept")
     assert "Edit 2 conflicts with edit 1, which Ana accepted" in texts(at)
@@ -166,7 +166,7 @@ def test_in_a_team_each_role_finds_what_it_may(
         assert [b.disabled for b in own] == [False, True], "nobody accepts what they proposed"
         signed_in[0] = "ann@example.org"
         press(at, "Accept")
-        assert "This takes an adjudicator" in texts(at)
+        assert "requires the role of an adjudicator" in texts(at)
     statuses = [e.status for e in EditLog(workspace, Judgments.open(workspace.judgments_url), "made").edits()]
     assert statuses == ["accepted", "open", "open"]
 
@@ -199,7 +199,7 @@ def test_without_a_name_one_only_reads(held: Judgments, workspace: Workspace) ->
     at = drawn("", dataset="made", question="cars")
     assert "Enter your name in the sidebar to propose an edit." in texts(at)
     assert "Edit 1" in texts(at)
-    assert not [b for b in at.button if b.label in ("Accept", "Reject", "Send the proposal")]
+    assert not [b for b in at.button if b.label in ("Accept", "Reject", "Send proposal")]
 
 
 def test_keys_go_through_the_questions_and_an_unknown_one_is_the_first(held: Judgments) -> None:

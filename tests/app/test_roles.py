@@ -42,7 +42,7 @@ CLAIMS = {
 def test_each_role_may_what_the_one_before_may_and_more() -> None:
     for less, more in pairwise(ROLES):
         assert MAY[less] < MAY[more]
-    with pytest.raises(RefusedError, match=r"This takes a researcher, and ana@x is an annotator\."):
+    with pytest.raises(RefusedError, match=r"requires the role of a researcher, but ana@x is an annotator\."):
         check("annotator", "train", "ana@x")
     with pytest.raises(RefusedError, match="has no role"):
         check(None, "judge", "ana@x")
@@ -105,17 +105,17 @@ def done(*arguments: str) -> str:
 
 @pytest.mark.usefixtures("team")
 def test_a_command_asks_who_and_whether_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "known by their e-mail address" in refused("batch", "list")
-    assert "known by their e-mail address" in refused("--as", "Ana", "batch", "list")
-    assert "takes a researcher, and ana@example.org is an annotator" in refused(
+    assert "by their e-mail address" in refused("batch", "list")
+    assert "by their e-mail address" in refused("--as", "Ana", "batch", "list")
+    assert "requires the role of a researcher, but ana@example.org is an annotator" in refused(
         "--as", "ana@example.org", "batch", "list"
     )
     assert "has no role" in refused("--as", "ana@elsewhere.org", "search", "x", "--corpus", "y")
-    assert "takes an admin" in refused("--as", "rea@example.org", "backup", "x.zip")
+    assert "requires the role of an admin" in refused("--as", "rea@example.org", "backup", "x.zip")
     assert done("--as", "Rea@example.org", "batch", "list") == ""
     monkeypatch.setenv("BERDSEYE_PERSON", "rea@example.org")
     assert done("batch", "list") == ""
-    assert "takes a researcher" in refused("--as", "ana@example.org", "batch", "list"), "what is said comes first"
+    assert "the role of a researcher" in refused("--as", "ana@example.org", "batch", "list"), "what is said comes first"
     assert "annotator\texplore, judge" in done("people", "roles")
 
 
@@ -139,7 +139,9 @@ def test_what_a_command_makes_bears_a_name(team: Workspace, tmp_path: Path) -> N
 def test_people_are_listed_and_linked_by_an_admin(team: Workspace) -> None:
     held = Judgments.open(team.judgments_url)
     held.sign_in("Ana")
-    assert "takes an admin" in refused("--as", "rea@example.org", "people", "link", "Ana", "ana@example.org")
+    assert "requires the role of an admin" in refused(
+        "--as", "rea@example.org", "people", "link", "Ana", "ana@example.org"
+    )
     done("--as", "ada@example.org", "people", "link", "Ana", "ana@example.org")
     assert done("--as", "ada@example.org", "people", "list") == "Ana\tana@example.org\tannotator\tby name\n"
     assert person_of(held, Identity(ISSUER, "1", "Somebody", "ana@example.org")).name == "Ana"
@@ -177,16 +179,16 @@ def test_a_good_token_is_someone() -> None:
 @pytest.mark.parametrize(
     ("change", "now", "said"),
     [
-        ({}, 1000 + 12 * 3600, "Your sign-in has ended"),
-        ({}, 0, "Your sign-in has ended"),
-        ({"iat": None}, 1001, "Your sign-in has ended"),
-        ({"iss": "https://other.example.org"}, 1001, "not of the provider"),
-        ({"sub": ""}, 1001, "not of the provider"),
-        ({"email": None}, 1001, "does not tell your e-mail address"),
+        ({}, 1000 + 12 * 3600, "Your sign-in has expired"),
+        ({}, 0, "Your sign-in has expired"),
+        ({"iat": None}, 1001, "Your sign-in has expired"),
+        ({"iss": "https://other.example.org"}, 1001, "not from the provider"),
+        ({"sub": ""}, 1001, "not from the provider"),
+        ({"email": None}, 1001, "did not send your e-mail address"),
         ({"email_verified": False}, 1001, "has not verified"),
         ({"email_verified": None}, 1001, "has not verified"),
         ({"email_verified": "false"}, 1001, "has not verified"),
-        ({"email": "ana@elsewhere.org"}, 1001, "not among the people"),
+        ({"email": "ana@elsewhere.org"}, 1001, "has no access to this workspace"),
     ],
 )
 def test_a_token_that_is_not_enough_says_why(change: dict[str, Any], now: float, said: str) -> None:

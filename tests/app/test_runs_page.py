@@ -20,7 +20,7 @@ def test_systems_are_listed_best_first_with_letters() -> None:
     assert values == sorted(values, reverse=True)
     assert table["debate"].str.fullmatch(r"[\d.]+  \[[\d.]+, [\d.]+\]  [a-z]+").all()
     assert len(at.get("vega_lite_chart")) == 1
-    assert "Systems that share a letter in a column were not found to differ" in texts(at)
+    assert "Systems that share a letter in a column do not differ significantly" in texts(at)
 
 
 @pytest.mark.usefixtures("demo")
@@ -48,7 +48,7 @@ def test_printed_rows_stand_below_in_grey_where_the_data_set_is_the_published_on
     printed = table[table["labels"] == "BERDS, table 3"].set_index(["corpus", "pipeline"])
     assert printed.loc[("wikipedia", "bm25"), "berds-kialo-test"] in ("10.8", "10.9")  # 10.85 is printed
     assert len(printed) == len(table) - 1
-    assert "they were not measured here" in texts(at)
+    assert "Berdseye did not measure them" in texts(at)
     assert open_corpus(demo, "web").name not in {corpus for corpus, _ in printed.index}
 
 
@@ -58,7 +58,7 @@ def test_a_measure_is_drawn_at_growing_k_and_one_that_does_not_grow_is_told() ->
     assert at.dataframe[0].value.columns.tolist()[:4] == ["system", "1", "2", "3"]
     assert len(at.dataframe[0].value) == 2
     at.segmented_control(key="measure").set_value("ToCover@5")
-    assert "ToCover@5 does not grow with k" in texts(again(at)).replace("\\", "")
+    assert "ToCover@5 has no curve over k" in texts(again(at)).replace("\\", "")
 
 
 @pytest.mark.usefixtures("demo")
@@ -90,7 +90,7 @@ def test_points_of_a_curve_over_too_few_labels_are_not_drawn() -> None:
     at = drawn("runs", view="By k", labels="human", measure="MRecall@5")
     assert "points are not drawn" in texts(at)
     assert "judged below 50%" in texts(at)
-    assert "No system has enough labels here for a curve." in texts(at)
+    assert "No system has enough labels for a curve." in texts(at)
     assert not at.get("vega_lite_chart")
 
 
@@ -103,5 +103,5 @@ def test_measures_of_the_pool_are_scored_too() -> None:
 @pytest.mark.usefixtures("demo")
 def test_people_who_judged_too_little_give_no_number_and_no_chart() -> None:
     at = drawn("runs", labels="human", measures="MRecall@5")
-    assert "No system has enough labels here for a number." in texts(at)
+    assert "No system has enough labels for a value." in texts(at)
     assert not at.get("vega_lite_chart")

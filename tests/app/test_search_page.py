@@ -25,17 +25,17 @@ def boxes(at: AppTest, facet: str) -> dict[str, int]:
 
 
 def cards(at: AppTest) -> int:
-    return sum(b.label == "More like this" for b in at.button)
+    return sum(b.label == "Similar passages" for b in at.button)
 
 
 @pytest.mark.usefixtures("demo")
 def test_nothing_typed_asks_for_words_and_nothing_found_says_so() -> None:
     at = drawn("search")
-    assert "Type what you look for." in texts(at)
+    assert "Enter what you want to find." in texts(at)
     at.text_input(key="q").set_value("zzzzqx qqqqxz")
     said = texts(again(at))
-    assert "Nothing was found." in said
-    assert "No passage has “zzzzqx”." in said
+    assert "No passage matches." in said
+    assert "No passage contains “zzzzqx”." in said
     at.multiselect(key="corpora").set_value([])
     assert "Choose at least one corpus" in texts(again(at))
 
@@ -46,7 +46,7 @@ def test_a_misspelt_word_is_mended_by_a_click() -> None:
     next(b for b in at.button if b.label == "uniforms").click()
     again(at)
     assert at.text_input(key="q").value == "school uniforms"
-    assert "No passage has" not in texts(at)
+    assert "No passage contains" not in texts(at)
     assert cards(at) == 20
 
 
@@ -86,16 +86,16 @@ def test_what_people_said_is_a_facet(demo: Workspace) -> None:
 @pytest.mark.usefixtures("demo")
 def test_more_like_this_goes_on_from_a_passage_and_back() -> None:
     at = drawn("search", q="cars", corpora="web")
-    next(b for b in at.button if b.label == "More like this").click()
+    next(b for b in at.button if b.label == "Similar passages").click()
     again(at)
-    assert "Passages like" in texts(at)
+    assert "Passages similar to" in texts(at)
     assert "similarity" in texts(at)
     assert at.query_params["like"].startswith("web:")
     at.button(key="back").click()
     again(at)
-    assert "Passages like" not in texts(at)
+    assert "Passages similar to" not in texts(at)
     for wrong in ("web", "web:x", ":3", "web:" + "9" * 30):
-        assert "is no passage" in texts(drawn("search", like=wrong))
+        assert "is not the address of a passage" in texts(drawn("search", like=wrong))
 
 
 @pytest.mark.usefixtures("demo")

@@ -69,7 +69,7 @@ def test_a_taken_port_is_said_and_another_taken(capsys: pytest.CaptureFixture[st
     with listening() as port:
         other = free_port(port)
         assert other > port
-        assert f"Port {port} is in use; {other} is taken instead." in capsys.readouterr().err
+        assert f"Port {port} is in use; using {other} instead." in capsys.readouterr().err
 
 
 def test_a_free_port_is_taken_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:

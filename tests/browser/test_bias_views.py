@@ -21,7 +21,7 @@ def test_views_are_walked_by_keys_and_a_study_is_begun_and_found_again(app: Serv
     main.get_by_role("radio", name="Leaning").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    expect(main.get_by_text("are each searched for")).to_be_visible()
+    expect(main.get_by_text("labels each top k")).to_be_visible()
     settled(page)
     assert parse_qs(urlparse(page.url).query)["view"] == ["Sycophancy"]
 
@@ -36,6 +36,6 @@ def test_views_are_walked_by_keys_and_a_study_is_begun_and_found_again(app: Serv
     expect(main.get_by_text("Delta = (p - n) / p of the top 5")).to_be_visible()
     settled(page)
     expect(main.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
-    expect(main.get_by_text("The same was not computed by people's labels yet")).to_be_visible()
+    expect(main.get_by_text("No result with people's labels yet")).to_be_visible()
     go(page, page.url)
     expect(main.get_by_text("Delta = (p - n) / p of the top 5")).to_be_visible()

@@ -11,8 +11,8 @@ from tests.browser.test_failures import PAGES, WEB, walk
 def test_from_two_runs_to_what_one_loses_and_to_a_question_of_both(app: Served, page: Page) -> None:
     go(page, f"{app.url}/compare?a={WEB}&b={PAGES}")
     main = page.get_by_test_id("stMain")
-    expect(main.get_by_text("Beyond chance, B: pages against A: web")).to_be_visible()
-    expect(main.get_by_text("Choose a question of the list")).to_be_visible()
+    expect(main.get_by_text("of B: pages against A: web")).to_be_visible()
+    expect(main.get_by_text("Choose a question in the list")).to_be_visible()
 
     # What B loses is one click away, and in the address.
     main.get_by_text("Lost by B", exact=True).click()

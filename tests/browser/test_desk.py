@@ -58,7 +58,7 @@ def test_everything_is_done_by_keys_and_the_passage_stays_text(
         page.keyboard.press("Escape")
         expect(page.get_by_text("flag the perspective")).to_have_count(0)
         page.keyboard.press("p")
-        expect(page.get_by_text("Your pair is free for others again.")).to_be_visible()
+        expect(page.get_by_text("Your pair is available to others again.")).to_be_visible()
         # Until the card is gone the button that pauses stands there as well, and would take the key.
         expect(passage).to_have_count(0)
         page.keyboard.press("p")

@@ -23,11 +23,11 @@ def test_from_calibration_to_a_mistake_and_to_two_detectors(app: Served, page: P
     expect(precision).to_be_visible()
     settled(page)
     before = precision.inner_text()
-    typed = main.get_by_role("spinbutton", name="Threshold, typed")
+    typed = main.get_by_role("spinbutton", name="Exact threshold")
     typed.fill("0.6")
     typed.press("Enter")
     expect(precision).not_to_have_text(before)
-    expect(main.get_by_text("What it does to a run")).to_be_visible()
+    expect(main.get_by_text("Effect on a run")).to_be_visible()
 
     part.get_by_text("Confusion", exact=True).click()
     expect(main.get_by_text("At the threshold in use")).to_be_visible()
@@ -39,7 +39,7 @@ def test_from_calibration_to_a_mistake_and_to_two_detectors(app: Served, page: P
     expect(page).to_have_url(re.compile(r"[?&]part=Mistakes"))
     walk(page, main.get_by_test_id("stDataFrame").first, 1)
     main.get_by_role("button", name="Does not support").click()
-    expect(page.get_by_text("Your word: does not support")).to_be_visible()
+    expect(page.get_by_text("Your judgment: does not support")).to_be_visible()
 
     # The address alone leads to two detectors; the second is asked there.
     go(page, f"{app.url}/detector_lab?part=Two+detectors")

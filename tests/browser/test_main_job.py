@@ -252,7 +252,7 @@ def test_the_card_and_the_scroll_stay_where_they_are(app: Served, page: Page) ->
 
 def test_a_comment_is_kept_and_typing_it_presses_no_key(app: Served, page: Page) -> None:
     visit(page, f"{app.url}/annotate", "Fay")
-    box = page.get_by_label("Comment (kept with the verdict you give next)")
+    box = page.get_by_label("Comment (stored with your next verdict)")
     box.click()
     box.press_sequentially("1 of 2 sides, x and u; 3 = maybe", delay=10)
     settled(page)
@@ -266,12 +266,12 @@ def test_a_comment_is_kept_and_typing_it_presses_no_key(app: Served, page: Page)
     (mine,) = words_of(app, "Fay")
     assert (mine.verdict, mine.comment) == ("supports", "1 of 2 sides, x and u; 3 = maybe")
     settled(page)
-    expect(page.get_by_label("Comment (kept with the verdict you give next)")).to_have_value("")
+    expect(page.get_by_label("Comment (stored with your next verdict)")).to_have_value("")
 
 
 def test_a_comment_still_in_the_box_goes_with_the_button(app: Served, page: Page) -> None:
     visit(page, f"{app.url}/annotate", "Gus")
-    page.get_by_label("Comment (kept with the verdict you give next)").fill("seen twice")
+    page.get_by_label("Comment (stored with your next verdict)").fill("seen twice")
     page.get_by_role("button", name="Unsure").click()
     expect(page.get_by_test_id("stProgress")).to_contain_text("1 of")
     (mine,) = words_of(app, "Gus")
@@ -304,7 +304,7 @@ def test_agreement_shows_people_and_gives_real_files(app: Served, page: Page) ->
     yes, no = judged_by_a_person(app, "Kim")
     go(page, f"{app.url}/agreement")
     expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
-    expect(page.get_by_text("pairs are disagreed")).to_be_visible()
+    expect(page.get_by_text("disagree on")).to_be_visible()
     chart = page.get_by_test_id("stVegaLiteChart").first
     expect(chart.locator("svg, canvas").first).to_be_visible()
     judged = pd.read_csv(io.BytesIO(download(page, "Judgments.csv")))

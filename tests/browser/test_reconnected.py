@@ -28,7 +28,7 @@ def test_a_comment_in_the_making_goes_with_the_verdict_and_comes_back_on_undo(ow
     own_app.kill()
     expect(box).to_be_disabled()
     own_app.restart()
-    notice = page.get_by_text("Connected again.")
+    notice = page.get_by_text("Reconnected.")
     expect(notice).to_be_visible()
     page.keyboard.press("2")  # nothing is taken before the page is drawn again
     expect(notice).to_be_hidden()

@@ -1,4 +1,5 @@
-"""The researcher's way through Search in a browser: words, facets, more like one, a map, words apart; a passage, a question."""
+"""The researcher's way through Search in a browser: words, facets, more like one, a map, words apart; a passage, a
+question."""
 
 from urllib.parse import parse_qs, urlparse
 
@@ -25,12 +26,12 @@ def addressed(page: Page, **query: str) -> None:
 def test_words_facets_and_more_like_one(app: Served, page: Page) -> None:
     go(page, f"{app.url}/search")
     main = page.get_by_test_id("stMain")
-    expect(main.get_by_text("Type what you look for.")).to_be_visible()
+    expect(main.get_by_text("Enter what you want to find.")).to_be_visible()
     box = main.get_by_role("textbox", name="Search")
     box.fill("cars in cities")
     box.press("Enter")
     addressed(page, q="cars in cities")
-    found = main.get_by_role("button", name="More like this")
+    found = main.get_by_role("button", name="Similar passages")
     expect(found).to_have_count(20)
     expect(main.get_by_text("encyclopedia · bm25 rank 1")).to_be_visible()
 
@@ -47,12 +48,12 @@ def test_words_facets_and_more_like_one(app: Served, page: Page) -> None:
 
     title = shown_text(main.get_by_role("link").first)
     found.first.press("Enter")
-    like = main.get_by_text("Passages like")
+    like = main.get_by_text("Passages similar to")
     expect(like).to_contain_text(title)
     [place] = asked(page)["like"]
     assert place.startswith("web:")
     expect(main.get_by_role("link", name=title, exact=True)).to_have_count(0)
-    main.get_by_role("button", name="Back to the words").press("Enter")
+    main.get_by_role("button", name="Back to the text query").press("Enter")
     expect(like).to_have_count(0)
     assert asked(page)["q"] == ["cars in cities"]
     assert "like" not in asked(page)
@@ -79,7 +80,7 @@ def test_from_a_map_to_a_passage_to_a_question_in_all_runs(app: Served, page: Pa
 
     main.get_by_role("radio", name="words").press("Space")
     addressed(page, view="words")
-    expect(main.get_by_text("those of both are left out")).to_be_visible()
+    expect(main.get_by_text("Passages in both groups are omitted")).to_be_visible()
     words = main.get_by_test_id("stVegaLiteChart").get_by_role("img")
     assert "P1: " in str(words.text_content())
 
@@ -87,7 +88,7 @@ def test_from_a_map_to_a_passage_to_a_question_in_all_runs(app: Served, page: Pa
     expect(page.get_by_role("heading", level=2)).to_have_text(read)
     main.get_by_role("tab", name="Neighbours").press("Enter")
     addressed(page, part="Neighbours")
-    expect(main.get_by_role("link", name="More like this, in every corpus")).to_be_visible()
+    expect(main.get_by_role("link", name="Similar passages in every corpus")).to_be_visible()
 
     go(page, f"{app.url}/question?set=debate&question={QUESTION}&k=3")
     said = page.get_by_role("heading", level=2)

@@ -117,7 +117,7 @@ def test_an_annotator_judges_under_their_name_and_is_refused_elsewhere(team: Ser
     for name in ("Adjudication", "Agreement", "Runs", "Studies", "Detectors"):
         assert name not in pages(page)
     open_page(page, team, "runs")
-    assert "ana@example.org is an annotator. An admin gives roles" in alert(page)
+    assert "ana@example.org is an annotator. An admin can assign roles" in alert(page)
     expect(page.get_by_test_id("stMain").get_by_role("button")).to_have_count(0)
     open_page(page, team, "annotate")
     expect(page.get_by_role("heading", name="View ")).to_be_visible()
@@ -126,7 +126,7 @@ def test_an_annotator_judges_under_their_name_and_is_refused_elsewhere(team: Ser
     assert words(team) == [(HOSTILE, "supports")]
     set_roles(team, {"ada@example.org": "admin"})
     page.keyboard.press("2")  # on the page that still stands open
-    expect(page.get_by_role("alert").first).to_contain_text("not among the people of this workspace")
+    expect(page.get_by_role("alert").first).to_contain_text("has no access to this workspace")
     assert words(team) == [(HOSTILE, "supports")], "a button is refused on the server"
     set_roles(team, ROLES)
 
@@ -136,7 +136,7 @@ def test_an_admin_sees_every_page_and_a_namesake_is_someone_else(team: Served, p
     expect(page.get_by_test_id("stSidebar")).to_contain_text("admin")
     assert {"Explore", "Adjudication", "Agreement", "Runs", "Detectors", "Label Studio"} <= set(pages(page))
     open_page(page, team, "adjudication")
-    expect(page.get_by_text("Nobody disagrees here")).to_be_visible()
+    expect(page.get_by_text("No disagreements")).to_be_visible()
     context = new_context(browser)
     other = context.new_page()
     enter(other, team, "twin")

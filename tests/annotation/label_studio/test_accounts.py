@@ -186,7 +186,7 @@ def test_in_a_team_a_password_is_shown_to_its_person_alone(at_home: Workspace) -
         mine = json.loads(run(at_home, "label-studio", "account", ana, "--json", who=ana))
         assert signed_in(mine["url"], ana, mine["password"]) is not None
         for arguments in ((ana,), (ana, "--reset"), (f"Ana {mark}",)):
-            with pytest.raises(RefusedError, match="takes an admin"):
+            with pytest.raises(RefusedError, match="requires the role of an admin"):
                 run(at_home, "label-studio", "account", *arguments, who=bo)
         assert signed_in(mine["url"], ana, mine["password"]) is not None, "Bo has changed nothing"
         reset = json.loads(run(at_home, "label-studio", "account", ana, "--reset", "--json", who=ada))

@@ -1,4 +1,5 @@
-"""The whole way in a browser: a batch goes out, its person signs in to Label Studio as themselves, and their word comes back."""
+"""The whole way in a browser: a batch goes out, its person signs in to Label Studio as themselves, and their word comes
+back."""
 
 import shutil
 from collections import Counter
@@ -108,7 +109,7 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     visit(page, f"{app.url}/label_studio", f"Bo {mark}")
     expect(page.get_by_role("button", name="Set my password")).to_be_visible()
     assert password not in page.content()
-    page.get_by_text("The admin of Label Studio").click()
+    page.get_by_text("Admin account of Label Studio").click()
     expect(page.get_by_text("Judgments made as the admin count as the admin")).to_be_visible()
     admin = shown_account(page)
     assert admin[0] == ADMIN_EMAIL
@@ -120,8 +121,8 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     # A person decides on the page whose it is.
     go(page, f"{app.url}/label_studio")
     expect(page.get_by_text(f"1 judgments in the project of {ana}")).to_be_visible()
-    page.get_by_role("button", name=f"These are {ana}'s").click()
-    expect(page.get_by_text("judgments of admin@berdseye.local are now recorded as")).to_be_visible()
+    page.get_by_role("button", name=f"Assign to {ana}").click()
+    expect(page.get_by_text("judgments of admin@berdseye.local are now kept as")).to_be_visible()
     settled(page)
     expect(page.get_by_text(f"1 judgments in the project of {ana}")).to_have_count(0)
     assert given() == {ana: Counter({"supports": 1, "does not support": 1, "unsure": 1})}
