@@ -202,9 +202,7 @@ def run_form() -> None:
         if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
             with errors_in_place():
                 if not datasets or not corpora:
-                    raise BadInputError(
-                        "You have chosen no data set or no corpus.", hint="Choose at least one of each."
-                    )
+                    raise BadInputError("No data set or no corpus is chosen.", hint="Choose at least one of each.")
                 canonical = str(pipeline_of(workspace(), pipeline))
                 options = [
                     *(w for d in datasets for w in ("--dataset", d)),

@@ -66,7 +66,7 @@ ADJUDICATION = (
 EXPLORE = (
     *(Binding(str(n), f"flip the label of perspective {n}", "cards") for n in range(1, 10)),
     Binding(NEXT, "the next passage", "cards"),
-    Binding(PREVIOUS, "the passage before", "cards"),
+    Binding(PREVIOUS, "the previous passage", "cards"),
     _UNDO,
     _KEYS,
     _LEAVE,
@@ -76,7 +76,7 @@ FAILURES = (
     Binding("2", "does not support", "cards"),
     Binding("3", "unsure", "cards"),
     Binding(NEXT, "the next passage", "cards"),
-    Binding(PREVIOUS, "the passage before", "cards"),
+    Binding(PREVIOUS, "the previous passage", "cards"),
     _UNDO,
     _KEYS,
     _LEAVE,

@@ -100,10 +100,7 @@ def _ranks(first: ListOf, second: ListOf, k: int) -> pd.DataFrame:
             shown_rank = "–" if rank <= 0 else f"**{rank}**" if rank <= k else str(rank)
             rows.setdefault(perspective.text, {})[side.letter] = shown_rank
     frame = pd.DataFrame(
-        [
-            {"first": v.get(first.letter, "not in it"), "second": v.get(second.letter, "not in it")}
-            for v in rows.values()
-        ],
+        [{"first": v.get(first.letter, "absent"), "second": v.get(second.letter, "absent")} for v in rows.values()],
         index=[f"{perspective_mark(place)} {escaped(text)}" for place, text in enumerate(rows)],
     )
     return frame.rename(columns={"first": f"rank in {first.letter}", "second": f"rank in {second.letter}"})

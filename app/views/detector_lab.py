@@ -36,9 +36,9 @@ def measured_on(measurement: Measured) -> None:
     if n:
         parts.append(f"{truth.mean():.0%} support")
     if measurement.unasked:
-        parts.append(f"{measurement.unasked:,} without its label are omitted")
+        parts.append(f"{measurement.unasked:,} pairs without a label from the detector are omitted")
     if measurement.seen:
-        parts.append(f"{measurement.seen:,} it was trained on are omitted")
+        parts.append(f"{measurement.seen:,} pairs the detector was trained on are omitted")
     if measurement.judged.left_out:
         parts.append(f"omitted without a label: {escaped(measurement.judged.left_out)}")
     st.markdown("; ".join(parts) + ".")

@@ -31,7 +31,7 @@ KINDS = {
 }
 IMPROVE = (
     "Creates a training set, trains on it, compares the result with the detector in use on held-out questions, and adopts it as "
-    "chosen."
+    "set under “Adopt it afterwards”."
 )
 WHEN = {"if-better": "if it is better", "always": "always", "never": "never"}
 RULE_NAMES = {

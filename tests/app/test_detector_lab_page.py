@@ -82,7 +82,7 @@ def test_the_threshold_moves_the_figures_and_is_taken_over_under_a_name(demo: Wo
     assert (held.value, held.made_by, held.by_hand) == (0.1, "Ada", True)
     assert "by Ada, on gold labels of the stored runs" in texts(at)
     assert "chosen on these pairs" in texts(at)
-    press(at, "Restore its own")
+    press(at, "Restore the detector's own")
     assert parse_detector("embedded", demo).threshold == own
 
 

@@ -102,7 +102,7 @@ def adoption(measurement: Measured, threshold: float) -> None:
             st.toast(f"{escaped(detector.name)} now uses the threshold {threshold:.4f}.")
             st.rerun()
         if adopted is not None:
-            if st.button("Restore its own", icon=":material/undo:"):
+            if st.button("Restore the detector's own", icon=":material/undo:"):
                 forget_threshold(workspace(), detector.name)
                 st.session_state.pop("threshold-of", None)
                 st.rerun()
