@@ -128,7 +128,8 @@ def right_of_page(name: str) -> Right:
 
 
 def right_of_command(words: Sequence[str]) -> Right | None:
-    """What a command, under its present or a former name, needs; one that the table does not know is for admins."""
+    """Return the right that a command requires, under its present or a former name. Commands missing from the table
+    require an admin."""
     words = present_words(words)
     for length in range(len(words), 0, -1):
         if (name := " ".join(words[:length])) in COMMANDS:
