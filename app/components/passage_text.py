@@ -11,7 +11,7 @@ from berdseye.data.texts.chunkers import sentence_spans
 _HTML = """<div class="berdseye-passage"></div>
 <div class="berdseye-evidence-line"><button type="button"></button><span></span></div>"""
 _HERE = files("berdseye.app.components")
-# In the page's own tree, not in a shadow of it: a selection there can be read in every browser.
+# Mounted in the page's own tree, not in a shadow tree: every browser can read a selection there.
 _MOUNT = st.components.v2.component(
     "berdseye_passage",
     html=_HTML,

@@ -36,8 +36,8 @@ def free_port(port: int) -> int:
     raise BerdseyeError(f"The ports {port} to {port + 49} are all in use.", hint="Choose another port with --port.")
 
 
-_RECEIVE_EVERY = 30.0
-_LOOK_EVERY = 5.0
+_PULL_EVERY = 30.0
+_CHECK_EVERY = 5.0
 _APP = Path(__file__).parents[1]
 
 
@@ -116,27 +116,27 @@ def _exchange(workspace: Workspace, server: Server, ending: threading.Event) -> 
     from berdseye.detectors.labelling import adopted_predictions
 
     judgments = Judgments.open(workspace.judgments_url)
-    received, ready, complaint = 0.0, False, ""
-    stuck, tried = 0, 0.0
+    pulled_at, ready, complaint = 0.0, False, ""
+    still_waiting, pushed_at = 0, 0.0
     warned: set[str] = set()
-    while not ending.wait(_LOOK_EVERY if ready else 1.0):
+    while not ending.wait(_CHECK_EVERY if ready else 1.0):
         try:
             if not server.answers():
                 continue
             if not ready:
                 note("Label Studio is ready.")
                 ready = True
-            if time.monotonic() - received > _RECEIVE_EVERY:
+            if time.monotonic() - pulled_at > _PULL_EVERY:
                 for warning in pull_workspace(workspace, judgments).warnings:
                     if warning not in warned:
                         note(f"Label Studio: {warning}")
                         warned.add(warning)
-                received = time.monotonic()
+                pulled_at = time.monotonic()
             # Judgments for a deleted project, or for one on another server, stay waiting; they are retried less often.
-            now = waiting(judgments)
-            if now and (now != stuck or time.monotonic() - tried > _RECEIVE_EVERY):
+            to_push = waiting(judgments)
+            if to_push and (to_push != still_waiting or time.monotonic() - pushed_at > _PULL_EVERY):
                 push_workspace(workspace, judgments, adopted_predictions(workspace))
-                stuck, tried = waiting(judgments), time.monotonic()
+                still_waiting, pushed_at = waiting(judgments), time.monotonic()
         except Exception as error:  # no error may end the exchange for good
             if str(error) != complaint:  # report a repeated error only once
                 complaint = str(error)
