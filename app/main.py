@@ -5,10 +5,18 @@ from pathlib import Path
 import streamlit as st
 
 from berdseye.app.access.roles import may, right_of_page
-from berdseye.app.access.session import enter, errors_in_place, let_in, people, role, sign_in_box, who_is_in
+from berdseye.app.access.session import (
+    draw_signed_in_person,
+    enter,
+    errors_in_place,
+    people,
+    require_sign_in,
+    role,
+    sign_in_box,
+)
 from berdseye.app.components.browser_state import redraw_when_reconnected
 from berdseye.app.components.job_box import job_line
-from berdseye.app.components.looks import SIDEBAR, looks
+from berdseye.app.components.looks import SIDEBAR, apply_style
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.tour import tour
 from berdseye.data.errors import BerdseyeError
@@ -49,7 +57,7 @@ def main() -> None:
         st.error(escaped(str(error)), icon=":material/error:")
         st.stop()
     with errors_in_place():
-        if team and not let_in():
+        if team and not require_sign_in():
             st.navigation([st.Page(_nothing, title="Sign in")], position="hidden")
             return
         pages = {
@@ -64,12 +72,12 @@ def main() -> None:
         }
         page = st.navigation(list(pages.values()), expanded=True)
         if team:
-            who_is_in()
+            draw_signed_in_person()
         else:
             sign_in_box()
         here = next(name for name, other in pages.items() if other == page)
         enter(here)
-        looks()
+        apply_style()
         redraw_when_reconnected()
         tour(here, pages)
         if may(role(), right_of_page("jobs")):

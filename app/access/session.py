@@ -22,7 +22,7 @@ from berdseye.data.people import PeopleSettings, Role
 from berdseye.data.workspace import Workspace
 
 
-def door(people: PeopleSettings, trouble: BerdseyeError | None = None) -> None:
+def draw_sign_in_page(people: PeopleSettings, trouble: BerdseyeError | None = None) -> None:
     """Draw the sign-in page. `trouble` is the reason why the person's token was rejected."""
     st.title("Berdseye", anchor=False)
     if "is_logged_in" not in st.user.to_dict():
@@ -152,7 +152,7 @@ def started_by() -> str:
     return identity(st.user.to_dict(), settings).email if settings.team else acting_person()
 
 
-def let_in() -> bool:
+def require_sign_in() -> bool:
     """In team mode, make the person of the token the session's annotator. Return False if the sign-in page was drawn
     instead."""
     settings, claims = people(), st.user.to_dict()
@@ -167,11 +167,11 @@ def let_in() -> bool:
         except BerdseyeError as error:
             trouble = error
     st.session_state.pop("annotator", None)
-    door(settings, trouble)
+    draw_sign_in_page(settings, trouble)
     return False
 
 
-def who_is_in() -> None:
+def draw_signed_in_person() -> None:
     """Draw the signed-in person of a team in the sidebar, with their role and the sign-out button."""
     person = annotator()
     assert person is not None

@@ -12,7 +12,7 @@ import streamlit as st
 _KEY = "in_sight"
 
 
-def put_in_sight(what: str) -> None:
+def mark_drawn(what: str) -> None:
     """Mark the item `what` as drawn, so that it may be answered."""
     st.session_state[_KEY] = what
 
@@ -22,14 +22,14 @@ def move_on() -> None:
     st.session_state.pop(_KEY, None)
 
 
-def is_in_sight(what: str) -> bool:
+def is_drawn(what: str) -> bool:
     """Whether the session still shows this item."""
     return st.session_state.get(_KEY) == what
 
 
 def take_answer(what: str) -> bool:
     """Whether this item may be answered. A second answer is refused until the item is drawn again."""
-    return bool(is_in_sight(what) and st.session_state.pop(_KEY))
+    return bool(is_drawn(what) and st.session_state.pop(_KEY))
 
 
 _HERE = files("berdseye.app.components")

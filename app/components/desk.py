@@ -16,7 +16,7 @@ from berdseye.annotation.judgments.log import Annotator, PairRecord
 from berdseye.annotation.judgments.pace import Pace, first_event_since, midnight, pace
 from berdseye.annotation.judgments.recorded import JudgmentDetails, last_undone
 from berdseye.app.access.session import errors_in_place, judgments, workspace
-from berdseye.app.components.card_focus import put_in_sight, take_answer
+from berdseye.app.components.card_focus import mark_drawn, take_answer
 from berdseye.app.components.keys import FLAG, GUIDELINES, PAUSE, SKIP, UNDO
 from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices_of, pair_card, verdict_buttons
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
@@ -182,7 +182,7 @@ def _card(desk: Desk, key: str) -> None:
 
 def _keys(desk: Desk, key: str, guidelines: Guidelines) -> None:
     """Draw two rows of buttons below the card and the guidelines: the verdicts, and all other actions."""
-    put_in_sight(key)
+    mark_drawn(key)
     decision = _shown_label(desk, key)
     with st.container(horizontal=True, gap="small"):
         verdict_buttons(

@@ -20,7 +20,7 @@ from berdseye.annotation.perspective_edits.states import Edit
 from berdseye.annotation.perspective_edits.versions import Attention
 from berdseye.app.access.roles import check
 from berdseye.app.access.session import errors_in_place, people, role
-from berdseye.app.components.card_focus import is_in_sight
+from berdseye.app.components.card_focus import is_drawn
 from berdseye.app.components.keys import EDITS
 from berdseye.app.components.perspective_mark import perspective_mark, side_badge
 from berdseye.app.components.plain_text import escaped
@@ -241,7 +241,7 @@ def _buttons(
 
 def _act_in_sight(page: str, log: EditLog, what: str, person: Annotator, edit: int) -> None:
     """Act, unless a key has moved to another question since the button was drawn."""
-    if is_in_sight(page):
+    if is_drawn(page):
         _act(log, what, person, edit)
 
 

@@ -163,7 +163,7 @@ def _running() -> int:
     return sum(job.runs for job in list_jobs(workspace()))
 
 
-def under_way(kind: str, wanted: Callable[[Job], bool], *, with_done: bool = False) -> None:
+def draw_unfinished_jobs(kind: str, wanted: Callable[[Job], bool], *, with_done: bool = False) -> None:
     """Draw the `wanted` jobs that are not done, refreshed every two seconds while one runs. The page is drawn again when one has
     ended.
 
@@ -221,6 +221,6 @@ def run_form() -> None:
                 st.rerun()
 
 
-def runs_under_way() -> None:
+def draw_unfinished_runs() -> None:
     """Draw the pipeline runs that were started and are not done."""
-    under_way("runs", lambda job: job.arguments[:1] == ("run",))
+    draw_unfinished_jobs("runs", lambda job: job.arguments[:1] == ("run",))

@@ -36,6 +36,6 @@ _SMALL_PRINT = """
 """
 
 
-def looks() -> None:
+def apply_style() -> None:
     """Add the style to the page."""
     st.html(f"<style>{_ROOM}{_CHOSEN}{_SMALL_PRINT}{_FILLED}{CHIPS}</style>")

@@ -7,7 +7,7 @@ from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.adjudication import Dispute, adjudicate, disputes, take_back
 from berdseye.annotation.judgments.log import Annotator
 from berdseye.app.access.session import annotator, errors_in_place, judgments
-from berdseye.app.components.card_focus import move_on, put_in_sight, take_answer
+from berdseye.app.components.card_focus import mark_drawn, move_on, take_answer
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.keys import ADJUDICATION, NEXT, PREVIOUS, UNDO, key_list, keyboard
 from berdseye.app.components.pair_card import answers_card, choices_of, judged_card, trail_table, verdict_buttons, votes
@@ -147,7 +147,7 @@ def page() -> None:
     with side:
         votes(dispute, hidden=hidden)
         trail_table(dispute, hidden=hidden)
-    put_in_sight(dispute.key)
+    mark_drawn(dispute.key)
     keys(person, dispute, listed)
     keyboard(ADJUDICATION)
 

@@ -12,7 +12,7 @@ from berdseye.app.cached.bias import leaning_figures, side_by_side, stance_figur
 from berdseye.app.cached.runs import Made, made
 from berdseye.app.components.choices import chosen_source, one_of, selectbox_by_id
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.job_box import under_way
+from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import Job
 from berdseye.app.jobs.studies import start
@@ -157,7 +157,7 @@ def sycophancy() -> None:
             "This takes a while and runs in the background."
         )
         begin_sycophancy()
-    under_way("bias", begun_here)
+    draw_unfinished_jobs("bias", begun_here)
     if not results:
         st.info("No results yet. Press **Start** above, or run `berdseye study berds sycophancy`.")
         return
@@ -221,7 +221,7 @@ def of_tasks(name: str, draw: Callable[[pd.DataFrame], None]) -> None:
     if tasks:
         with st.expander("New study", icon=":material/science:", expanded=not results):
             begin_pir(tasks)
-    under_way("bias", begun_here)
+    draw_unfinished_jobs("bias", begun_here)
     if not results:
         first = (
             "Press **Start** above"

@@ -12,7 +12,7 @@ from berdseye.annotation.label_studio.exchange_state import waiting
 from berdseye.annotation.label_studio.server import running
 from berdseye.app.access.roles import check, may, right_of_command
 from berdseye.app.access.session import errors_in_place, judgments, role, started_by, workspace
-from berdseye.app.components.job_box import under_way
+from berdseye.app.components.job_box import draw_unfinished_jobs
 from berdseye.app.components.label_studio import admin_account, drift_table, own_account
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import start_job
@@ -150,7 +150,7 @@ def draw_exchange() -> None:
         help="Reads every task, not only changed ones, and reports the tasks that were deleted in Label Studio.",
     ):
         begin("label-studio", "pull", "--full")
-    under_way("exchange", lambda job: job.arguments[:2] in EXCHANGES, with_done=True)
+    draw_unfinished_jobs("exchange", lambda job: job.arguments[:2] in EXCHANGES, with_done=True)
     drift_table(lambda: drifts(workspace(), judgments()))
 
 

@@ -8,7 +8,7 @@ from berdseye.annotation.perspective_edits.states import Replayed, overlaps, rep
 from berdseye.annotation.perspective_edits.versions import attention, coming_version, make_version
 from berdseye.app.access.roles import check, may
 from berdseye.app.access.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
-from berdseye.app.components.card_focus import move_on, put_in_sight
+from berdseye.app.components.card_focus import mark_drawn, move_on
 from berdseye.app.components.choices import selectbox_by_id
 from berdseye.app.components.edits import change_lines, decided_edits, edit_form, numbered_line, open_edits
 from berdseye.app.components.keys import EDITS, PERSPECTIVES, key_list, keyboard
@@ -138,7 +138,7 @@ def page() -> None:
         everywhere = st.toggle("Of all questions", key="all", bind="query-params")
         shown = [e for e in edits if everywhere or e.question_id == question.id]
         may_decide = may(role(), "adjudicate")
-        put_in_sight(question.id)
+        mark_drawn(question.id)
         open_edits(log, shown, overlaps(edits), person, decides=may_decide, own=not people().team, page=question.id)
         decided_edits(log, shown, replayed.conflicts, person, decides=may_decide)
     draw_versions(log)

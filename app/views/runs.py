@@ -12,7 +12,7 @@ from berdseye.app.cached.runs import Made, by_k, costs, made, standings
 from berdseye.app.components.choices import one_of
 from berdseye.app.components.detector_line import detector_line
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.job_box import run_form, runs_under_way
+from berdseye.app.components.job_box import draw_unfinished_runs, run_form
 from berdseye.app.components.plain_text import escaped
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.pir_tasks import PirTask, kept_task, read_pir_task
@@ -224,7 +224,7 @@ def cost_view(frame: pd.DataFrame, runs: Sequence[RunManifest], kept: Made, meas
 def page() -> None:
     """Draw the page."""
     run_form()
-    runs_under_way()
+    draw_unfinished_runs()
     fresh = fresh_runs()
     if not fresh:
         st.info("This workspace has no runs yet. Run a pipeline above.")
