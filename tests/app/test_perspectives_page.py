@@ -86,7 +86,7 @@ def test_a_missing_perspective_goes_from_the_form_into_a_version(held: Judgments
     press(at, "Accept")
     assert "Edit 1 is accepted." in texts(at)
     assert now_of(held, workspace)[-1] == Perspective("Shops need cars.", "opposing")
-    press(at, "Make made@2")
+    press(at, "Create made@2")
     assert "Created made@2." in texts(at)
     assert len(load_dataset(workspace, "made@2")[0].perspectives) == 3
     assert "made@2 contains every accepted edit." in texts(at)
@@ -132,7 +132,7 @@ def test_a_stance_is_taken_away_by_a_sign(held: Judgments, workspace: Workspace)
 
 @pytest.mark.parametrize(
     ("email", "may"),
-    [("ann@example.org", ""), ("adj@example.org", "Accept Reject"), ("rea@example.org", "Accept Reject Make made@2")],
+    [("ann@example.org", ""), ("adj@example.org", "Accept Reject"), ("rea@example.org", "Accept Reject Create made@2")],
 )
 def test_in_a_team_each_role_finds_what_it_may(
     held: Judgments, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, email: str, may: str
@@ -157,8 +157,8 @@ def test_in_a_team_each_role_finds_what_it_may(
     at.session_state["annotator"] = Judgments.open(workspace.judgments_url).sign_in("Cleo")
     again(at)
     usable = {b.label for b in at.button if not b.disabled}
-    assert {label for label in ("Accept", "Reject", "Make made@2") if label in usable} == {
-        label for label in ("Accept", "Reject", "Make made@2") if label in may
+    assert {label for label in ("Accept", "Reject", "Create made@2") if label in usable} == {
+        label for label in ("Accept", "Reject", "Create made@2") if label in may
     }
     write(at, "Mine.")
     if "Accept" in may:
