@@ -117,9 +117,9 @@ def test_two_people_get_different_pairs_and_a_pause_frees_one(held: Judgments) -
 def test_a_decision_is_shown_where_it_is_to_be_verified(held: Judgments) -> None:
     create_batch(held, BatchPlan("b", task="verify", blind=False), items(2))
     at = drawn("annotate", "Ana")
-    assert "The detector says that the passage **supports** it." in texts(at)
+    assert "The detector says that the passage **supports** the perspective." in texts(at)
     press(at, "Disagree")
-    assert "The detector says that the passage **does not support** it." in texts(at)
+    assert "The detector says that the passage **does not support** the perspective." in texts(at)
     press(at, "Agree")
     assert [j.verdict for j in held.present()] == ["does not support"] * 2
     assert held.frame()["shown"].tolist() == [True, True]
@@ -128,7 +128,7 @@ def test_a_decision_is_shown_where_it_is_to_be_verified(held: Judgments) -> None
 def test_an_arm_with_the_label_in_sight_sees_it_before_the_word(held: Judgments) -> None:
     create_batch(held, BatchPlan("b", blind=False), items(1))
     at = drawn("annotate", "Ana")
-    assert "The detector says that the passage **supports** it (P = 0.90)." in texts(at)
+    assert "The detector says that the passage **supports** the perspective (P = 0.90)." in texts(at)
     press(at, "Supports")
     assert held.frame()["shown"].tolist() == [True]
 
