@@ -153,3 +153,10 @@ def test_what_only_the_full_loop_runs_exists() -> None:
             path, _, test = line.partition("::")
             assert (ROOT / path).exists(), line
             assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), line
+
+
+def test_no_test_module_is_imported_by_another() -> None:
+    tests = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    for path in (ROOT / "tests").rglob("*.py"):
+        used = {part for name in imported(path) if name.startswith(("test_", "tests.")) for part in name.split(".")}
+        assert not used & tests, f"{path.relative_to(ROOT)} imports {used & tests}: move what they share to a module"

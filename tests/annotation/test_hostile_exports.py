@@ -7,11 +7,11 @@ import re
 
 import pandas as pd
 import pytest
-from test_training_set_formats import HOSTILE
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.training_sets.labelling import training_data
 from berdseye.data.files.tables import to_csv, to_jsonl, to_parquet
+from tests.annotation.hostile_texts import HOSTILE
 
 COLUMNS = ["question", "title", "passage", "perspective", "url", "annotator"]
 

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.jobs.running import list_jobs
@@ -14,9 +13,9 @@ from berdseye.data.runs.stored import load_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.bias.sides import SYCOPHANCY
 from berdseye.evaluation.studies.result import StudyResult, Table, save_result
-from tests.evaluation.bias.test_bias import cells
+from tests.app.drawn_page import again, drawn, texts
+from tests.evaluation.bias.made_cells import cells
 
-__all__ = ["at_hand", "demo"]
 VIEWS = ("Leaning", "Sycophancy", "Stances", "Perspective shares", "Places")
 
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.datasets.versions import save_version
 from berdseye.data.runs.stored import list_runs, run_files
 from berdseye.data.workspace import Workspace
+from tests.app.drawn_page import again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 WEB, PAGES = "debate--web--bm25", "debate--pages--bm25"
 
 

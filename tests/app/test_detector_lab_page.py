@@ -4,7 +4,6 @@ import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.training_sets.labelling import Choice
@@ -16,8 +15,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.thresholds import read_threshold
 from berdseye.detectors.trained import finish, new_folder
 from berdseye.evaluation.detection.pairs import of_gold
-
-__all__ = ["at_hand", "demo"]
+from tests.app.drawn_page import again, drawn, texts
 
 
 def lab(part: str, **query: str) -> AppTest:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.app.components.plain_text import JOINER
 from berdseye.app.jobs import trainings
@@ -13,8 +12,8 @@ from berdseye.app.jobs.running import stop_job
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.trained import adopt, adopted_detector, finish, list_trained, new_folder
+from tests.app.drawn_page import again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 WITHIN = 120.0
 
 

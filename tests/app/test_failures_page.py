@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.app.access.session import judgments as shared_judgments
@@ -12,8 +11,8 @@ from berdseye.data.datasets.stored import save_dataset
 from berdseye.data.records import Question
 from berdseye.data.runs.stored import run_files, save_run
 from berdseye.data.workspace import Workspace
+from tests.app.drawn_page import again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 PAGES = "debate--pages--bm25"
 COLUMNS = {"holes": "reason", "counts": "below k"}
 """A column that only this table has."""

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from test_pages import APP, again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.people import Identity
 from berdseye.app.components.job_box import left
@@ -34,8 +33,8 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.detection.throughput import kept
 from berdseye.retrieval.running import run_pipeline
+from tests.app.drawn_page import APP, again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 WITHIN = 120.0
 RUN = ("run", "--corpus", "web", "--pipeline", "bm25", "--k", "5", "--missing")
 BOTH = (*RUN, "--dataset", "debate", "--dataset", "policy")

@@ -2,11 +2,9 @@
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import APP, again, at_hand
 
 from berdseye.app.access.session import judgments as shared_judgments
-
-__all__ = ["at_hand"]
+from tests.app.drawn_page import APP, again
 
 
 def came(monkeypatch: pytest.MonkeyPatch, sent: str) -> AppTest:

@@ -4,7 +4,6 @@ import shutil
 
 import numpy as np
 import pytest
-from test_pages import at_hand, demo
 
 from berdseye.annotation.batches.runs_queue import pairs_of_runs
 from berdseye.annotation.judgments.log import Judgments
@@ -18,7 +17,6 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
 
-__all__ = ["at_hand", "demo"]
 DEPTH = 20
 
 

@@ -1,27 +1,22 @@
 """Every page drawn without a browser: on the demo, on an empty workspace, and after mistakes."""
 
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.annotation.label_studio.purpose import write_purpose
 from berdseye.app.access.roles import PAGES
-from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.perspective_mark import perspective_mark
-from berdseye.app.components.plain_text import JOINER, escaped
+from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.running import list_jobs, stop_job
 from berdseye.data.runs.stored import run_files
 from berdseye.data.workspace import Workspace
+from tests.app.drawn_page import APP, again, drawn, forget, texts
 from tests.app.page_addresses import page_addresses
 
-APP = Path(__file__).resolve().parents[2] / "app"
 NEXT_STEPS = {
     "explore": "This workspace has no corpus. Add one with `berdseye corpus add NAME PATH`.",
     "search": "This workspace has no corpus. Add one with `berdseye corpus add NAME PATH`.",
@@ -44,53 +39,6 @@ NEXT_STEPS = {
 """What each page says to do where a workspace is empty; a new page has its line here."""
 EMPTY_ON_THE_DEMO = ("adjudication", "studies", "detectors", "label_studio", "jobs")
 CARS = "Should cities ban private cars from their centres?"
-
-
-@pytest.fixture
-def at_hand(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
-    """An empty workspace as the one the app was started on."""
-    monkeypatch.setenv("BERDSEYE_WORKSPACE", str(workspace.folder))
-    monkeypatch.delenv("BERDSEYE_JUDGMENTS_URL", raising=False)
-    _forget()
-    yield workspace
-    shared_judgments().engine.dispose()
-    _forget()
-
-
-@pytest.fixture
-def demo(demo_workspace: Workspace, at_hand: Workspace) -> Workspace:
-    """A copy of the demo as the workspace the app was started on."""
-    shutil.copytree(demo_workspace.folder, at_hand.folder, dirs_exist_ok=True)
-    return Workspace.open(at_hand.folder)
-
-
-def _forget() -> None:
-    st.cache_resource.clear()
-    st.cache_data.clear()
-
-
-def drawn(page: str, *, name: str = "", **query: str) -> AppTest:
-    """A page after its first run; signed in as `name`, with the address's parameters `query`."""
-    at = AppTest.from_file(str(APP / "views" / f"{page}.py"), default_timeout=60)
-    if name:
-        at.session_state["annotator"] = shared_judgments().sign_in(name)
-    for key, value in query.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception, [e.value for e in at.exception]
-    return at
-
-
-def again(at: AppTest) -> AppTest:
-    at.run()
-    assert not at.exception, [e.value for e in at.exception]
-    return at
-
-
-def texts(at: AppTest) -> str:
-    """All running text of a page, as a reader sees it."""
-    found = [m.value for part in (at.markdown, at.caption, at.header, at.info, at.error, at.warning) for m in part]
-    return "\n".join(found).replace("\\", "").replace(JOINER, "")
 
 
 def chips(at: AppTest) -> list[str]:
@@ -163,7 +111,7 @@ def test_a_missing_workspace_is_said_in_place(at_hand: Workspace, monkeypatch: p
     assert not at.exception
     assert "There is no workspace here." in texts(at)
     monkeypatch.setenv("BERDSEYE_WORKSPACE", str(at_hand.folder))
-    _forget()
+    forget()
 
 
 # Explore --------------------------------------------------------------------------------------------------------------

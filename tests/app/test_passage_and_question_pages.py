@@ -1,7 +1,6 @@
 """The pages of one passage and of one question."""
 
 import pytest
-from test_pages import at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.components.choices import passage_address, question_address
@@ -9,8 +8,8 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.runs.stored import load_run, run_files
 from berdseye.data.workspace import Workspace
+from tests.app.drawn_page import drawn, texts
 
-__all__ = ["at_hand", "demo"]
 CARS = "Should cities ban private cars from their centres?"
 
 

@@ -1,15 +1,13 @@
 """The page Runs as a leaderboard."""
 
 import pytest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.data.corpora import open_corpus
 from berdseye.data.datasets.stored import load_dataset, save_dataset
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.running import run_pipeline
-
-__all__ = ["at_hand", "demo"]
+from tests.app.drawn_page import again, drawn, texts
 
 
 @pytest.mark.usefixtures("demo")

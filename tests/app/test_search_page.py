@@ -2,15 +2,14 @@
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.cached.searching import hits
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.protocol import Query
+from tests.app.drawn_page import again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 CARS = "Should cities ban private cars from their centres?"
 
 

@@ -20,13 +20,13 @@ import tomli_w
 from oidc_provider_mock import User
 from page_stream import Visitor
 from streamlit.web.server.starlette.starlette_app import create_streamlit_routes
-from test_serve import answers, app_process, listening, until
 from websockets.exceptions import InvalidStatus
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.serving.gate import PUBLIC, ROUTES, check_settings
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
+from tests.app.app_process import answers, app_process, listening, until
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib")

@@ -4,15 +4,14 @@ import time
 
 import pytest
 import typer.main
-from test_pages import again, at_hand, demo, drawn, texts
 
 from berdseye.app.cli import cli
 from berdseye.app.components.command_form import leaf_commands
 from berdseye.app.jobs import studies
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.result import list_results
+from tests.app.drawn_page import again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 WITHIN = 120.0
 COMMANDS = [
     " ".join(words)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from test_pages import APP, again, at_hand, demo, drawn, texts
 
 from berdseye.annotation.judgments.log import Judgments, PairRecord
 from berdseye.app.access.roles import PAGES, may, right_of_page
@@ -14,8 +13,8 @@ from berdseye.app.components.keys import PAGES as KEYS
 from berdseye.app.components.tour import DEMO, MISSING, PARAMETER, STEPS, Step, lacks, step_at, steps_of
 from berdseye.data.people import ROLES, Role
 from berdseye.data.workspace import Workspace
+from tests.app.drawn_page import APP, again, drawn, texts
 
-__all__ = ["at_hand", "demo"]
 MINUTES, WORDS_A_MINUTE = 2, 200
 OFFER, QUIET = "Two-minute tour", "Tour"
 BY_NAME = {step.name: step for step in STEPS}

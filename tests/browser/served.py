@@ -1,6 +1,7 @@
 """The app as a person meets it: a Streamlit server on a workspace, and a page of a real browser that looks at it."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -181,6 +182,21 @@ def chips(page: Page) -> Locator:
 def shown_text(locator: Locator) -> str:
     """What a person reads there, in one line, without the invisible joiners."""
     return " ".join(locator.inner_text().replace("\u2060", "").split())
+
+
+def flipped(label: str) -> re.Pattern[str]:
+    """The text of a chip that says the opposite."""
+    place, said = label.split()[:2]
+    return re.compile(rf"{place} {'no' if said == 'yes' else 'yes'}")
+
+
+def walk(page: Page, table: Locator, lines: int) -> None:
+    """From the first line of a table so many down, and choose that one."""
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 200, "y": 54})
+    for key in (*["ArrowDown"] * lines, "Shift+Space"):
+        page.wait_for_timeout(200)  # the table draws its focus before the next key
+        page.keyboard.press(key)
 
 
 def press_at_once(page: Page, keys: str) -> None:

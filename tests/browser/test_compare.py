@@ -4,8 +4,9 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.served import Served, go, settled
-from tests.browser.test_failures import PAGES, WEB, walk
+from tests.browser.served import Served, go, settled, walk
+
+PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
 
 
 def test_from_two_runs_to_what_one_loses_and_to_a_question_of_both(app: Served, page: Page) -> None:

@@ -2,24 +2,15 @@
 
 from urllib.parse import parse_qs, urlparse
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.served import CURRENT, Served, go, settled, visit
+from tests.browser.served import CURRENT, Served, go, settled, visit, walk
 
 PAGES, WEB = "debate--pages--bm25", "debate--web--bm25"
 
 
 def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlparse(page.url).query)
-
-
-def walk(page: Page, table: Locator, lines: int) -> None:
-    """From the first line of a table so many down, and choose that one."""
-    table.scroll_into_view_if_needed()
-    table.click(position={"x": 200, "y": 54})
-    for key in (*["ArrowDown"] * lines, "Shift+Space"):
-        page.wait_for_timeout(200)  # the table draws its focus before the next key
-        page.keyboard.press(key)
 
 
 def test_from_a_hole_to_the_passages_around_it_and_to_the_other_run(app: Served, page: Page) -> None:

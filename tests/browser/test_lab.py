@@ -5,8 +5,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.served import Served, go, settled, visit
-from tests.browser.test_failures import walk
+from tests.browser.served import Served, go, settled, visit, walk
 
 
 def test_from_calibration_to_a_mistake_and_to_two_detectors(app: Served, page: Page) -> None:

@@ -20,6 +20,7 @@ from tests.browser.served import (
     FOCUSED,
     Served,
     chips,
+    flipped,
     go,
     look_at_passages,
     new_context,
@@ -51,12 +52,6 @@ def words_of(app: Served, name: str) -> list[Judgment]:
 
 def table(page: Page) -> str:
     return shown_text(page.get_by_test_id("stTable"))
-
-
-def flipped(label: str) -> re.Pattern[str]:
-    """The text of a chip that says the opposite."""
-    place, said = label.split()[:2]
-    return re.compile(rf"{place} {'no' if said == 'yes' else 'yes'}")
 
 
 # Explore --------------------------------------------------------------------------------------------------------------

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.served import Served, chips, look_at_passages, settled, shown_text, visit
-from tests.browser.test_main_job import flipped
+from tests.browser.served import Served, chips, flipped, look_at_passages, settled, shown_text, visit
 
 pytestmark = pytest.mark.browser
 

@@ -21,6 +21,7 @@ from berdseye.evaluation.bias.sides import (
 )
 from berdseye.evaluation.labels.runs import LabelledRun
 from berdseye.evaluation.studies.result import StudyResult, Table, save_result
+from tests.evaluation.bias.made_cells import cells
 
 NAN = np.nan
 
@@ -98,14 +99,6 @@ def test_stances_are_shares_of_all_that_is_said_for_perspectives() -> None:
     only = stance_shares({"s": [RUN]}, 2, {"s": [wholly_judged(PEOPLE, 2)]}).set_index("stance")
     assert only["value"].to_dict() == {"supporting": 75.0, "opposing": 25.0}
     assert stance_shares({"s": [labelled(np.zeros((4, 2, 2)))]}, 2)["n"].eq(0).all()
-
-
-def cells(**changed: float) -> pd.DataFrame:
-    values = {"question": 0.2, "supporting": 0.6, "opposing": -0.4, **changed}
-    return pd.DataFrame(
-        [{"corpus": "web", "pipeline": "bm25", "system": "bm25, web", "asked": asked, "value": value, "low": value - 0.1,
-          "high": value + 0.1, "n": 9} for asked, value in values.items()]
-    )  # fmt: skip
 
 
 def test_arrows_lead_from_the_plain_question_to_the_side_that_asks() -> None:

@@ -58,3 +58,13 @@ def random_lists(
     said[random.random(said.shape) < missing] = np.nan
     counts = random.integers(1, width + 1, questions).tolist()
     return lists_of(ids, counts, said, random.random(said.shape))
+
+
+def many(seed: int, questions: int = 60, lead: float = 0.15) -> tuple[LabelledLists, np.ndarray]:
+    """Lists of two systems with open labels, and gold drawn by the very chances."""
+    random = np.random.default_rng(seed)
+    chance = random.beta(0.6, 1.2, (questions, 4, 2))
+    chance[:, :2] = np.clip(chance[:, :2] + lead, 0, 1)
+    gold = (random.random(chance.shape) < chance).astype(np.float64)
+    ids = [[[0, 1]] * questions, [[2, 3]] * questions]
+    return lists_of(ids, [2] * questions, (chance > 0.5).astype(np.float64), chance), gold.reshape(-1)

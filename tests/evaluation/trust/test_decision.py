@@ -4,8 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from made_lists import lists_of, random_lists
-from test_judging_plan import many
+from made_lists import lists_of, many, random_lists
 
 from berdseye.evaluation.measures import Measure, parse_measures
 from berdseye.evaluation.trust.decision import Decision

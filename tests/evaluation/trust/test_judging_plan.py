@@ -2,23 +2,12 @@
 
 import numpy as np
 import pytest
-from made_lists import lists_of
+from made_lists import lists_of, many
 
 from berdseye.evaluation.measures import Measure, parse_measures
 from berdseye.evaluation.trust.judging_plan import JudgingPlan, follow, judging_plan, needed
-from berdseye.evaluation.trust.labelled_lists import LabelledLists
 
 PRECISION, MRECALL = parse_measures("Precision@2 MRecall@2")
-
-
-def many(seed: int, questions: int = 60, lead: float = 0.15) -> tuple[LabelledLists, np.ndarray]:
-    """Lists of two systems with open labels, and gold drawn by the very chances."""
-    random = np.random.default_rng(seed)
-    chance = random.beta(0.6, 1.2, (questions, 4, 2))
-    chance[:, :2] = np.clip(chance[:, :2] + lead, 0, 1)
-    gold = (random.random(chance.shape) < chance).astype(np.float64)
-    ids = [[[0, 1]] * questions, [[2, 3]] * questions]
-    return lists_of(ids, [2] * questions, (chance > 0.5).astype(np.float64), chance), gold.reshape(-1)
 
 
 def test_passages_that_both_rank_are_not_asked_about_for_precision() -> None:
