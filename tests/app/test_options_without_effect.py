@@ -164,7 +164,7 @@ def test_forgetting_a_threshold_is_json_where_json_is_asked_for(command: Callabl
     [
         ("search x --corpus web --day=", "--day is empty"),
         ("detector list --workspace=", "--workspace is"),
-        ("detector score x.csv --threshold nan", "--threshold is nan"),
+        ("detector score x.csv --threshold nan", "--threshold must be a finite number, got nan"),
         ("perspective accept debate 99999999999999999999", "EDIT is 999999999999…, which is too large"),
         ("batch create --detector=\udce9 x", "is not UTF-8"),
     ],

@@ -53,6 +53,7 @@ def handed_over() -> Iterator[list[StudyResult]]:
 
 def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
     """Store the result in the workspace and print its tables; print notes and the folder on standard error."""
+    from berdseye.app.jobs.studies import KEPT
     from berdseye.evaluation.studies.result import save_result
 
     folder = save_result(workspace, result, made_by=acting_name(workspace))
@@ -62,7 +63,7 @@ def finish(workspace: Workspace, result: StudyResult, form: Form) -> None:
     _print(list(result.tables), form)
     for text in result.notes:
         note(text)
-    note(f"Stored in {folder}")
+    note(f"{KEPT}{folder}")
 
 
 def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
