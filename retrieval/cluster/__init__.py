@@ -1,1 +1,1 @@
-"""Corpora too large for one machine: shards built and searched over a Ray cluster."""
+"""Corpora too large for one machine: building and searching shards on a Ray cluster."""

@@ -1,8 +1,7 @@
-"""Building the shards of a corpus over a cluster. What was finished before an interruption is kept.
+"""Building the shards of a corpus on a cluster; work finished before an interruption is kept.
 
-Shards of vectors: all passages are encoded, a layout that is trained learns once, and each shard gets its vectors.
-
-Trained once, codes and inverted lists are the same in every shard, and those of one index of the whole corpus.
+For shards of vectors, all passages are encoded, a layout with training is trained once, and each shard gets its vectors. The
+codes and inverted lists are therefore equal in all shards, and equal to those of a single index of the corpus.
 """
 
 import json
@@ -33,6 +32,7 @@ from berdseye.retrieval.passage_collections import unchanged
 from berdseye.retrieval.protocol import Indexer
 
 _SEED = 0
+_KEPT = "encoded"
 
 
 def build_dense(
@@ -43,22 +43,31 @@ def build_dense(
     kept: Path,
     progress: Progress,
 ) -> None:
-    """Build these shards; `kept` is a folder for what a later call can go on from."""
+    """Build these shards of vectors; `kept` is a folder for finished work, from which a later call resumes."""
     source, trained = Source.of(indexer, kept), kept / "trained.faiss"
     learns = source.layout.trained and plan.count > 0 and not trained.exists()
     shards = list(plan.all()) if learns else shards
     encode_missing(cluster, plan, indexer, source.files, shards, progress)
-    lent = cluster.workers()
+    cores_by_node = cluster.workers()
     if learns:
-        run_one(cluster, "The layout could not be trained", train, source, plan.count, trained, lent[0], cores=lent[0])
-    cores = max(1, min(lent[-1], sum(lent) // len(shards)))
+        run_one(
+            cluster,
+            "The layout could not be trained",
+            train,
+            source,
+            plan.count,
+            trained,
+            cores_by_node[0],
+            cores=cores_by_node[0],
+        )
+    cores = max(1, min(cores_by_node[-1], sum(cores_by_node) // len(shards)))
     run_tasks(cluster, plan, shards, build_shard, source, trained, cores, cores=cores, progress=progress)
     source.files.remove(0, plan.count)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Vectors, and how they are to be laid out."""
+    """Encoded vectors, with the metric and the layout of their index."""
 
     files: VectorFiles
     metric: int
@@ -66,7 +75,7 @@ class Source:
 
     @classmethod
     def of(cls, indexer: DenseIndexer, folder: Path) -> "Source":
-        """The vectors of an encoder, kept in a folder."""
+        """The vectors of an indexer's encoder, stored in a folder."""
         encoder, layout = indexer.open(), LAYOUTS[indexer.layout]
         files = VectorFiles(folder, encoder.dimension, half=layout.trained)
         return cls(files, METRICS[indexer.similarity or encoder.similarity], layout)
@@ -77,7 +86,7 @@ class Source:
 
 @dataclass(frozen=True)
 class _LearntFromAll(Layout):
-    """A layout for `of` vectors that learns from every vector it is given."""
+    """A layout for `of` vectors that is trained with every vector it gets."""
 
     of: int = 0
 
@@ -90,7 +99,7 @@ class _LearntFromAll(Layout):
 
 
 def train(source: Source, count: int, path: Path, cores: int) -> None:
-    """Write an empty index that has learnt from the vectors that one index of the whole corpus would learn from."""
+    """Write an empty index trained with the sample that a single index of the corpus would use."""
     faiss.omp_set_num_threads(cores)
     sample = np.sort(np.random.default_rng(_SEED).permutation(count)[: source.layout.training(count)])
     layout = _LearntFromAll(**asdict(source.layout), of=count)
@@ -100,10 +109,10 @@ def train(source: Source, count: int, path: Path, cores: int) -> None:
 
 
 def build_shard(plan: ShardPlan, shard: Shard, tell: Tell, source: Source, trained: Path, cores: int) -> None:
-    """Lay out the vectors of one shard, which are then no longer kept apart."""
+    """Build the index of one shard from its vectors, then delete their files."""
     faiss.omp_set_num_threads(cores)
     with building(plan, shard) as folder:
-        blocks = _told(source.files.read(shard.start, shard.end), tell)
+        blocks = _with_progress(source.files.read(shard.start, shard.end), tell)
         if source.layout.trained and plan.count:
             index = faiss.read_index(str(trained))
             for block in blocks:
@@ -112,21 +121,18 @@ def build_shard(plan: ShardPlan, shard: Shard, tell: Tell, source: Source, train
             index = source.laid_out(blocks, source.layout, folder / "vectors.f16")
         if index.ntotal != shard.size:
             raise StaleError(
-                f"{index.ntotal:,} of its {shard.size:,} vectors are there.", hint="Build it with --rebuild."
+                f"Only {index.ntotal:,} of its {shard.size:,} vectors exist.", hint="Build it again with --rebuild."
             )
         save(index, folder)
     source.files.remove(shard.start, shard.end)
 
 
-def _told(blocks: Iterator[Vectors], tell: Tell) -> Iterator[Vectors]:
+def _with_progress(blocks: Iterator[Vectors], tell: Tell) -> Iterator[Vectors]:
     done = 0
     for block in blocks:
         yield block
         done += len(block)
         tell(done)
-
-
-_KEPT = "encoded"
 
 
 def build_shards(
@@ -138,14 +144,14 @@ def build_shards(
     rebuild: bool = False,
     progress: Progress = silent,
 ) -> ShardPlan:
-    """Build the shards of an index that do not stand yet, by default one for each node that lends cores.
+    """Build the missing shards of an index, by default one for each node that offers cores.
 
-    The workspace must lie on storage that every node sees under the same path. Raises `UnavailableError` that names the
-    shard which cannot be built, and a `BerdseyeError` where another process builds them.
+    The workspace must be on storage that every node can read under one path. Raises `UnavailableError` with the shard that
+    cannot be built, and `BerdseyeError` if another process is building them.
     """
     plan = ShardPlan.of(corpus, indexer, shards if shards is not None else len(cluster.workers()))
     busy = BerdseyeError(
-        f"The shards of {plan.indexer} are being built by another process.", hint="Wait until it has finished."
+        f"Another process is building the shards of {plan.indexer}.", hint="Wait until it has finished, then try again."
     )
     plan.folder.mkdir(parents=True, exist_ok=True)
     with locked(plan.folder.parent / f".{plan.shards}.lock", busy=busy):
@@ -158,7 +164,7 @@ def build_shards(
         if not missing:
             return plan
         if isinstance(indexer, DenseIndexer):
-            build_dense(cluster, plan, indexer, missing, _kept(plan), progress)
+            build_dense(cluster, plan, indexer, missing, _encoded_folder(plan), progress)
         else:
             gpus = min(1, cluster.gpus()) if isinstance(indexer, SparseIndexer) else 0
             run_tasks(cluster, plan, missing, _build, indexer, cores=1, gpus=gpus, progress=progress)
@@ -171,17 +177,17 @@ def _build(plan: ShardPlan, shard: Shard, tell: Tell, indexer: Indexer[Any]) -> 
 
 
 def _batches(corpus: Corpus, shard: Shard, tell: Tell) -> Iterator[list[Passage]]:
-    left = shard.size
+    remaining = shard.size
     batches = corpus.batches(start=shard.start)
-    while left:
-        batch = next(batches)[:left]
+    while remaining:
+        batch = next(batches)[:remaining]
         yield batch
-        left -= len(batch)
-        tell(shard.size - left)
+        remaining -= len(batch)
+        tell(shard.size - remaining)
 
 
-def _kept(plan: ShardPlan) -> Path:
-    """A folder for what has been encoded, emptied where that was from another corpus or by another version."""
+def _encoded_folder(plan: ShardPlan) -> Path:
+    """The folder of encoded vectors; it is emptied if they are from another corpus or another version."""
     folder = plan.folder / _KEPT
     note, made_from = folder / "made_from.json", {"engine": plan.engine, "corpus_hash": plan.corpus_hash}
     try:

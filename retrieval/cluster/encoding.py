@@ -1,8 +1,7 @@
-"""Encoding a corpus with Ray Data: passages are read in one place and encoded in another, and vectors go to files.
+"""Encoding a corpus with Ray Data: passages are read and encoded on different nodes, and vectors are written to files.
 
-Vectors that have been encoded and wait for their index: files named by the ids they hold, each written at once.
-
-What is there need not be encoded again after an interruption.
+The files of vectors are named by their range of ids and written atomically; they need not be encoded again after an
+interruption.
 """
 
 import logging
@@ -28,9 +27,9 @@ from berdseye.retrieval.passage_collections import unchanged
 
 
 class VectorFiles:
-    """The vectors of a corpus, or of what has been encoded of it.
+    """The files of the vectors of a corpus encoded so far.
 
-    With `half` they are kept in half precision, as those that a layout is trained on are in an index of one piece.
+    With `half`, they have half precision, as do the buffered vectors of a single index whose layout has training.
     """
 
     def __init__(self, folder: Path, dimension: int, *, half: bool) -> None:
@@ -38,12 +37,12 @@ class VectorFiles:
         self.dtype: npt.DTypeLike = np.float16 if half else np.float32
 
     def write(self, start: int, vectors: Vectors) -> None:
-        """Keep the vectors float32[n, dimension] of the passages from id `start` on."""
+        """Write the vectors float32[n, dimension] of the passages from id `start` on."""
         path = self.folder / f"{start:012d}-{start + len(vectors):012d}"
         write_with(path, lambda temporary: vectors.astype(self.dtype).tofile(temporary))
 
     def missing(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Ranges within [start, end) that have not been encoded."""
+        """Yield the ranges within [start, end) that are not encoded yet."""
         for begin, stop, _ in self._within(start, end):
             if begin > start:
                 yield start, begin
@@ -52,23 +51,23 @@ class VectorFiles:
             yield start, end
 
     def read(self, start: int, end: int) -> Iterator[Vectors]:
-        """Those of the passages in [start, end), float32[n, dimension] a file at a time, in order."""
+        """Yield the vectors of the passages in [start, end), float32[n, dimension] per file, in order."""
         for begin, stop, path in self._within(start, end):
-            held = np.fromfile(path, dtype=self.dtype).reshape(-1, self.dimension)
+            vectors = np.fromfile(path, dtype=self.dtype).reshape(-1, self.dimension)
             first = begin - _range(path)[0]
-            yield held[first : first + stop - begin].astype(np.float32)
+            yield vectors[first : first + stop - begin].astype(np.float32)
 
     def rows(self, ids: Ids) -> Iterator[Vectors]:
-        """Those of some passages, `ids` ascending, float32[n, dimension] a file at a time, in order."""
+        """Yield the vectors of passages with ascending `ids`, float32[n, dimension] per file, in order."""
         for path in self._files():
             begin, stop = _range(path)
             low, high = np.searchsorted(ids, [begin, stop])
             if high > low:
-                held = np.memmap(path, dtype=self.dtype, mode="r", shape=(stop - begin, self.dimension))
-                yield held[ids[low:high] - begin].astype(np.float32)
+                vectors = np.memmap(path, dtype=self.dtype, mode="r", shape=(stop - begin, self.dimension))
+                yield vectors[ids[low:high] - begin].astype(np.float32)
 
     def remove(self, start: int, end: int) -> None:
-        """Delete the files that lie within [start, end)."""
+        """Delete the files of ranges within [start, end)."""
         for path in self._files():
             begin, stop = _range(path)
             if start <= begin and stop <= end:
@@ -78,7 +77,7 @@ class VectorFiles:
         return sorted(path for path in self.folder.glob("[0-9]*-[0-9]*"))
 
     def _within(self, start: int, end: int) -> Iterator[tuple[int, int, Path]]:
-        """Of each file the part in [start, end) that no earlier file holds."""
+        """Yield, for each file, the part of [start, end) that no earlier file covers."""
         for path in self._files():
             begin, stop = _range(path)
             begin, stop = max(begin, start), min(stop, end)
@@ -96,7 +95,7 @@ _BATCH = 4096
 _PIECE = 32_768
 _MOST_BLOCKS = 10_000
 _BLOCK_BYTES = 16 << 20
-# Together less than a core, so that one core is enough to read and to encode.
+# Together less than a core, so that one core is enough for reading and encoding.
 _READING, _ENCODING = 0.05, 0.9
 
 
@@ -108,9 +107,10 @@ def encode_missing(
     shards: Sequence[Shard],
     progress: Progress,
 ) -> None:
-    """Encode what `files` do not hold of these shards, on all GPUs, or where there or for the encoder is none on all cores.
+    """Encode the passages of these shards that are missing in `files`, on all GPUs.
 
-    Ray tries again what is lost with a node; an encoder that fails is an `UnavailableError` that names the shard.
+    Without GPUs, or with an encoder that does not use them, all cores are used. Ray repeats work that is lost with a node.
+    Raises `UnavailableError` with the shard if the encoder fails.
     """
     missing = [piece for shard in shards for piece in _pieces(files.missing(shard.start, shard.end))]
     if not missing:
@@ -119,7 +119,7 @@ def encode_missing(
     pieces = [{"start": start, "end": end} | corpus for start, end in missing]
     total = sum(shard.size for shard in shards)
     done = total - sum(end - start for start, end in missing)
-    data: Any = import_module("ray.data")  # which takes seconds
+    data: Any = import_module("ray.data")  # imported here, since that takes seconds
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
         with data.DataContext.current(_settings(data)):
@@ -143,7 +143,7 @@ def encode_missing(
 
 
 class _Encode:
-    """Encodes passages and keeps their vectors; made once on each node that encodes."""
+    """Encodes passages and writes their vectors; created once on each encoding node."""
 
     def __init__(self, plan: ShardPlan, indexer: DenseIndexer, files: VectorFiles) -> None:
         self.plan, self.indexer, self.files = plan, indexer, files
@@ -169,7 +169,7 @@ def _pieces(missing: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _read(piece: dict[str, Any]) -> Iterator[pa.Table]:
-    """The passages of a piece, on whichever node is asked."""
+    """Yield the passages of a piece, on any node."""
     start, end = int(piece["start"][0]), int(piece["end"][0])
     with reported(f"Passages {start:,} to {end - 1:,} could not be read"):
         for batch in unchanged(Path(piece["folder"][0]), str(piece["hash"][0])).columns(_BATCH, start):

@@ -1,8 +1,7 @@
-"""A corpus searched in shards, for every ranker that searches one in one piece.
+"""Searching a corpus in shards, with the retrievers that search a single index.
 
-Indexes in shards, with the methods that rankers ask of those in one piece.
-
-Lexical and exact vector search give the ids and scores that one index gives, bit for bit.
+Indexes in shards have the methods of single indexes. Lexical and exact vector search return exactly the ids and scores of a
+single index.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,12 +30,12 @@ _BLOCK = 16_384
 
 
 class Asking(Protocol):
-    """Whoever asks the shards."""
+    """Sends calls to the shards of an index."""
 
     def ask(
         self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
     ) -> list[Any]:
-        """What a method of the index returns for each shard, in order, or for those of these numbers."""
+        """The results of a method of the index for all shards, in order, or for the shards with the numbers `of`."""
         ...
 
 
@@ -54,28 +53,28 @@ class _Sharded:
         return self.servers.ask(self.plan, self.indexer, method, *arguments)
 
     def _merged(self, queries: int, k: int, *arguments: Any) -> list[Ranking]:
-        """The k best of all shards for each query; raises `BerdseyeError` for a shard that has not answered them all."""
+        """The k best of all shards for each query; raises `BerdseyeError` if a shard has not answered all of them."""
         shards, answers = list(self.plan.all()), self._ask("search", *arguments)
-        for shard, found in zip(shards, answers, strict=True):
-            if len(found) != queries:
-                raise BerdseyeError(f"The {shard} answered {len(found)} of {queries} queries.", hint="Ask again.")
+        for shard, answer in zip(shards, answers, strict=True):
+            if len(answer) != queries:
+                raise BerdseyeError(f"The {shard} answered {len(answer)} of {queries} queries.", hint="Search again.")
         starts = [shard.start for shard in shards]
         return [_best(rankings, starts, k) for rankings in zip(*answers, strict=True)]
 
 
 class ShardedLexical(_Sharded):
-    """An inverted index in shards, which are told the statistics of all of them."""
+    """An inverted index in shards, each of which uses the statistics of all shards."""
 
     def statistics(self, queries: Sequence[str]) -> Statistics:
-        """What a scoring function needs to know of all shards for these queries."""
+        """The statistics of all shards that a scoring function needs for these queries."""
         return combined(self._ask("statistics", list(queries)))
 
     def search(
         self, queries: Sequence[str], k: int, scoring: Scoring, statistics: Statistics | None = None
     ) -> list[Ranking]:
-        """A ranking of at most k documents for each query; `statistics` are those of all shards unless given."""
-        known = statistics or self.statistics(queries)
-        return self._merged(len(queries), k, list(queries), k, scoring, known)
+        """A ranking of at most k documents for each query; the default of `statistics` is that of all shards."""
+        used = statistics or self.statistics(queries)
+        return self._merged(len(queries), k, list(queries), k, scoring, used)
 
 
 class ShardedWeighted(_Sharded):
@@ -90,13 +89,13 @@ class ShardedDense(_Sharded):
     """Vectors in shards."""
 
     def search(self, queries: Vectors, k: int) -> list[Ranking]:
-        """A ranking of at most k for each row of `queries` float32[n, dimension]."""
+        """A ranking of at most k passages for each row of `queries` float32[n, dimension]."""
         return self._merged(len(queries), k, queries, k)
 
     def blocks(self) -> Iterator[tuple[int, Vectors]]:
-        """The number of the first vector, and the vectors float32[n, dimension], a block at a time.
+        """Yield blocks: the number of the first vector, and the vectors float32[n, dimension].
 
-        All of them come over the network: only forms that no index can search ask for this.
+        All vectors come over the network; only projections that no index can search use this.
         """
         for shard in self.plan.all():
             for start in range(0, shard.size, _BLOCK):
@@ -118,7 +117,7 @@ _SHARDED: dict[type, Callable[[Asking, ShardPlan, Indexer[Any]], Any]] = {
 
 
 class ShardedCollection:
-    """The servers of its shards stay up until it is closed. Passages are read from the corpus, which must be within reach."""
+    """A corpus searched in shards, whose servers run until it is closed; passages are read from the corpus folder."""
 
     def __init__(self, corpus: Corpus, cluster: Connection, *, patience: float = PATIENCE) -> None:
         self.corpus, self.cluster, self._patience = corpus, cluster, patience
@@ -134,18 +133,18 @@ class ShardedCollection:
         self.close()
 
     def index(self, indexer: Indexer[Made]) -> Made:
-        """The index in shards; raises `UnavailableError` or `StaleError` where they do not stand, or do not fit."""
+        """The index in shards; raises `UnavailableError` or `StaleError` if shards are missing or outdated."""
         unchanged(self.corpus.folder, self.corpus.manifest.hash)
         if indexer not in self._open:
             sharded = _SHARDED.get(type(indexer))
             if sharded is None:
-                raise BadInputError(f"The index {indexer.name} cannot be searched in shards.", hint="Leave --ray out.")
+                raise BadInputError(f"The index {indexer.name} cannot be searched in shards.", hint="Omit --ray.")
             plan = standing(self.corpus, indexer)
             if plan.shards not in self._servers:
                 self._servers[plan.shards] = Servers(self.cluster, plan.shards, self._patience)
             self._open[indexer] = sharded(self._servers[plan.shards], plan, served(indexer))
-        found: Made = self._open[indexer]
-        return found
+        index: Made = self._open[indexer]
+        return index
 
     def passages(self, ids: Sequence[int]) -> list[Passage]:
         return self.corpus.passages(ids)
@@ -154,7 +153,7 @@ class ShardedCollection:
         return ranker.rank(self, queries, k)
 
     def close(self) -> None:
-        """End the servers and leave the cluster."""
+        """Stop the servers and leave the cluster."""
         for servers in self._servers.values():
             servers.close()
         self._servers.clear()
@@ -163,15 +162,15 @@ class ShardedCollection:
 
 
 def served(indexer: Indexer[Made]) -> Indexer[Made]:
-    """The same for a node that only searches, which needs no encoder: queries are encoded by whoever asks."""
+    """The indexer for a node that only searches and needs no encoder, since queries arrive encoded."""
     if not isinstance(indexer, DenseIndexer):
         return indexer
     return cast(Indexer[Made], replace(indexer, similarity=indexer.similarity or indexer.open().similarity))
 
 
 def sharded(corpus: Corpus, address: str, *, patience: float = PATIENCE) -> ShardedCollection:
-    """The corpus as something to search over the cluster at `address`: HOST:PORT, "auto", or "local".
+    """The corpus in shards on the cluster at `address`: HOST:PORT, "auto" or "local"; close it after use.
 
-    `patience` is for how many seconds a shard may be out of reach before that is an error. Close it when done.
+    `patience` is the number of seconds without a response from a shard after which an error is raised.
     """
     return ShardedCollection(corpus, connect(address), patience=patience)

@@ -1,8 +1,6 @@
-"""Asking the servers of all shards, and waiting for those whose node has died.
+"""The servers of shards, and calls to all of them, which wait for servers whose node has died.
 
-An answer is complete or it is an error: nothing is returned before every shard has answered.
-
-What runs beside each shard when it is searched.
+A result is complete or an error: nothing is returned before every shard has answered.
 """
 
 import time
@@ -18,9 +16,9 @@ from berdseye.retrieval.protocol import Indexer
 
 
 class ShardServer:
-    """Holds the shards of one number open, of whatever indexes it is asked for, and answers for them.
+    """The server of all shards with one number: it keeps them open for all indexes that are searched, and answers calls.
 
-    Started anew on another node it opens them again by itself.
+    After a restart on another node, it opens them again.
     """
 
     def __init__(self, number: int, threads: int) -> None:
@@ -28,11 +26,11 @@ class ShardServer:
         self._open: dict[tuple[ShardPlan, Indexer[Any]], Any] = {}
 
     def pulse(self) -> str:
-        """The node it runs on, which is also a sign of life."""
+        """The node on which the server runs, as a sign of life."""
         return node_name()
 
     def answer(self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any) -> Any:
-        """What a method of the shard's index returns."""
+        """The result of a method of the shard's index."""
         with reported(f"The {plan.shard(self.number)} of {plan.shards} cannot be searched"):
             return attrgetter(method)(self._index(plan, indexer))(*arguments)
 
@@ -48,16 +46,16 @@ class ShardServer:
 
 
 PATIENCE = 60.0
-"""Seconds that a shard may give no sign of life, which leaves time to notice that a node is gone and to start on another."""
+"""Seconds without a sign of life from a shard, which leave time to detect a lost node and to restart on another."""
 
 _LOOK = 1.0
 _PULSE_AGAIN = 5.0
-# A node that lends no cores gets none, and one that does as many as its memory allows, beside what is being built there.
+# A node that offers no cores gets no server; any other gets as many as its memory allows, next to builds.
 _CORES = 0.001
 
 
 class Servers:
-    """A server for each of so many shards, spread over the nodes and started anew elsewhere when one dies."""
+    """The servers of a number of shards, spread over the nodes, and restarted on another node when one dies."""
 
     def __init__(self, cluster: Connection, shards: int, patience: float = PATIENCE) -> None:
         self._ray = cluster.ray
@@ -68,14 +66,14 @@ class Servers:
     def ask(
         self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any, of: Sequence[int] | None = None
     ) -> list[Any]:
-        """What a method of the index returns for each shard, in order, or for those of these numbers.
+        """The results of a method of the index for all shards, in order, or for the shards with the numbers `of`.
 
-        A shard whose node dies is asked again where it starts anew. Raises `UnavailableError` that names a shard which
+        The call to a shard whose node dies is repeated where the server restarts. Raises `UnavailableError` with the shard that
         gives no sign of life for too long.
         """
-        asked = self._servers if of is None else [self._servers[number] for number in of]
-        given = [self._ray.put(argument) for argument in arguments]
-        waiting = {server.ask(plan, indexer, method, given): server for server in asked}
+        called = self._servers if of is None else [self._servers[number] for number in of]
+        references = [self._ray.put(argument) for argument in arguments]
+        waiting = {server.ask(plan, indexer, method, references): server for server in called}
         answers: dict[int, Any] = {}
         try:
             while waiting:
@@ -90,40 +88,40 @@ class Servers:
                     server.check_pulse()
         finally:
             for reference in waiting:
-                self._ray.cancel(reference)  # nobody waits for it any more
-        return [answers[server.number] for server in asked]
+                self._ray.cancel(reference)  # its result is no longer needed
+        return [answers[server.number] for server in called]
 
     def close(self) -> None:
-        """End them."""
+        """Stop all servers."""
         for server in self._servers:
             server.close()
 
 
 class _LostError(Exception):
-    """An answer that was lost with the node it was on."""
+    """A result was lost with its node."""
 
 
 class _Server:
-    """The server of the shards of one number: what it was asked last, and when it last gave a sign of life."""
+    """The handle of the server of one shard number, with its last call and the time of its last sign of life."""
 
     def __init__(self, ray: Any, number: int, threads: int, patience: float) -> None:
         self.number, self._ray, self._threads, self._patience = number, ray, threads, patience
         self._node = ""
         self._pulse: Any = None
-        self._heard = self._looked = 0.0
+        self._last_pulse = self._pulse_asked = 0.0
         self._start()
 
-    def ask(self, plan: ShardPlan, indexer: Indexer[Any], method: str, given: Sequence[Any]) -> Any:
-        """A reference to an answer to come."""
-        self._plan, self._asked, self._heard = plan, (plan, indexer, method, *given), time.monotonic()
+    def ask(self, plan: ShardPlan, indexer: Indexer[Any], method: str, arguments: Sequence[Any]) -> Any:
+        """Call a method of the index; returns a reference to the future result."""
+        self._plan, self._call, self._last_pulse = plan, (plan, indexer, method, *arguments), time.monotonic()
         return self.ask_again()
 
     def ask_again(self) -> Any:
-        """The same once more."""
-        return self._actor.answer.remote(*self._asked)
+        """Repeat the last call."""
+        return self._actor.answer.remote(*self._call)
 
     def receive(self, reference: Any) -> Any:
-        """The answer; raises `_LostError` where it must be asked for again, else the error of the shard."""
+        """The result; raises `_LostError` if the call must be repeated, otherwise the error of the shard."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
@@ -140,17 +138,17 @@ class _Server:
             raise _LostError from error
 
     def check_pulse(self) -> None:
-        """Take its pulse; raises `UnavailableError` when there has been none for too long."""
+        """Check for a sign of life; raises `UnavailableError` if there has been none for too long."""
         now = time.monotonic()
         if self._pulse is not None and self._ray.wait([self._pulse], timeout=0)[0]:
-            with suppress(self._ray.exceptions.RayError):  # which is no sign of life
-                self._node, self._heard = self._ray.get(self._pulse), now
+            with suppress(self._ray.exceptions.RayError):  # an error is not a sign of life
+                self._node, self._last_pulse = self._ray.get(self._pulse), now
             self._pulse = None
-        if self._pulse is None or now - self._looked > _PULSE_AGAIN:
-            self._pulse, self._looked = self._actor.pulse.options(concurrency_group="pulse").remote(), now
-        if now - self._heard > self._patience:
-            was = f"; it was last on node {self._node}" if self._node else ""
-            raise self._missing(f"has not answered for {self._patience:.0f} s{was}.")
+        if self._pulse is None or now - self._pulse_asked > _PULSE_AGAIN:
+            self._pulse, self._pulse_asked = self._actor.pulse.options(concurrency_group="pulse").remote(), now
+        if now - self._last_pulse > self._patience:
+            last_node = f"; its last node was {self._node}" if self._node else ""
+            raise self._missing(f"has not responded for {self._patience:.0f} s{last_node}.")
 
     def close(self) -> None:
         self._ray.kill(self._actor)
@@ -159,7 +157,7 @@ class _Server:
         return UnavailableError(
             f"The {self._plan.shard(self.number)} of {self._plan.shards} {what}",
             where=self._plan.folder,
-            hint="Start a node that sees this folder and has memory for the shard, then ask again.",
+            hint="Start a node that can read this folder and has memory for the shard, then search again.",
         )
 
     def _start(self) -> None:

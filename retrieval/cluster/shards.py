@@ -1,8 +1,8 @@
-"""Cutting a corpus into shards, and the folders they lie in.
+"""Dividing a corpus into shards, and the folders of shards.
 
-A shard is an ordinary index of a contiguous range of passages, numbered from 0 inside, in
-`corpora/<name>/shards/<indexer>/<number of shards>/<number>/`. Its manifest is written last, and the folder put in place by
-one rename: a shard stands whole or not at all.
+A shard is an ordinary index of a contiguous range of passages, which are numbered from 0 inside, in
+`corpora/<name>/shards/<indexer>/<number of shards>/<number>/`. Its manifest is written last, and the folder is put in place
+by one rename: a shard is complete or does not exist.
 """
 
 import json
@@ -25,7 +25,7 @@ MOST_SHARDS = 10_000
 
 
 class Shard(NamedTuple):
-    """The passages from id `start` to before `end`."""
+    """A shard: the passages from id `start` to before `end`."""
 
     number: int
     start: int
@@ -43,7 +43,10 @@ class Shard(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardManifest:
-    """What a shard was made from and by; `files` are their sizes in bytes, so that a truncated one is noticed."""
+    """The description of a shard: its indexer, engine, corpus and range.
+
+    `files` gives file sizes in bytes, by which a truncated file is detected.
+    """
 
     indexer: str
     engine: str
@@ -58,7 +61,7 @@ class ShardManifest:
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """A corpus cut into `shards` ranges of as equal length as can be, to be indexed by one indexer."""
+    """The division of a corpus into `shards` ranges of nearly equal length, for one indexer."""
 
     folder: Path
     corpus_folder: Path
@@ -70,9 +73,12 @@ class ShardPlan:
 
     @classmethod
     def of(cls, corpus: Corpus, indexer: Indexer[object], shards: int) -> "ShardPlan":
-        """The plan; raises `BadInputError` for a number of shards, or a corpus, that cannot be used."""
+        """Create the plan; raises `BadInputError` for an invalid number of shards, or a corpus of web pages."""
         if not 1 <= shards <= MOST_SHARDS:
-            raise BadInputError(f"There cannot be {shards} shards.", hint=f"Choose between 1 and {MOST_SHARDS:,}.")
+            raise BadInputError(
+                f"The number of shards must be between 1 and {MOST_SHARDS:,}, got {shards}.",
+                hint="Choose another number.",
+            )
         return cls(
             folder=_sets(corpus, indexer) / str(shards),
             corpus_folder=corpus.folder,
@@ -87,11 +93,11 @@ class ShardPlan:
         return Shard(number, self.count * number // self.shards, self.count * (number + 1) // self.shards)
 
     def all(self) -> Iterator[Shard]:
-        """Every shard, in order."""
+        """All shards, in order."""
         return map(self.shard, range(self.shards))
 
     def holding(self, passage: int) -> Shard:
-        """The shard of a passage."""
+        """The shard with this passage."""
         number = passage * self.shards // self.count
         return next(s for s in map(self.shard, range(number, self.shards)) if passage < s.end)
 
@@ -100,37 +106,37 @@ class ShardPlan:
         return self.folder / f"{shard.number:05d}"
 
     def check(self, shard: Shard) -> ShardManifest:
-        """The manifest of a shard that stands whole.
+        """Check a shard and return its manifest.
 
-        Raises `UnavailableError` for one that is missing or damaged, `StaleError` for one that was made from something else.
+        Raises `UnavailableError` if it is missing or damaged, `StaleError` if it is from another corpus or version.
         """
         place, named = self.place(shard), f"{shard} of {self.shards}"
         try:
-            held = ShardManifest(**json.loads((place / _MANIFEST).read_text(encoding="utf-8")))
+            manifest = ShardManifest(**json.loads((place / _MANIFEST).read_text(encoding="utf-8")))
         except FileNotFoundError as error:
-            raise UnavailableError(f"There is no {named}.", where=place, hint=self._again) from error
+            raise UnavailableError(f"The {named} does not exist.", where=place, hint=self._hint) from error
         except (OSError, ValueError, TypeError) as error:
-            raise UnavailableError(f"The manifest of {named} cannot be read.", where=place, hint=self._again) from error
-        if held != self._manifest(shard, held.created, held.files):
+            raise UnavailableError(f"The manifest of {named} cannot be read.", where=place, hint=self._hint) from error
+        if manifest != self._manifest(shard, manifest.created, manifest.files):
             raise StaleError(
-                f"The {named} was made from another state of the corpus or by another version.",
+                f"The {named} was built from another state of the corpus or by another version.",
                 where=place,
-                hint=self._again,
+                hint=self._hint,
             )
-        for name, size in held.files.items():
+        for name, size in manifest.files.items():
             path = place / name
-            found = path.stat().st_size if path.exists() else 0
-            if found != size:
+            present = path.stat().st_size if path.exists() else 0
+            if present != size:
                 raise UnavailableError(
-                    f"The {named} is damaged: {name} has {found:,} of its {size:,} bytes.",
+                    f"The {named} is damaged: {name} has {present:,} of its {size:,} bytes.",
                     where=place,
-                    hint=self._again,
+                    hint=self._hint,
                 )
         index_files(place).check(waiting=False)
-        return held
+        return manifest
 
     def is_built(self, shard: Shard) -> bool:
-        """Whether a shard need not be built."""
+        """Whether a shard exists and is valid."""
         try:
             self.check(shard)
         except BerdseyeError:
@@ -138,7 +144,7 @@ class ShardPlan:
         return True
 
     def finish(self, shard: Shard, building: Path) -> None:
-        """Write the manifest of a shard that was built in `building`, and put it in place."""
+        """Write the manifest of a shard built in the folder `building`, and move the folder to its place."""
         sync_folder(building)
         files = {path.name: path.stat().st_size for path in building.iterdir()}
         created = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -148,8 +154,8 @@ class ShardPlan:
         building.rename(self.place(shard))
 
     @property
-    def _again(self) -> str:
-        return f"Run berdseye index with --shards {self.shards} again; what stands is kept."
+    def _hint(self) -> str:
+        return f"Run `berdseye index` with --shards {self.shards} again; finished shards are kept."
 
     def _manifest(self, shard: Shard, created: str, files: dict[str, int]) -> ShardManifest:
         return ShardManifest(
@@ -166,15 +172,15 @@ class ShardPlan:
 
 
 def standing(corpus: Corpus, indexer: Indexer[object]) -> ShardPlan:
-    """The shards to search: of all the ways the corpus was cut, the one that was completed last.
+    """The shards to search: the most recently completed division of the corpus.
 
-    Raises `UnavailableError` that names a missing or damaged shard where none is complete, and `StaleError` where they were
-    made from another state of the corpus.
+    If no division is complete, raises `UnavailableError` with a missing or damaged shard, or `StaleError` if the shards are
+    from another state of the corpus.
     """
     complete: list[tuple[str, ShardPlan]] = []
     trouble: BerdseyeError = UnavailableError(
-        f"'{corpus.name}' has no shards of the index {indexer.name}.",
-        hint=f"Build them: berdseye index {corpus.name} --pipeline PIPELINE --ray ADDRESS --shards N.",
+        f"Corpus '{corpus.name}' has no shards of the index {indexer.name}.",
+        hint=f"Build them with `berdseye index {corpus.name} --pipeline PIPELINE --ray ADDRESS --shards N`.",
     )
     for cut in sorted(int(p.name) for p in _sets(corpus, indexer).glob("*") if p.name.isdigit()):
         plan = ShardPlan.of(corpus, indexer, cut)
@@ -190,7 +196,7 @@ def standing(corpus: Corpus, indexer: Indexer[object]) -> ShardPlan:
 def _sets(corpus: Corpus, indexer: Indexer[object]) -> Path:
     if corpus.manifest.kind != "passages":
         raise BadInputError(
-            f"Corpus '{corpus.name}' holds web pages, which are cut and searched for each question.",
-            hint="It needs no index, and no cluster.",
+            f"Corpus '{corpus.name}' contains web pages, which are cut and searched for each question.",
+            hint="It needs no index and no cluster.",
         )
     return corpus.folder / "shards" / file_stem(indexer.name)

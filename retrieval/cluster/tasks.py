@@ -1,4 +1,4 @@
-"""What is done for one shard on whichever node has a core, and waiting for all of it."""
+"""Running a task for each shard on any node with free cores, and waiting for all tasks."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -12,11 +12,11 @@ from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, la
 from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 
 Tell = Callable[[int], object]
-"""Is told how many passages of a shard are in it so far."""
+"""Callback that receives the number of passages of a shard that are finished so far."""
 
 _LOOK = 1.0
 _RETRIES = 3
-_SHARE = 0.95  # of the cores that are used; the rest is for servers of shards on the same node
+_SHARE = 0.95  # share of the cores that a task requests; the rest is for servers of shards on its node
 LEFTOVER = ".building"
 
 
@@ -30,10 +30,10 @@ def run_tasks(
     progress: Progress,
     gpus: int = 0,
 ) -> None:
-    """Do `build(plan, shard, tell, *arguments)` for each shard, with so many cores and GPUs each.
+    """Run `build(plan, shard, tell, *arguments)` for each shard, with this number of cores and GPUs for each.
 
-    A task whose node dies is tried again elsewhere, three times; one that fails ends the others with an error that names
-    the shard.
+    A task whose node dies is repeated on another node, up to three times. If a task fails, the others are stopped, and an
+    `UnavailableError` with the shard is raised.
     """
     ray = cluster.ray
     tally = ray.remote(num_cpus=0, max_restarts=-1)(_Tally).remote()
@@ -45,7 +45,7 @@ def run_tasks(
             ready, _ = ray.wait(list(waiting), timeout=_LOOK)
             for reference in ready:
                 _finished(ray, reference, waiting.pop(reference), plan)
-            progress(_told(ray, tally), f"passages in shards of {plan.indexer}", total)
+            progress(_total(ray, tally), f"passages in shards of {plan.indexer}", total)
     finally:
         for reference in waiting:
             ray.cancel(reference, force=True)
@@ -53,7 +53,7 @@ def run_tasks(
 
 
 def run_one(cluster: Connection, failed: str, do: Callable[..., None], *arguments: Any, cores: int) -> None:
-    """Do `do(*arguments)` on a node that lends so many cores; `failed` begins the error of one that fails."""
+    """Run `do(*arguments)` on a node that offers this number of cores; `failed` is the start of the message of an error."""
     ray = cluster.ray
     reference = ray.remote(num_cpus=_SHARE * cores, max_retries=_RETRIES)(_reported).remote(failed, do, arguments)
     try:
@@ -64,7 +64,7 @@ def run_one(cluster: Connection, failed: str, do: Callable[..., None], *argument
 
 @contextmanager
 def building(plan: ShardPlan, shard: Shard) -> Iterator[Path]:
-    """An empty folder to build a shard in, which is put in place in the end; each attempt has its own."""
+    """An empty folder for building a shard, moved to its place at the end; each attempt has its own folder."""
     folder = plan.folder / f".{shard.number:05d}.{uuid4().hex[:8]}{LEFTOVER}"
     folder.mkdir(parents=True)
     try:
@@ -91,15 +91,15 @@ def _finished(ray: Any, reference: Any, shard: Shard, plan: ShardPlan) -> None:
         raise kept(cause_of(error) or f"The {shard} of {plan.shards} could not be built: {last_line(error)}.") from None
 
 
-def _told(ray: Any, tally: Any) -> int:
+def _total(ray: Any, tally: Any) -> int:
     try:
         return int(ray.get(tally.total.remote(), timeout=_LOOK))
-    except ray.exceptions.RayError:  # its node is gone; what it starts anew with is what it is told next
+    except ray.exceptions.RayError:  # its node was lost; after a restart it counts from the next reports
         return 0
 
 
 class _Tally:
-    """How many passages are in the shards that are being built."""
+    """Counts the finished passages of the shards that are being built."""
 
     def __init__(self) -> None:
         self.done: dict[int, int] = {}

@@ -1,1 +1,1 @@
-"""From texts to vectors, term weights and scores: every encoder that a pipeline can name."""
+"""Encoders, which convert texts to vectors, term weights and scores."""

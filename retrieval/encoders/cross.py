@@ -1,6 +1,6 @@
-"""Cross-encoders: any of sentence-transformers, and TART-full (Asai et al. 2023).
+"""Cross-encoders: those of sentence-transformers, and TART-full (Asai et al. 2023).
 
-A cross-encoder's head for models that embed texts: it starts from the cosine of the two texts and learns what it misses.
+`SegmentHead` turns an embedding model into a cross-encoder: it starts from the cosine of the two texts and is then trained.
 """
 
 import json
@@ -29,17 +29,17 @@ from berdseye.retrieval.encoders.towers import Tower, limited, open_tower
 from berdseye.retrieval.encoders.transformer import wiring_version
 
 _SLOPE, _MIDDLE = 8.0, 0.6
-"""Of the logit over the cosine before any training: on debates it is about 0 for a pair as likely supporting as not."""
+"""The initial logit is slope * (cosine - middle): on debates, it is about 0 for a pair with P(supports) = 0.5."""
 
 
 class SegmentHead(Module):
     """A logit from the mean token vectors u and v of both segments: slope * (cos - middle) + linear(u, v, |u - v|, u * v).
 
-    The linear layer starts at zero, so that an embedding model begins with the order its cosine gives; a fresh head on the
-    first token has to find even the topic anew.
+    The linear layer starts at zero, so that an embedding model initially orders pairs by their cosine; a new head on the first
+    token would have to learn even the topic.
     """
 
-    config_keys = ["width", "separator"]  # noqa: RUF012 - as the library declares it
+    config_keys = ["width", "separator"]  # noqa: RUF012 - declared like this in the library
 
     def __init__(self, width: int, separator: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -50,11 +50,11 @@ class SegmentHead(Module):
         nn.init.constant_(self.out.bias, -_SLOPE * _MIDDLE)
 
     def forward(self, features: dict[str, Tensor | Any], **unused: Any) -> dict[str, Tensor | Any]:
-        """Adds `scores` [n_pairs, 1] to the `token_embeddings` [n_pairs, length, width] of a pair's tokens."""
+        """Add `scores` [n_pairs, 1], computed from the `token_embeddings` [n_pairs, length, width]."""
         del unused
         tokens = features["token_embeddings"].float()
         real = features["attention_mask"].bool() & (features["input_ids"] != self.separator)
-        # The first separator ends the first text; a model's own opening token counts as part of it.
+        # The first separator ends the first text; the model's first special token counts as part of that text.
         second = (features["input_ids"] == self.separator).cumsum(dim=1) > 0
         u, v = (normalize(_mean(tokens, real & part), dim=1) for part in (~second, second))
         cosine = (u * v).sum(dim=1, keepdim=True)
@@ -80,7 +80,7 @@ class SegmentHead(Module):
         init_defaults: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> "SegmentHead":
-        """The head that `save` wrote into a folder."""
+        """Load the head that `save` wrote into a folder."""
         del token, cache_folder, revision, local_files_only, init_defaults, kwargs
         head = cls(**cls.load_config(model_name_or_path, subfolder=subfolder))
         cls.load_torch_weights(model_name_or_path, subfolder=subfolder, model=head)
@@ -88,7 +88,7 @@ class SegmentHead(Module):
 
 
 def segment_encoder(folder: Path, max_length: int) -> CrossEncoder:
-    """An untrained cross-encoder over the embedding model of a folder."""
+    """An untrained cross-encoder with the embedding model in a folder."""
     tower = Transformer(str(folder), transformer_task="feature-extraction", max_seq_length=max_length)
     tower.model.config.num_labels = 1
     head = SegmentHead(tower.get_embedding_dimension(), tower.tokenizer.sep_token_id)
@@ -97,9 +97,10 @@ def segment_encoder(folder: Path, max_length: int) -> CrossEncoder:
 
 
 def open_saved(folder: Path, *, remote_code: bool = False) -> CrossEncoder:
-    """A cross-encoder that was saved in a folder; `remote_code` lets it run code of its own.
+    """Open a cross-encoder saved in a folder; `remote_code` allows it to run code from its repository.
 
-    One with our head is put together here, since the library takes every class that is not its own for foreign code.
+    A cross-encoder with a `SegmentHead` is assembled here, since the library treats classes that are not its own as remote
+    code.
     """
     opened: CrossEncoder
     parts = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
@@ -118,7 +119,7 @@ def _mean(tokens: Tensor, mask: Tensor) -> Tensor:
 
 
 class PairEncoder:
-    """One score for a query and a passage that are read together."""
+    """A cross-encoder, which returns one score for a query and a passage."""
 
     def __init__(self, name: str, known: KnownModel | None, folder: ModelFolder) -> None:
         self.name = name
@@ -130,33 +131,33 @@ class PairEncoder:
         self.version = wiring_version(known, folder)
         if self.model.num_labels != (2 if self.tart else 1):
             raise BadInputError(
-                f"The model gives {self.model.num_labels} scores for a pair, so there is nothing to rank by.",
+                f"The model returns {self.model.num_labels} scores for a pair, so it cannot rank passages.",
                 where=folder.path,
-                hint="Use one that was trained to rank.",
+                hint="Use a model trained for ranking.",
             )
 
     def score(self, query: str, passages: Sequence[Passage]) -> Scores:
-        """float32[n_passages] as sentence-transformers' `predict` gives them; TART's are P(relevant).
+        """Scores float32[n_passages] of sentence-transformers' `predict`; those of TART are P(relevant).
 
         Raises `BadInputError` for a score that is not finite.
         """
         if not passages:
             return np.empty(0, dtype=np.float32)
-        (asked,) = encodable([query], self.length)
+        (prepared_query,) = encodable([query], self.length)
         texts = encodable((titled(p) for p in passages), self.length)
         with alone(self._lock):
-            found = self.model.predict(
-                [(self.prefix + asked, text) for text in texts],
+            predicted = self.model.predict(
+                [(self.prefix + prepared_query, text) for text in texts],
                 batch_size=batch_size(self.model),
                 apply_softmax=self.tart,
                 show_progress_bar=False,
             )
-        scores = np.asarray(found, dtype=np.float32)
+        scores = np.asarray(predicted, dtype=np.float32)
         return checked(scores[:, 1] if self.tart else scores, texts, self.name)
 
 
 class TartClassifier(T5EncoderModel):  # type: ignore[no-untyped-call]
-    """T5's encoder with a linear layer on its first token, in the layout of the published checkpoints."""
+    """T5's encoder with a linear layer on the first token, in the layout of the published checkpoints."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -164,17 +165,17 @@ class TartClassifier(T5EncoderModel):  # type: ignore[no-untyped-call]
         self.post_init()  # type: ignore[no-untyped-call]
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **unused: Any) -> SequenceClassifierOutput:
-        """Logits [n_pairs, 2] of irrelevant and relevant."""
+        """The logits [n_pairs, 2] of irrelevant and relevant."""
         del unused
         states = super().forward(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return SequenceClassifierOutput(logits=self.classifier(states[:, 0]))
 
 
 class TartTower(Tower):
-    """Reads `<s> query </s> passage </s>`, where T5's own tokenizer has no `<s>`."""
+    """A tower that reads `<s> query </s> passage </s>`, although T5's tokenizer has no `<s>`."""
 
     own_class = TartClassifier
-    # The files name a tokenizer class that only the authors' code has.
+    # The files specify a tokenizer class that exists only in the authors' code.
     tokenizer_options: ClassVar[dict[str, str]] = {"tokenizer_type": "t5"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

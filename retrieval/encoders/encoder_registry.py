@@ -1,4 +1,4 @@
-"""Names of encoders to encoders. Nothing heavy is imported before one is opened."""
+"""The names of encoders, and how they are opened; large libraries are imported only when an encoder is opened."""
 
 import re
 from collections.abc import Iterator
@@ -21,16 +21,16 @@ _KEPT_OPEN = 8
 
 
 def known_encoders() -> tuple[KnownModel, ...]:
-    """Every model in the tables: dense, sparse and cross-encoders."""
+    """All models in the tables: dense, sparse and cross-encoders."""
     return DENSE + SPARSE + CROSS
 
 
 @lru_cache(maxsize=_KEPT_OPEN)
 def open_encoder(name: str) -> Encoder:
-    """The bi-encoder of a name: `static`, `api(MODEL)`, a folder, a known model's short name, or a name on the hub.
+    """Open a bi-encoder: `static`, `api(MODEL)`, a folder, the short name of a known model, or a name on the Hub.
 
-    Raises `UnknownNameError` with the nearest names, `UnavailableError` where there is no such model or it cannot be loaded,
-    and `BadInputError` for a model of another kind.
+    Raises `UnknownNameError` with the closest names, `UnavailableError` if the model does not exist or cannot be loaded, and
+    `BadInputError` for a model of another kind.
     """
     if name == "static":
         return StaticEncoder(static_embedding())
@@ -47,7 +47,7 @@ def open_encoder(name: str) -> Encoder:
 
 @lru_cache(maxsize=_KEPT_OPEN)
 def open_sparse_encoder(name: str) -> SparseEncoder:
-    """The learned sparse encoder of a name; raises as `open_encoder` does."""
+    """Open a learned sparse encoder; raises `UnknownNameError`, `UnavailableError` or `BadInputError`."""
     full, known = _resolved("sparse", name)
     folder = _folder("sparse encoder", full, SPARSE)
     with _loaded(full):
@@ -58,7 +58,7 @@ def open_sparse_encoder(name: str) -> SparseEncoder:
 
 @lru_cache(maxsize=_KEPT_OPEN)
 def open_cross_encoder(name: str) -> CrossEncoder:
-    """The cross-encoder of a name; raises as `open_encoder` does."""
+    """Open a cross-encoder; raises `UnknownNameError`, `UnavailableError` or `BadInputError`."""
     full, known = _resolved("cross", name)
     folder = _folder("cross-encoder", full, CROSS)
     with _loaded(full):
@@ -68,7 +68,7 @@ def open_cross_encoder(name: str) -> CrossEncoder:
 
 
 def _resolved(kind: Kind, name: str) -> tuple[str, KnownModel | None]:
-    """The canonical name, which of a known model's short name is its name on the hub, and its row."""
+    """The canonical name (for the short name of a known model, its name on the Hub), and the row of a known model."""
     known = find_known(kind, name)
     if known and name == known.short_name and not Path(name).is_dir():
         return known.name, known
@@ -82,16 +82,15 @@ def _folder(kind: str, name: str, rows: tuple[KnownModel, ...]) -> ModelFolder:
 
 
 def _passage_folder(name: str, queries: ModelFolder) -> ModelFolder:
-    """The passage tower: beside the query tower, or wherever a model of its name is."""
-    beside = queries.path.parent / name.rpartition("/")[2]
-    return _folder("encoder", str(beside) if beside.is_dir() else name, DENSE)
+    """The folder of the passage tower: next to the query tower, or the folder found by its name."""
+    neighbour = queries.path.parent / name.rpartition("/")[2]
+    return _folder("encoder", str(neighbour) if neighbour.is_dir() else name, DENSE)
 
 
 @contextmanager
 def _loaded(name: str) -> Iterator[None]:
-    """Loading without a word on the screen, and with errors of one line."""
-    with needing(f"Model '{name}'"):
-        from berdseye.retrieval.encoders.running import quietly
+    """Load a model without output, and with one-line errors."""
+    from berdseye.retrieval.encoders.running import quietly
 
     with ExitStack() as stack:
         stack.enter_context(loading(name))
@@ -102,6 +101,6 @@ def _loaded(name: str) -> Iterator[None]:
             if "trust_remote_code" not in str(error):
                 raise
             raise UnavailableError(
-                f"Model '{name}' wants to run code of its own.",
-                hint=f"Read that code first; then allow it with {REMOTE_CODE_VARIABLE}={name}.",
+                f"Model '{name}' requires running code from its repository.",
+                hint=f"Review that code, then allow it with {REMOTE_CODE_VARIABLE}={name}.",
             ) from error

@@ -25,9 +25,9 @@ _SECONDS = 120.0
 
 
 class EndpointEncoder:
-    """Vectors by HTTP. Prefixes and the similarity of a known model are used; others are compared by cosine.
+    """Vectors from a server by HTTP, with the prefixes and the similarity of a known model, otherwise with cosine.
 
-    `tokens_used` counts what the server says it has read, over the life of this object.
+    `tokens_used` counts the tokens that the server reports, over the lifetime of this object.
     """
 
     def __init__(self, model: str, known: KnownModel | None = None) -> None:
@@ -39,39 +39,39 @@ class EndpointEncoder:
 
     @cached_property
     def dimension(self) -> int:
-        """How long the server's vectors are; asks for one where none was asked for yet."""
-        return int(self._asked(["dimension"]).shape[1])
+        """The dimension of the server's vectors, determined by one request."""
+        return int(self._request(["dimension"]).shape[1])
 
     @property
     def version(self) -> str:
-        """The model's name, the server and the dimension, hashed; a server that changes its weights does not tell."""
+        """A hash of the model's name, the server and the dimension; a change of the server's weights is not detected."""
         known = self.known
         wiring = (known.query_prefix, known.passage_prefix, known.title_separator) if known else ()
         text = f"{self.model} {server_place()} {self.dimension} {self.similarity} {wiring}"
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """float32[n_texts, dimension]; raises `UnavailableError` or `BadInputError` where the server does not give them."""
+        """Query vectors, float32[n_texts, dimension]; raises `UnavailableError` or `BadInputError` if the server fails."""
         return self._encode(texts, self.known.query_prefix if self.known else "")
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
-        """float32[n_passages, dimension] of titles and texts; raises as for queries."""
+        """Vectors of titles and texts, float32[n_passages, dimension]; raises `UnavailableError` or `BadInputError`."""
         separator = self.known.title_separator if self.known else " "
         return self._encode([titled(p, separator) for p in passages], self.known.passage_prefix if self.known else "")
 
     def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        # An empty input is refused by OpenAI's server.
+        # OpenAI's server rejects an empty input.
         prepared = [prefix + text if text.strip() else f"{prefix} " for text in encodable(texts, _MOST_WORDS)]
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(prepared), _BATCH):
-            found = self._asked(prepared[start : start + _BATCH])
-            if found.shape[1] != self.dimension:
-                raise self._unusable(f"vectors of {found.shape[1]} numbers after some of {self.dimension}")
-            out[start : start + _BATCH] = found
+            vectors = self._request(prepared[start : start + _BATCH])
+            if vectors.shape[1] != self.dimension:
+                raise self._unusable(f"vectors of dimension {vectors.shape[1]} after vectors of {self.dimension}")
+            out[start : start + _BATCH] = vectors
         checked(out, texts, self.name)
         return unit(out) if self.similarity == "cosine" else out
 
-    def _asked(self, texts: Sequence[str]) -> Vectors:
+    def _request(self, texts: Sequence[str]) -> Vectors:
         import openai
 
         try:
@@ -84,7 +84,7 @@ class EndpointEncoder:
             AttributeError,
             TypeError,
             ValueError,
-        ) as error:  # no JSON, fields left out, or lists of several lengths
+        ) as error:  # not JSON, missing fields, or lists of different lengths
             raise self._unusable("no embeddings") from error
         if [row.index for row in rows] != list(range(len(texts))) or vectors.ndim != 2:
             raise self._unusable(f"{len(rows)} vectors for {len(texts)} texts")
@@ -97,7 +97,7 @@ class EndpointEncoder:
 
     def _unusable(self, what: str) -> BerdseyeError:
         return UnavailableError(
-            f"The server gives {what}.",
+            f"The server returned {what}.",
             where=server_place(),
-            hint="OPENAI_BASE_URL must end where /embeddings begins, and the model must be one for embeddings.",
+            hint="OPENAI_BASE_URL must be the part of the address before /embeddings, and the model an embedding model.",
         )

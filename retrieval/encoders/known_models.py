@@ -1,7 +1,4 @@
-"""How each published model is to be used: data, taken from what its authors and Pyserini run.
-
-What could not be verified is said in `remark`.
-"""
+"""The settings of published models, as used by their authors and Pyserini; `remark` says what could not be verified."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,16 +8,16 @@ from berdseye.retrieval.encoders.protocol import Similarity
 Kind = Literal["dense", "sparse", "cross"]
 
 Pooling = Literal["mean", "cls", "pooler", "own", "splade", "unicoil", "classifier", "tart"]
-"""What becomes of the token states: their mean, the first one, the first one through the model's pooler, whatever the
-model's own modules say; for sparse and cross-encoders, the head that reads them."""
+"""The pooling of token states: their mean, the first one, the first one through the model's pooler, or the model's own
+modules; for sparse and cross-encoders, the head that reads them."""
 
 
 @dataclass(frozen=True)
 class KnownModel:
-    """One model of a paper. `name` is its name on the Hugging Face hub, that of the query tower where there are two.
+    """A published model; `name` is its name on the Hugging Face Hub, or that of the query tower if it has two.
 
-    Lengths are in tokens; `dimension` counts what the model gives for a text (a vector's numbers, a vocabulary's terms) or
-    for a pair. A prefix that the pooling leaves out (`pools_prefix=False`) still informs the other tokens.
+    Lengths are in tokens; `dimension` is the size of the output for a text (the numbers of a vector, the terms of a vocabulary)
+    or for a pair. A prefix that pooling excludes (`pools_prefix=False`) still affects the other tokens.
     """
 
     name: str
@@ -49,7 +46,7 @@ class KnownModel:
 
 
 # fmt: off
-_UNSTATED = "not stated on the hub"
+_UNSTATED = "not stated on the Hub"
 _CONTRIEVER = "Izacard et al. 2022, Unsupervised Dense Information Retrieval with Contrastive Learning"
 _DPR = "Karpukhin et al. 2020, Dense Passage Retrieval for Open-Domain Question Answering"
 _SIMCSE = "Gao et al. 2021, SimCSE"
@@ -65,14 +62,14 @@ _SPLADE = "Formal et al. 2021, SPLADE v2"
 _SPLADE_PP = "Formal et al. 2022, From Distillation to Hard Negative Sampling"
 
 _POOLER = "The trained dense layer is part of the vector. The authors' tool cuts at 128 tokens, not 512."
-_CLS = "The dense layer is for training alone. The authors' tool cuts at 128 tokens, not 512."
+_CLS = "The dense layer is for training only. The authors' tool cuts at 128 tokens, not 512."
 _UNVERIFIED_TITLE = "How title and text are joined was not verified."
 _SEP = " [SEP] "
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _TASK = "retrieve a passage that answers this question"
 _QUESTION = "Represent the question for retrieving supporting documents: "
 _DOCUMENT = "Represent the document for retrieval: "
-_TASK_REMARK = "The instruction is free text; this is the usual one for questions."
+_TASK_REMARK = "The instruction is free text; this is the common one for questions."
 _DPR_QUESTION, _DPR_PASSAGE = "facebook/dpr-question_encoder", "facebook/dpr-ctx_encoder"
 _NV_TASK = "Instruct: Given a question, retrieve passages that answer the question\nQuery: "
 
@@ -81,7 +78,7 @@ _DPR_ROW = KnownModel("", "dense", "pooler", "dot", 768, 256, "CC BY-NC 4.0", _D
 _TCT_ROW = KnownModel(
     "", "dense", "mean", "dot", 768, 512, _UNSTATED, _TCT, query_prefix="[CLS] [Q] ", passage_prefix="[CLS] [D] ",
     pools_prefix=False, special_tokens=False, query_suffix="[MASK]" * 36, query_length=36,
-    remark="Queries are filled with [MASK] to 36 tokens, and the mean begins at the fifth token.",
+    remark="Queries are padded with [MASK] to 36 tokens, and the mean begins at the fifth token.",
 )
 _INSTRUCTOR_ROW = KnownModel(
     "", "dense", "mean", "cosine", 768, 512, "Apache-2.0", _INSTRUCTOR,
@@ -105,7 +102,7 @@ DENSE: tuple[KnownModel, ...] = (
     replace(_SIMCSE_ROW, name="princeton-nlp/unsup-simcse-roberta-large", dimension=1024, remark=_CLS),
     KnownModel(
         "orionweller/tart-dual-contriever-msmarco", "dense", "mean", "dot", 768, 512, _UNSTATED, _TART,
-        query_prefix=f"{_TASK}{_SEP}", remark=f"A copy: the authors publish it outside the hub. {_TASK_REMARK}",
+        query_prefix=f"{_TASK}{_SEP}", remark=f"A copy: the authors publish it outside the Hub. {_TASK_REMARK}",
     ),
     replace(_TCT_ROW, name="castorini/tct_colbert-v2-msmarco"),
     replace(_TCT_ROW, name="castorini/tct_colbert-v2-hn-msmarco"),
@@ -129,7 +126,7 @@ DENSE: tuple[KnownModel, ...] = (
     KnownModel(
         "nvidia/NV-Embed-v2", "dense", "own", "cosine", 4096, 32_768, "CC BY-NC 4.0", "Lee et al. 2025, NV-Embed",
         query_prefix=_NV_TASK, query_suffix="</s>", passage_suffix="</s>",
-        remark=f"Runs code of its own from the hub, written for transformers 4; not tried here. {_TASK_REMARK}",
+        remark=f"Runs its own code from the Hub, written for transformers 4; not tested. {_TASK_REMARK}",
     ),
     replace(_INSTRUCTOR_ROW, name="hkunlp/instructor-base"),
     replace(_INSTRUCTOR_ROW, name="hkunlp/instructor-large"),
@@ -163,7 +160,7 @@ SPARSE: tuple[KnownModel, ...] = (
 CROSS: tuple[KnownModel, ...] = (
     KnownModel(
         "facebook/tart-full-flan-t5-xl", "cross", "tart", "dot", 2, 512, "Apache-2.0", _TART,
-        query_prefix=f"{_TASK}{_SEP}", remark=f"{_TASK_REMARK} Its tokenizer needs the package sentencepiece.",
+        query_prefix=f"{_TASK}{_SEP}", remark=f"{_TASK_REMARK} Its tokenizer requires the package sentencepiece.",
     ),
     KnownModel(
         "cross-encoder/ms-marco-MiniLM-L6-v2", "cross", "classifier", "dot", 1, 512, "Apache-2.0", _SBERT,
@@ -174,7 +171,7 @@ CROSS: tuple[KnownModel, ...] = (
 
 
 def find_known(kind: Kind, name: str) -> KnownModel | None:
-    """The row of a model by its name, its short name, or the name of the folder that a path ends in."""
+    """The row of a model, found by its name, its short name, or the last folder of a path; None if it is not known."""
     last = name.rstrip("/").rpartition("/")[2]
     rows = {"dense": DENSE, "sparse": SPARSE, "cross": CROSS}[kind]
     return next((row for row in rows if name == row.name or last == row.short_name), None)

@@ -1,4 +1,4 @@
-"""Names of encoders to folders of files: local ones first, then the Hugging Face hub or what was downloaded of it."""
+"""Finding the folder of an encoder by its name: local folders first, then the Hugging Face Hub or its local cache."""
 
 import difflib
 import json
@@ -19,7 +19,7 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """The files of one model. `remote_code` says that the person allowed this model to run code of its own."""
+    """The folder of a model; `remote_code` means that the user allows this model to run code from its repository."""
 
     path: Path
     version: str
@@ -27,37 +27,37 @@ class ModelFolder:
 
     @property
     def has_modules(self) -> bool:
-        """Whether sentence-transformers saved it, and so says itself how it is to be used."""
+        """Whether sentence-transformers saved the model, in which case its files specify how to use it."""
         return (self.path / "modules.json").is_file()
 
     def expect(self, kind: str) -> None:
-        """Raise `BadInputError` where sentence-transformers saved it as something else than `kind`."""
+        """Raise `BadInputError` unless sentence-transformers saved the model as a `kind`."""
         path = self.path / "config_sentence_transformers.json"
-        held = json.loads(path.read_text(encoding="utf-8")).get("model_type") if path.is_file() else None
-        if (held or "SentenceTransformer") != kind:
-            raise BadInputError(f"The model is a {held or 'SentenceTransformer'}, not a {kind}.", where=self.path)
+        saved = json.loads(path.read_text(encoding="utf-8")).get("model_type") if path.is_file() else None
+        if (saved or "SentenceTransformer") != kind:
+            raise BadInputError(f"The model is a {saved or 'SentenceTransformer'}, not a {kind}.", where=self.path)
 
 
 def find_folder(name: str, kind: str, known: Sequence[str]) -> ModelFolder:
-    """The folder of a model: `name` as a path, `name` or its last part below BERDSEYE_MODELS, then the hub.
+    """The folder of a model: `name` as a path, `name` or its last part in BERDSEYE_MODELS, then the Hub.
 
-    Raises `UnknownNameError` where there is none and the name resembles one of `known`, otherwise `UnavailableError`.
+    If there is none, raises `UnknownNameError` if the name is similar to one of `known`, otherwise `UnavailableError`.
     """
     remote_code = name in os.environ.get(REMOTE_CODE_VARIABLE, "").replace(",", " ").split()
-    found = find_model(name)
+    location = find_model(name)
     root = os.environ.get(MODELS_VARIABLE)
-    if isinstance(found, str) and root:
-        below = Path(root).expanduser() / name.rpartition("/")[2]
-        found = find_model(str(below)) if below.is_dir() else found
-    if isinstance(found, Path):
-        if found.is_file():
-            raise BadInputError("An encoder is a folder, not a file.", where=found)
-        return ModelFolder(found, model_version(found), remote_code)
-    # Names without an owner are those of sentence-transformers' own models.
+    if isinstance(location, str) and root:
+        local_folder = Path(root).expanduser() / name.rpartition("/")[2]
+        location = find_model(str(local_folder)) if local_folder.is_dir() else location
+    if isinstance(location, Path):
+        if location.is_file():
+            raise BadInputError("An encoder must be a folder, not a file.", where=location)
+        return ModelFolder(location, model_version(location), remote_code)
+    # Names without an owner are those of sentence-transformers' models.
     for place in [name] if "/" in name else [f"sentence-transformers/{name}", name]:
         try:
             folder = _downloaded(place)
-        except Exception as error:  # every cause has its own class, in several libraries
+        except Exception as error:  # several libraries raise many different classes
             reason = error
         else:
             return ModelFolder(folder, folder.name[:12], remote_code)
@@ -65,7 +65,7 @@ def find_folder(name: str, kind: str, known: Sequence[str]) -> ModelFolder:
 
 
 def _downloaded(name: str) -> Path:
-    """The files of a model on the hub at its newest commit, or without a network those downloaded before."""
+    """The files of a model on the Hub at its newest commit, or, without a network, those downloaded before."""
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -75,10 +75,10 @@ def _downloaded(name: str) -> Path:
             files = [file.rfilename for file in HfApi().model_info(name, timeout=_SECONDS).siblings or []]
         except HfHubHTTPError:
             raise
-        except Exception:  # no network; the HTTP library's own classes are not part of the hub's interface
+        except Exception:  # no network; the classes of the HTTP library are not part of the Hub client's interface
             cached = True
         else:
-            # Many models hold the same weights twice.
+            # Many models contain their weights in two formats.
             unneeded += ["*.bin"] if any(file.endswith(".safetensors") for file in files) else []
     return Path(snapshot_download(name, allow_patterns=_NEEDED, ignore_patterns=unneeded, local_files_only=cached))
 
@@ -89,7 +89,7 @@ def _missing(name: str, kind: str, known: Sequence[str], reason: Exception) -> B
         return UnknownNameError(kind, name, [*known, *short])
     root = os.environ.get(MODELS_VARIABLE)
     return UnavailableError(
-        f"{kind.capitalize()} '{name}' is no folder, not below {MODELS_VARIABLE} ({root or 'which is not set'}), and the "
-        f"Hugging Face hub does not give it ({type(reason).__name__}).",
-        hint=f"Check the name and the network, or put its files in a folder below ${MODELS_VARIABLE}.",
+        f"{kind.capitalize()} '{name}' was not found: it is not a folder, not in {MODELS_VARIABLE} "
+        f"({root or 'which is not set'}), and not available from the Hugging Face Hub ({type(reason).__name__}).",
+        hint=f"Check the name and the network, or put its files in a folder in ${MODELS_VARIABLE}.",
     )

@@ -1,4 +1,7 @@
-"""What an encoder is; adding one is writing one of these and naming it in `berdseye.retrieval.encoders.encoder_registry`."""
+"""The interfaces of encoders.
+
+To add an encoder, implement one of them and register it in `berdseye.retrieval.encoders.encoder_registry`.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -17,9 +20,9 @@ Vectors = npt.NDArray[np.float32]
 
 
 class Encoder(Protocol):
-    """A bi-encoder. `name` is canonical, and `version` changes whenever its vectors would.
+    """A bi-encoder; `name` is canonical, and `version` changes whenever its vectors may change.
 
-    Where `similarity` is "cosine", all vectors have length 1, so that their inner product is the cosine.
+    If `similarity` is "cosine", all vectors have length 1, so that their inner product is the cosine.
     """
 
     @property
@@ -35,11 +38,11 @@ class Encoder(Protocol):
     def similarity(self) -> Similarity: ...
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """float32[n_texts, dimension]; raises `BadInputError` for a vector that is not finite."""
+        """Query vectors, float32[n_texts, dimension]; raises `BadInputError` for a vector that is not finite."""
         ...
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
-        """float32[n_passages, dimension]; raises `BadInputError` for a vector that is not finite."""
+        """Passage vectors, float32[n_passages, dimension]; raises `BadInputError` for a vector that is not finite."""
         ...
 
 
@@ -56,16 +59,16 @@ class SparseEncoder(Protocol):
     def terms(self) -> int: ...
 
     def encode_queries(self, texts: Sequence[str]) -> "csr_array[np.float32]":
-        """float32[n_texts, terms]; raises `BadInputError` for a weight that is not finite."""
+        """Query weights, float32[n_texts, terms]; raises `BadInputError` for a weight that is not finite."""
         ...
 
     def encode_passages(self, passages: Sequence[Passage]) -> "csr_array[np.float32]":
-        """float32[n_passages, terms]; raises `BadInputError` for a weight that is not finite."""
+        """Passage weights, float32[n_passages, terms]; raises `BadInputError` for a weight that is not finite."""
         ...
 
 
 class CrossEncoder(Protocol):
-    """Reads a query and a passage together."""
+    """A cross-encoder, which scores a query and a passage together."""
 
     @property
     def name(self) -> str: ...
@@ -74,5 +77,5 @@ class CrossEncoder(Protocol):
     def version(self) -> str: ...
 
     def score(self, query: str, passages: Sequence[Passage]) -> Scores:
-        """float32[n_passages], higher is more relevant; raises `BadInputError` for a score that is not finite."""
+        """Scores float32[n_passages], higher is more relevant; raises `BadInputError` for a score that is not finite."""
         ...

@@ -1,4 +1,4 @@
-"""Where models run, and how they are loaded without a word on the screen."""
+"""Placing models on a device, and loading them without output."""
 
 import logging
 import warnings
@@ -20,7 +20,7 @@ _UNSAFE_IN_HALF = ("t5", "mt5", "umt5", "longt5")
 
 
 def placed(model: M) -> M:
-    """The model on its device, in half precision on a GPU; T5 overflows in float16 and gets bfloat16."""
+    """Move the model to its device, in half precision on a GPU; T5 overflows in float16 and gets bfloat16."""
     device = chosen_device()
     model = model.to(device).eval()
     if device.type != "cuda":
@@ -30,29 +30,29 @@ def placed(model: M) -> M:
 
 
 def batch_size(model: BaseModel, *, wide: bool = False) -> int:
-    """Texts at a time; few where each token's output is as wide as the vocabulary."""
+    """The number of texts in a batch, smaller if each token's output is as wide as the vocabulary (`wide`)."""
     on_cpu = model.device.type == "cpu"
     return (8 if on_cpu else 32) if wide else (32 if on_cpu else 128)
 
 
 @contextmanager
 def alone(lock: Lock) -> Iterator[None]:
-    """One thread at a time: a tokenizer that two use at once may refuse, and the app has a thread for each person.
+    """Run one thread at a time, since a tokenizer may fail when two threads use it, and the app has a thread per person.
 
-    Raises `UnavailableError` where the GPU's memory is full.
+    Raises `UnavailableError` if the GPU's memory is full.
     """
     with lock:
         try:
             yield
         except torch.OutOfMemoryError as error:
             raise UnavailableError(
-                "The GPU has too little memory for this model.", hint=f"Set {DEVICE_VARIABLE}=cpu, or free some."
+                "The GPU has too little memory for this model.", hint=f"Set {DEVICE_VARIABLE}=cpu, or free GPU memory."
             ) from error
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """No progress bars, reports or warnings while a library loads a model."""
+    """Suppress progress bars, reports and warnings while a library loads a model."""
     transformers_logging: Any = transformers_logs
     verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     logger = logging.getLogger("sentence_transformers")

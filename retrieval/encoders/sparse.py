@@ -1,6 +1,6 @@
 """Learned sparse encoders: SPLADE (Formal et al. 2021, 2022) and uniCOIL (Lin and Ma 2021).
 
-A text is a bag of the vocabulary's terms with weights; SPLADE also weighs terms that the text does not hold.
+A text is represented by weights of the vocabulary's terms; SPLADE also weights terms that do not occur in the text.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from berdseye.retrieval.encoders.transformer import wiring_version
 
 
 class LearnedSparseEncoder:
-    """SPLADE, uniCOIL or any sparse encoder that sentence-transformers saved; a plain masked language model is SPLADE."""
+    """SPLADE, uniCOIL or any sparse encoder saved by sentence-transformers; a masked language model is used as SPLADE."""
 
     def __init__(self, name: str, known: KnownModel | None, folder: ModelFolder) -> None:
         self.name = name
@@ -39,11 +39,11 @@ class LearnedSparseEncoder:
         self.terms = int(self._encode(self.query_model, [""], self.query_length, query=True).shape[1])
 
     def encode_queries(self, texts: Sequence[str]) -> "csr_array[np.float32]":
-        """Term weights, float32[n_texts, terms]; raises `BadInputError` for a weight that is not finite."""
+        """Term weights of queries, float32[n_texts, terms]; raises `BadInputError` for a weight that is not finite."""
         return self._checked(self.query_model, texts, self.query_length, query=True)
 
     def encode_passages(self, passages: Sequence[Passage]) -> "csr_array[np.float32]":
-        """Term weights of titles and texts, float32[n_passages, terms]; raises `BadInputError` as for queries."""
+        """Term weights of titles and texts, float32[n_passages, terms]; raises `BadInputError` if one is not finite."""
         return self._checked(self.passage_model, [titled(p) for p in passages], self.length, query=False)
 
     def _checked(self, model: Any, texts: Sequence[str], most: int, *, query: bool) -> "csr_array[np.float32]":
@@ -57,19 +57,19 @@ class LearnedSparseEncoder:
     def _encode(self, model: Any, texts: Sequence[str], most: int, *, query: bool) -> "csr_array[np.float32]":
         encode = model.encode_query if query else model.encode_document
         with alone(self._lock):
-            found = encode(
+            encoded = encode(
                 encodable(texts, most),
                 batch_size=batch_size(model, wide=True),
                 show_progress_bar=False,
                 save_to_cpu=True,
                 processing_kwargs={"text": {"max_length": most}},
             ).coalesce()
-        values, places = found.values().float().numpy(), found.indices().numpy()
-        return csr_array((values, (places[0], places[1])), shape=tuple(found.shape), dtype=np.float32)
+        values, places = encoded.values().float().numpy(), encoded.indices().numpy()
+        return csr_array((values, (places[0], places[1])), shape=tuple(encoded.shape), dtype=np.float32)
 
 
 class UniCoil(BertPreTrainedModel):  # type: ignore[no-untyped-call]
-    """BERT with one linear layer that gives each token a weight, in the layout of the published checkpoints."""
+    """BERT with a linear layer that assigns a weight to each token, in the layout of the published checkpoints."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -78,23 +78,23 @@ class UniCoil(BertPreTrainedModel):  # type: ignore[no-untyped-call]
         self.post_init()  # type: ignore[no-untyped-call]
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **unused: Any) -> BaseModelOutput:
-        """Weights of at least 0, [n_texts, n_tokens, 1], where a model has its token states."""
+        """Weights of at least 0, [n_texts, n_tokens, 1], in the place of a model's token states."""
         del unused
         states = self.bert(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return BaseModelOutput(last_hidden_state=torch.relu(self.tok_proj(states)))
 
 
 class UniCoilTower(Tower):
-    """The checkpoints put everything below `coil_encoder`."""
+    """A tower for checkpoints whose keys begin with `coil_encoder`."""
 
     own_class = UniCoil
     key_mapping: ClassVar[dict[str, str]] = {r"^coil_encoder\.": ""}
 
 
 class TermWeights(nn.Module):
-    """Token weights to term weights: repeated terms are added up in a query, and the largest counts in a passage.
+    """Converts token weights to term weights: repeated terms are summed in queries; in passages, the largest weight counts.
 
-    [CLS] has no weight, as in Pyserini, whose quantisation of the weights is left out.
+    [CLS] has no weight, as in Pyserini, whose quantisation of the weights is omitted.
     """
 
     def __init__(self, terms: int, first_token: int, *, added: bool) -> None:

@@ -1,4 +1,4 @@
-"""The static embedding that ships with Berdseye, as an encoder."""
+"""The static embedding that comes with Berdseye, as an encoder."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _MOST_WORDS = 10_000
 
 
 class StaticEncoder:
-    """`static`: the mean of a text's static token vectors, of length 1."""
+    """The encoder `static`: the mean of a text's static token vectors, scaled to length 1."""
 
     name = "static"
     similarity: Similarity = "cosine"

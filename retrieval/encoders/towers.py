@@ -1,6 +1,6 @@
-"""Transformers as sentence-transformers modules: a checkpoint is loaded whole or not at all.
+"""Transformers as sentence-transformers modules; a checkpoint with missing weights raises an error.
 
-Imports torch, as do the files that import this one; the registry imports them when an encoder is opened.
+This module and those that import it import torch; the registry imports them only when an encoder is opened.
 """
 
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ _OUTPUTS: Mapping[Pooling, tuple[str, str, str]] = {
     "tart": ("sequence-classification", "logits", "scores"),
 }
 _PLAUSIBLE = 1_000_000
-_UNTOLD = 512
+_DEFAULT_LENGTH = 512
 _UNBOUND = 10_000
-# Their positions are counted from after the padding token's number, so that many are not there to be used.
+# Their positions start after the number of the padding token, so that some positions cannot be used.
 _OFFSET = ("camembert", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 
 
 class Tower(Transformer):
-    """A transformer and its tokenizer; `missing` names the weights that the checkpoint does not have."""
+    """A transformer and its tokenizer; `missing` lists the weights that the checkpoint lacks."""
 
     own_class: ClassVar[type[transformers.PreTrainedModel] | None] = None
     key_mapping: ClassVar[dict[str, str] | None] = None
@@ -47,7 +47,7 @@ class Tower(Transformer):
         is_peft_model: bool,
         **options: Any,
     ) -> Any:
-        # The library fills in at random what is missing and only logs it, so the report is asked for here.
+        # The library initialises missing weights at random and only logs them, so request its report here.
         own = self.own_class or _two_towers(config)
         if own is None:
             loaded: Any = super()._load_model(
@@ -76,10 +76,12 @@ def open_tower(
     special_tokens: bool = True,
     remote_code: bool = False,
 ) -> Tower:
-    """The transformer of a folder; raises `BadInputError` where the checkpoint lacks layers that `pooling` reads."""
+    """Open the transformer in a folder; raises `BadInputError` if the checkpoint lacks layers that `pooling` uses."""
     if any(folder.glob("*.model")) and not (folder / "tokenizer.json").exists() and not find_spec("sentencepiece"):
         raise UnavailableError(
-            "The model's tokenizer needs the package sentencepiece.", where=folder, hint="pip install sentencepiece"
+            "The model's tokenizer requires the package sentencepiece.",
+            where=folder,
+            hint="Install it: pip install sentencepiece.",
         )
     task, output, called = _OUTPUTS[pooling]
     trust = {"trust_remote_code": remote_code}
@@ -97,37 +99,37 @@ def open_tower(
     lacking = [key for key in tower.missing if not any(part in key for part in unused)]
     if lacking:
         raise BadInputError(
-            f"The weights lack {len(lacking)} tensors that this use needs, such as {lacking[0]}.",
+            f"The weights lack {len(lacking)} required tensors, such as {lacking[0]}.",
             where=folder,
-            hint="It is a model of another kind, or a damaged one.",
+            hint="The model is of another kind, or it is damaged.",
         )
     return tower
 
 
 def limited(model: Any, known: KnownModel | None) -> int:
-    """How many tokens a sentence-transformers model reads; a transformer is told to read no more than its table row says.
+    """The number of tokens that a sentence-transformers model reads; a transformer is limited to that of its table row.
 
-    Where nothing says how many, it is 512.
+    The default is 512.
     """
-    held = model.max_seq_length
-    told = [held] if held and held <= _PLAUSIBLE else []
+    max_length = model.max_seq_length
+    limits = [max_length] if max_length and max_length <= _PLAUSIBLE else []
     if not isinstance(model[0], Transformer):
-        return int(min(told, default=_UNBOUND))
+        return int(min(limits, default=_UNBOUND))
     if model.config.model_type in _OFFSET:
-        told.append(model.config.max_position_embeddings - model.config.pad_token_id - 1)
-    most = int(min([*told, known.max_length] if known else told, default=_UNTOLD))
+        limits.append(model.config.max_position_embeddings - model.config.pad_token_id - 1)
+    most = int(min([*limits, known.max_length] if known else limits, default=_DEFAULT_LENGTH))
     model.max_seq_length = most
     return most
 
 
 def stand_in(model: Any) -> str:
-    """What is read in place of an empty text: a full stop where the tokenizer makes nothing at all of one."""
+    """The text to encode in place of an empty one: a full stop if the tokenizer returns no token for an empty text."""
     tokenizer = model[0].tokenizer if isinstance(model[0], Transformer) else None
     return "." if tokenizer is not None and not tokenizer("")["input_ids"] else ""
 
 
 def _two_towers(config: Any) -> type[transformers.PreTrainedModel] | None:
-    """DPR's towers share one configuration class, of which the library would always make the question's."""
+    """The class of a DPR tower: both share a configuration class, for which the library always creates the question tower."""
     names = config.architectures or [""]
     return {
         "DPRQuestionEncoder": transformers.DPRQuestionEncoder,

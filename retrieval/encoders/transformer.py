@@ -1,6 +1,6 @@
-"""Bi-encoders: transformers and whatever sentence-transformers can load, wired as their authors use them.
+"""Bi-encoders: transformers and other models that sentence-transformers can load, used as their authors use them.
 
-sentence-transformers sorts the texts of a call by length, makes the batches and puts the vectors back in order.
+sentence-transformers sorts the texts of a call by length, forms batches, and returns the vectors in the original order.
 """
 
 import hashlib
@@ -24,7 +24,10 @@ from berdseye.retrieval.encoders.towers import limited, open_tower, stand_in
 
 
 class TransformerEncoder:
-    """One tower for queries and passages, or one for each; a model that is not known is used as its own files say."""
+    """A bi-encoder with one tower, or with one tower each for queries and passages.
+
+    A model that is not in the table of known models is used as its files specify.
+    """
 
     def __init__(self, name: str, known: KnownModel | None, queries: ModelFolder, passages: ModelFolder) -> None:
         self.name = name
@@ -42,11 +45,11 @@ class TransformerEncoder:
         self.dimension = self._encode(self.query_tower, [""], query=True).shape[1]
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """float32[n_texts, dimension]; raises `BadInputError` for a vector that is not finite."""
+        """Query vectors, float32[n_texts, dimension]; raises `BadInputError` for a vector that is not finite."""
         return self._finished(self.query_tower, texts, query=True)
 
     def encode_passages(self, passages: Sequence[Passage]) -> Vectors:
-        """float32[n_passages, dimension] of titles and texts; raises `BadInputError` as for queries."""
+        """Vectors of titles and texts, float32[n_passages, dimension]; raises `BadInputError` if one is not finite."""
         separator = self.known.title_separator if self.known else " "
         return self._finished(self.passage_tower, [titled(p, separator) for p in passages], query=False)
 
@@ -72,9 +75,9 @@ class TransformerEncoder:
 
 
 def wiring_version(known: KnownModel | None, *folders: ModelFolder) -> str:
-    """12 hex digits: the files' versions and everything in the table that changes a vector.
+    """A hash, 12 hex digits, of the files' versions and of all settings in the table that change a vector.
 
-    The device and its precision are left out, so that what was indexed on a GPU can be searched without one.
+    The device and its precision are not part of it, so that an index built on a GPU can be searched without one.
     """
     wiring = replace(known, name="", licence="", source="", remark="") if known else None
     text = " ".join([*(folder.version for folder in folders), repr(wiring)])
@@ -110,11 +113,11 @@ def _open(folder: ModelFolder, known: KnownModel | None) -> SentenceTransformer:
 def _similarity(model: SentenceTransformer, known: KnownModel | None, folder: ModelFolder) -> Similarity:
     if known:
         return known.similarity
-    told = model.similarity_fn_name
-    if told not in get_args(Similarity):
+    similarity = model.similarity_fn_name
+    if similarity not in get_args(Similarity):
         raise BadInputError(
-            f"The model compares vectors by '{told}', which no index here does.",
+            f"The model compares vectors by '{similarity}', which Berdseye's indexes do not support.",
             where=folder.path,
-            hint="Use a model made for cosine, dot product or euclidean distance.",
+            hint="Use a model for cosine, dot product or euclidean distance.",
         )
-    return told  # type: ignore[return-value]
+    return similarity  # type: ignore[return-value]

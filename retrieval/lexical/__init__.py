@@ -1,1 +1,1 @@
-"""Ranking by words: tokenizers, an inverted index on disk, and the functions that score it."""
+"""Lexical retrieval: tokenizers, an inverted index on disk, and scoring functions."""

@@ -1,7 +1,7 @@
-"""BM25 (Robertson and Zaragoza, 2009, equation 3.15) in the variants that are in use.
+"""BM25 (Robertson and Zaragoza, 2009, equation 3.15) in its common variants.
 
-Their differences are those that Kamphuis et al. (ECIR 2020, table 1) set side by side. With n = 1 - b + b * length / mean
-length, a token adds idf * (tf + s n) / (tf + c n) times a constant, plus another.
+Kamphuis et al. (ECIR 2020, table 1) compare the variants. With n = 1 - b + b * length / mean length, a token adds
+idf * (tf + s n) / (tf + c n) times a constant, plus another constant.
 """
 
 import math
@@ -29,21 +29,21 @@ def _lucene(df: int, statistics: Statistics) -> float:
 
 
 def _unbounded(df: int, statistics: Statistics) -> float:
-    """Negative for a token that more than half of the documents hold."""
+    """The idf that is negative for a token in more than half of the documents."""
     return math.log((statistics.documents - df + 0.5) / (df + 0.5))
 
 
 def _robertson(df: int, statistics: Statistics) -> float:
-    """Nothing, as in bm25s, where it would be negative."""
+    """The idf, or 0 where it would be negative, as in bm25s."""
     return max(0.0, _unbounded(df, statistics))
 
 
 def _okapi(df: int, statistics: Statistics) -> float:
-    """As rank-bm25's BM25Okapi has it: a quarter of the mean idf where idf would be negative."""
+    """The idf, or a quarter of the mean idf where it would be negative, as in rank-bm25's BM25Okapi."""
     if statistics.mean_idf is None:
         raise BadInputError(
-            "The okapi variant needs the idf of the whole vocabulary, which the parts of a divided index do not know.",
-            hint="Take another variant, or an index in one piece.",
+            "The okapi variant requires the idf of the whole vocabulary, which an index in shards does not have.",
+            hint="Use another variant, or an index without shards.",
         )
     idf = _unbounded(df, statistics)
     return idf if idf >= 0 else _EPSILON * statistics.mean_idf
@@ -73,7 +73,7 @@ VARIANTS: Mapping[str, Idf] = {
 
 @dataclass(frozen=True)
 class BM25:
-    """Lucene's idf and the defaults of Anserini and Pyserini, k1 = 0.9 and b = 0.4, unless told otherwise."""
+    """BM25; the defaults are Lucene's idf and the parameters of Anserini and Pyserini, k1 = 0.9 and b = 0.4."""
 
     k1: float = 0.9
     b: float = 0.4
@@ -108,6 +108,6 @@ class BM25:
         return scale * tf / (tf + k1 * norm)
 
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
-        """Nothing: only tokens count."""
+        """Zeros, since only tokens count in BM25."""
         del tokens, statistics
         return np.zeros(len(lengths), dtype=np.float32)

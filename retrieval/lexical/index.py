@@ -1,4 +1,4 @@
-"""Searching an inverted index: sum the scores of the query's terms, document by document, and keep the best."""
+"""Searching an inverted index: the scores of a query's terms are summed per document, and the best documents are kept."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,11 @@ from berdseye.retrieval.lexical.scoring import Scoring, Statistics, TermStatisti
 from berdseye.retrieval.lexical.tokenizers import Tokenizer
 from berdseye.retrieval.ranking import top_k
 
-_CHUNK = 1 << 16  # postings scored at a time, so that what lies between stays in the processor's cache
+_CHUNK = 1 << 16  # postings scored at a time, so that intermediate results stay in the processor's cache
 
 
 class LexicalIndex:
-    """An index on disk; documents without a word of the query are not retrieved."""
+    """An inverted index on disk; documents without a word of the query are not retrieved."""
 
     def __init__(self, folder: Path, tokenizer: Tokenizer) -> None:
         self.postings, self.tokenizer = Postings(folder), tokenizer
@@ -31,22 +31,22 @@ class LexicalIndex:
         return self.postings.documents
 
     def statistics(self, queries: Sequence[str]) -> Statistics:
-        """What a scoring function needs to know of this index for these queries."""
-        found: dict[str, TermStatistics] = {}
+        """The statistics of this index that a scoring function needs for these queries."""
+        terms: dict[str, TermStatistics] = {}
         for term in {t for query in queries for t in self.tokenizer.terms(query)}:
             number = self.postings.find(term)
             if number is not None:
                 docs, values = self.postings.of(number)
-                found[term] = TermStatistics(len(docs), int(values.sum(dtype=np.int64)))
-        return Statistics(self.postings.documents, self.postings.tokens, self.postings.mean_idf, found)
+                terms[term] = TermStatistics(len(docs), int(values.sum(dtype=np.int64)))
+        return Statistics(self.postings.documents, self.postings.tokens, self.postings.mean_idf, terms)
 
     def search(
         self, queries: Sequence[str], k: int, scoring: Scoring, statistics: Statistics | None = None
     ) -> list[Ranking]:
-        """A ranking of at most k documents for each query; `statistics` are this index's own unless given."""
-        known = statistics or self.statistics(queries)
-        with self._totals.taken() as totals:
-            return [self._search_one(self.tokenizer.terms(q), k, scoring, known, totals) for q in queries]
+        """A ranking of at most k documents for each query; the default of `statistics` is this index's own."""
+        used = statistics or self.statistics(queries)
+        with self._totals.borrow() as totals:
+            return [self._search_one(self.tokenizer.terms(q), k, scoring, used, totals) for q in queries]
 
     def _search_one(
         self, tokens: list[str], k: int, scoring: Scoring, statistics: Statistics, totals: "_Totals"
@@ -69,7 +69,7 @@ class LexicalIndex:
 
 
 class WeightedIndex:
-    """An index of learned weights: the score is the inner product of the query's weights and the document's."""
+    """An inverted index of learned weights; a score is the inner product of the weights of query and document."""
 
     def __init__(self, folder: Path) -> None:
         self.postings = Postings(folder)
@@ -81,7 +81,7 @@ class WeightedIndex:
 
     def search(self, queries: Sequence[dict[str, float]], k: int) -> list[Ranking]:
         """A ranking of at most k documents for each query, given as the weights of its terms."""
-        with self._totals.taken() as totals:
+        with self._totals.borrow() as totals:
             return [self._search_one(query, k, totals) for query in queries]
 
     def _search_one(self, query: dict[str, float], k: int, totals: "_Totals") -> Ranking:
@@ -95,7 +95,7 @@ class WeightedIndex:
 
 
 class _Totals:
-    """The running scores of all documents, wiped after each query where they were written."""
+    """The running scores of all documents; scores that were written are reset after each query."""
 
     def __init__(self, count: int) -> None:
         self.scores: Scores = np.full(count, -np.inf, dtype=np.float32)
@@ -106,23 +106,23 @@ class _Totals:
         self.count = accumulate(docs, scores, self.scores, self.touched, self.count)
 
     def best(self, k: int) -> Ranking:
-        """The k best by the tie rule; leaves the totals empty for the next query."""
+        """The k best documents by the tie rule; resets the totals for the next query."""
         ids, scores, numbers = best(self.touched[: self.count], self.scores, k)
         self.count = 0
         if not numbers:
-            raise BadInputError("A score is not a number.", hint="The index or its encoder is damaged; build it again.")
+            raise BadInputError("A score is NaN.", hint="The index or its encoder is damaged; build the index again.")
         return top_k(ids, scores, k)
 
 
 class _Pool:
-    """Totals to be used again, since making them takes longer than a query; each is used by one thread at a time."""
+    """Totals for reuse, since creating them takes longer than a query; one thread at a time uses each."""
 
     def __init__(self, count: int) -> None:
         self._count, self._free = count, list[_Totals]()
 
     @contextmanager
-    def taken(self) -> Iterator[_Totals]:
-        """Totals for a batch of queries; what an error leaves half used is thrown away."""
+    def borrow(self) -> Iterator[_Totals]:
+        """Lend totals for a batch of queries; after an error, they are discarded."""
         try:
             totals = self._free.pop()
         except IndexError:

@@ -1,11 +1,11 @@
-"""An inverted index on disk, opened in milliseconds whatever its size: nothing is read before it is asked for.
+"""An inverted index on disk, which opens in milliseconds whatever its size, since data is read only on demand.
 
-Its files: `terms.bytes` and `terms.ends` (the sorted vocabulary, in UTF-8, and where each term ends), `postings.ends`
-(where each term's postings end), `postings.docs` (int32, ascending for each term), `postings.values` (term frequencies,
-uint16, or learned weights, float32), `documents.lengths` (int32, in tokens) and `totals.json`.
+Its files are `terms.bytes` and `terms.ends` (the sorted vocabulary in UTF-8, and the end of each term), `postings.ends` (the
+end of each term's postings), `postings.docs` (int32, ascending for each term), `postings.values` (term frequencies, uint16, or
+learned weights, float32), `documents.lengths` (int32, in tokens) and `totals.json`.
 
-No number that is read from them is followed before it is known to stay within its file: a file whose content is damaged while
-it is used gives an error, and never a read out of bounds.
+Every offset read from these files is checked before use: a file that is damaged while it is open raises an error, and never
+causes a read out of bounds.
 """
 
 import json
@@ -22,11 +22,11 @@ from berdseye.retrieval.lexical.arrays import Docs, Offsets, Values, mapped
 from berdseye.retrieval.lexical.kernels import within
 
 _VALUES = ("uint16", "float32")
-FORMAT = 1  # of the files; raised whenever older indexes cannot be read any more
+FORMAT = 1  # version of the file format; increased whenever older indexes cannot be read any more
 
 
 class Postings:
-    """The postings of a folder."""
+    """The inverted index in a folder; raises `DamagedError` if its files do not match."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,18 +41,18 @@ class Postings:
         self._terms = self._mapped("terms.bytes", np.uint8)
         self._term_ends: Offsets = self._mapped("terms.ends", np.int64)
         postings, terms = _last(self.ends), _last(self._term_ends)
-        for name, held, wanted in (
+        for name, present, expected in (
             ("documents.lengths", len(self.lengths), self.documents),
             ("postings.ends", len(self.ends), len(self._term_ends)),
             ("postings.docs", len(self.docs), postings),
             ("postings.values", len(self.values), postings),
             ("terms.bytes", len(self._terms), terms),
         ):
-            if held != wanted:
-                raise self.damaged(name, f"it holds {held:,} entries, and the index {wanted:,}")
+            if present != expected:
+                raise self.damaged(name, f"it has {present:,} entries, but the index {expected:,}")
 
     def find(self, term: str) -> int | None:
-        """The number of a term; nothing where the collection does not hold it."""
+        """The number of a term; None if the collection does not contain it."""
         wanted = term.encode("utf-8", "surrogatepass")
         at = bisect_left(range(len(self._term_ends)), wanted, key=self._term)
         return at if at < len(self._term_ends) and self._term(at) == wanted else None
@@ -61,39 +61,39 @@ class Postings:
         """The documents of a term, int32[n] ascending, and its values in them."""
         begin, end = int(self.ends[term - 1]) if term else 0, int(self.ends[term])
         if not 0 <= begin <= end <= len(self.docs):
-            raise self.damaged("postings.ends", f"the postings of term {term:,} lie outside")
+            raise self.damaged("postings.ends", f"the postings of term {term:,} are out of bounds")
         return self.docs[begin:end], self.values[begin:end]
 
     def make_sure(self, docs: Docs) -> None:
-        """Raise `DamagedError` unless `docs`, a stretch of a term's documents, can be followed."""
+        """Raise `DamagedError` unless `docs`, a range of a term's documents, are valid document numbers."""
         if not within(docs, self.documents):
-            raise self.damaged("postings.docs", "its documents are out of order or not of the collection")
+            raise self.damaged("postings.docs", "its documents are out of order or out of bounds")
 
     def damaged(self, name: str, how: str) -> DamagedError:
-        """The error for what cannot be in a file of a sound index; it names the file, and how the index is built again."""
+        """The error for invalid content of a file, with its path and the command that rebuilds the index."""
         return index_files(self.folder).unreadable(self.folder / name, how)
 
     def starting_with(self, beginning: str) -> range:
-        """The numbers of the terms that start so."""
+        """The numbers of the terms that start with `beginning`."""
         begin = beginning.encode("utf-8", "surrogatepass")
         every = range(len(self._term_ends))
-        # No byte of UTF-8 is as high as 255.
+        # 255 is greater than every byte of UTF-8.
         return range(bisect_left(every, begin, key=self._term), bisect_left(every, begin + b"\xff", key=self._term))
 
     def term(self, number: int) -> str:
-        """A term by its number."""
+        """The term with this number."""
         return self._term(number).decode("utf-8", "surrogatepass")
 
     def _term(self, number: int) -> bytes:
         begin, end = int(self._term_ends[number - 1]) if number else 0, int(self._term_ends[number])
         if not 0 <= begin <= end <= len(self._terms):
-            raise self.damaged("terms.ends", f"term {number:,} lies outside")
+            raise self.damaged("terms.ends", f"term {number:,} is out of bounds")
         return bytes(self._terms[begin:end])
 
     def _mapped(self, name: str, dtype: npt.DTypeLike) -> Any:
         try:
             return mapped(self.folder / name, dtype)
-        except (OSError, ValueError) as error:  # gone, or not a whole number of entries
+        except (OSError, ValueError) as error:  # missing, or its size is not a multiple of the entry size
             raise self.damaged(name, str(error)) from error
 
     def _read_totals(self, path: Path) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Postings:
             kinds = {"documents": int, "tokens": int, "mean_idf": float, "values": str}
             totals = {name: kind(read[name]) for name, kind in kinds.items()}
             if totals["values"] not in _VALUES or not 0 <= totals["documents"] < 1 << 31:
-                raise ValueError("it holds no totals of an index")
+                raise ValueError("it does not contain the totals of an index")
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise self.damaged(path.name, str(error)) from error
         return totals

@@ -12,10 +12,10 @@ from berdseye.retrieval.lexical.scoring import Statistics
 
 @dataclass(frozen=True)
 class QueryLikelihood:
-    """log P(query | document) without what is the same for all documents; tokens the collection lacks do not count.
+    """log P(query | document) without the terms that are equal for all documents; tokens not in the collection do not count.
 
-    mu = 1000 is the default of Anserini and Pyserini, where a token that is rarer in the document than in the collection
-    adds nothing; here it lowers the score, as the paper has it.
+    mu = 1000 is the default of Anserini and Pyserini. There, a token that is rarer in the document than in the collection
+    adds nothing; here it lowers the score, as in the paper.
     """
 
     mu: float = 1000.0

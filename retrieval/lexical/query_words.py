@@ -1,7 +1,4 @@
-"""Words that a collection does not hold, with the nearest that it does.
-
-Which words of a passage a question matches, the way BM25 sees them.
-"""
+"""The words of a query: which words of a passage they match in BM25, and which are missing in a collection."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,10 +12,14 @@ from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 from berdseye.retrieval.passage_collections import Stored
 
 _WORD = re.compile(r"\b\w\w+\b")
+_NEAR, _NEAR_STEM = 0.75, 0.6
+_CANDIDATES, _READ = 10, 5
+_LONGER = 2
+_COMPARED = 20_000
 
 
 def matched_spans(text: str, query: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each word of `text` whose stem is a stem of the query's words (stop words aside)."""
+    """Yield the start and end of each word of `text` whose stem is that of a word of the query, except stop words."""
     english = TOKENIZERS["english"]
     wanted = set(english.terms(query))
     for word in _WORD.finditer(text):
@@ -26,34 +27,28 @@ def matched_spans(text: str, query: str) -> Iterator[tuple[int, int]]:
             yield word.span()
 
 
-_NEAR, _NEAR_STEM = 0.75, 0.6
-_LOOKED_AT, _READ = 10, 5
-_LONGER = 2
-_COMPARED = 20_000
-
-
 def unknown_words(corpora: Sequence[Corpus], query: str, most: int = 3) -> dict[str, list[str]]:
-    """The words of a query that none of the corpora (of passages) holds, each with at most `most` like it, the likest first.
+    """The words of a query that no corpus (of passages) contains, each with at most `most` similar words, best first.
 
-    Those begin with the same letter, and are whole words as a passage has them.
+    Similar words begin with an equal letter, and are complete words of a passage.
     """
-    held = [
+    indexes = [
         (corpus, Stored(corpus).index(LexicalIndexer())) for corpus in corpora if corpus.manifest.kind == "passages"
     ]
-    if not held:
+    if not indexes:
         return {}
-    tokenizer = held[0][1].tokenizer
-    asked = {term: word for word in tokenizer.split(query) if (term := tokenizer.term(word)) is not None}
+    tokenizer = indexes[0][1].tokenizer
+    words_by_term = {term: word for word in tokenizer.split(query) if (term := tokenizer.term(word)) is not None}
     return {
-        word: _like(held, word, term)[:most]
-        for term, word in asked.items()
-        if all(index.postings.find(term) is None for _, index in held)
+        word: _similar(indexes, word, term)[:most]
+        for term, word in words_by_term.items()
+        if all(index.postings.find(term) is None for _, index in indexes)
     }
 
 
-def _like(held: Sequence[tuple[Corpus, LexicalIndex]], word: str, term: str) -> list[str]:
-    found: dict[str, tuple[float, int, Corpus, LexicalIndex, int]] = {}
-    for corpus, index in held:
+def _similar(indexes: Sequence[tuple[Corpus, LexicalIndex]], word: str, term: str) -> list[str]:
+    candidates: dict[str, tuple[float, int, Corpus, LexicalIndex, int]] = {}
+    for corpus, index in indexes:
         numbers = index.postings.starting_with(term[:1])
         if len(numbers) > _COMPARED:
             numbers = index.postings.starting_with(term[:2])
@@ -65,13 +60,13 @@ def _like(held: Sequence[tuple[Corpus, LexicalIndex]], word: str, term: str) -> 
             matcher.set_seq1(other)
             if matcher.quick_ratio() >= _NEAR_STEM and matcher.ratio() >= _NEAR_STEM:
                 often = len(index.postings.of(number)[0])
-                found[other] = max(
-                    found.get(other, (0.0, 0, corpus, index, 0)),
+                candidates[other] = max(
+                    candidates.get(other, (0.0, 0, corpus, index, 0)),
                     (matcher.ratio(), often, corpus, index, number),
                     key=lambda near: near[:2],
                 )
-    best = sorted(found.items(), key=lambda near: (-near[1][0], -near[1][1], near[0]))[:_LOOKED_AT]
-    # Stems tell less than words: those of "elephant" and "elefant" are "eleph" and "elef".
+    best = sorted(candidates.items(), key=lambda near: (-near[1][0], -near[1][1], near[0]))[:_CANDIDATES]
+    # Stems are less informative than words: those of "elephant" and "elefant" are "eleph" and "elef".
     near: dict[str, tuple[float, int]] = {}
     for other, (_, often, corpus, index, number) in best:
         for like in _words(corpus, index, other, number):
@@ -80,6 +75,6 @@ def _like(held: Sequence[tuple[Corpus, LexicalIndex]], word: str, term: str) -> 
 
 
 def _words(corpus: Corpus, index: LexicalIndex, term: str, number: int) -> set[str]:
-    """The words of this term in the first passages that have it."""
+    """The words with this term in the first passages that contain it."""
     passages = corpus.passages(index.postings.of(number)[0][:_READ].tolist())
     return {w for p in passages for w in index.tokenizer.split(index_text(p)) if index.tokenizer.term(w) == term}

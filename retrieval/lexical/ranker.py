@@ -1,4 +1,4 @@
-"""Ranking by a scoring function over an inverted index; all scoring functions share the index of a tokenizer."""
+"""Ranking with a scoring function and an inverted index; all scoring functions share the index of a tokenizer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ DEFAULT_TOKENIZER = "english"
 
 @dataclass(frozen=True)
 class LexicalIndexer:
-    """An inverted index of titles and texts."""
+    """Builds an inverted index of titles and texts."""
 
     tokenizer: str = DEFAULT_TOKENIZER
 
@@ -42,7 +42,7 @@ class LexicalIndexer:
 
 @dataclass(frozen=True)
 class Lexical:
-    """`bm25(...)` or `qld(...)`."""
+    """The retriever `bm25(...)` or `qld(...)`."""
 
     name: str
     scoring: Scoring
@@ -61,7 +61,7 @@ class Lexical:
 
 
 def bm25(scoring: BM25, tokenizer: str = DEFAULT_TOKENIZER) -> Lexical:
-    """BM25 under its canonical name, which leaves out what is as usual."""
+    """BM25 with its canonical name, which omits default values."""
     for preset, (usual, usual_tokenizer) in PRESETS.items():
         if (scoring, tokenizer) == (usual, usual_tokenizer):
             return Lexical(f"bm25({preset})" if preset else "bm25", scoring, tokenizer)
@@ -72,7 +72,7 @@ def bm25(scoring: BM25, tokenizer: str = DEFAULT_TOKENIZER) -> Lexical:
 
 
 def query_likelihood(scoring: QueryLikelihood, tokenizer: str = DEFAULT_TOKENIZER) -> Lexical:
-    """Query likelihood under its canonical name."""
+    """Query likelihood with its canonical name, which omits default values."""
     shown = [f"mu={show(scoring.mu)}"] if scoring != QueryLikelihood() else []
     shown += [f"tokenizer={tokenizer}"] if tokenizer != DEFAULT_TOKENIZER else []
     return Lexical(f"qld({','.join(shown)})" if shown else "qld", scoring, tokenizer)
@@ -80,7 +80,7 @@ def query_likelihood(scoring: QueryLikelihood, tokenizer: str = DEFAULT_TOKENIZE
 
 PRESETS = {
     "": (BM25(), DEFAULT_TOKENIZER),
-    # What the released notebook of PIR runs: rank-bm25's BM25Okapi with its defaults.
+    # The settings of PIR's released notebook: rank-bm25's BM25Okapi with its defaults.
     "okapi-notebook": (BM25(k1=1.5, b=0.75, variant="okapi"), "spaces"),
 }
-"""What `bm25` and `bm25(NAME)` stand for."""
+"""The settings of `bm25` and `bm25(NAME)`: the scoring function and the tokenizer."""

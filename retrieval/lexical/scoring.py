@@ -1,6 +1,6 @@
-"""What a scoring function is: it turns the postings of one query term into scores.
+"""The interface of scoring functions, which convert the postings of a query term to scores, and the statistics they use.
 
-What scoring functions ask of a collection, which may be larger than the part that is searched.
+Statistics describe a collection, of which the searched index may be a part.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ class TermStatistics(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Of a collection: documents, tokens, and each query term's counts.
+    """The statistics of a collection: the numbers of documents and tokens, and the counts of each query term.
 
-    `mean_idf` is the mean of ln((N - df + 0.5) / (df + 0.5)) over the vocabulary; nothing where a vocabulary that
-    stands in several parts was not counted.
+    `mean_idf` is the mean of ln((N - df + 0.5) / (df + 0.5)) over the vocabulary; None for a collection in several parts,
+    whose joint vocabulary was not counted.
     """
 
     documents: int
@@ -35,12 +35,12 @@ class Statistics(NamedTuple):
 
 
 def combined(parts: Sequence[Statistics]) -> Statistics:
-    """The statistics of a collection from those of its parts, which share no document."""
+    """Combine the statistics of a collection's parts, which share no document."""
     terms: dict[str, TermStatistics] = {}
     for part in parts:
         for term, (documents, occurrences) in part.terms.items():
-            held = terms.get(term, TermStatistics(0, 0))
-            terms[term] = TermStatistics(held.documents + documents, held.occurrences + occurrences)
+            earlier = terms.get(term, TermStatistics(0, 0))
+            terms[term] = TermStatistics(earlier.documents + documents, earlier.occurrences + occurrences)
     return Statistics(
         sum(p.documents for p in parts),
         sum(p.tokens for p in parts),
@@ -50,8 +50,11 @@ def combined(parts: Sequence[Statistics]) -> Statistics:
 
 
 class Scoring(Protocol):
-    """A document's score is the sum of `term` over the query's tokens it holds, and with `of_documents`
-    what `document` gives for the document alone."""
+    """A scoring function.
+
+    A document's score is the sum of `term` over the query's tokens it contains, plus, with `of_documents`, the score that
+    `document` returns for the document itself.
+    """
 
     @property
     def name(self) -> str: ...
@@ -60,9 +63,9 @@ class Scoring(Protocol):
     def of_documents(self) -> bool: ...
 
     def term(self, term: str, frequencies: Values, lengths: Docs, statistics: Statistics) -> Scores:
-        """Score float32[n] of one token in n documents, which hold it `frequencies` times and are `lengths` long."""
+        """Scores float32[n] of one token in n documents with these `frequencies` of the token and these `lengths`."""
         ...
 
     def document(self, tokens: int, lengths: Docs, statistics: Statistics) -> Scores:
-        """What the documents get, float32[n], for a query of so many known tokens whichever they hold."""
+        """Scores float32[n] of n documents that depend only on their lengths and on the query's number of known tokens."""
         ...

@@ -1,4 +1,4 @@
-"""From a text to its index terms, named so that an index says how its texts were taken apart."""
+"""Tokenizers, which convert texts to index terms; their names are part of the names of indexes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ _RUN = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """`split_all` gives the tokens of many texts at once, `split` the same of one; `term` gives a token's index term, or
-    nothing where it has none.
+    """A tokenizer: `split_all` returns the tokens of many texts, `split` those of one text.
 
-    A term depends on its token alone, so that each distinct token is normalised once.
+    `term` returns the index term of a token, or None if it has none. A term depends on its token only, so that each distinct
+    token is normalised once.
     """
 
     name: str
@@ -37,16 +37,16 @@ class Tokenizer:
         try:
             return self.split_all(pa.array(texts, pa.string()))
         except UnicodeEncodeError:
-            return self.split_all(pa.array(map(_whole, texts), pa.string()))
+            return self.split_all(pa.array(map(_without_surrogates, texts), pa.string()))
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of a text, in its order."""
-        found = (self.term(token) for token in self.split(_whole(text)))
-        return [term for term in found if term is not None]
+        """The index terms of a text, in order."""
+        terms = (self.term(token) for token in self.split(_without_surrogates(text)))
+        return [term for term in terms if term is not None]
 
 
-def _whole(text: str) -> str:
-    """With question marks for lone surrogates, which Arrow does not take."""
+def _without_surrogates(text: str) -> str:
+    """The text with question marks in place of lone surrogates, which Arrow does not accept."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -56,7 +56,11 @@ def _all_words(texts: pa.StringArray) -> pa.ListArray:
 
 
 def _words(text: str) -> list[str]:
-    """The same: Arrow lower-cases Turkish and Greek otherwise than Python, and takes long to compile the pattern."""
+    """Lower-cased runs of letters, digits and underscores of one text.
+
+    Lower-casing uses Arrow, which differs from Python for Turkish and Greek; splitting uses Python, since Arrow takes long
+    to compile the pattern.
+    """
     return _RUN.findall(pc.utf8_lower(text).as_py())
 
 
@@ -69,7 +73,7 @@ def _spaced(text: str) -> list[str]:
 
 
 def _word(token: str) -> str | None:
-    """Words of one character are none."""
+    """The token itself; tokens of one character have no term."""
     return token if len(token) > 1 else None
 
 
@@ -87,10 +91,10 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
     for t in (
         # Lucene's English stop words and the Snowball English stemmer: the default of bm25s as well.
         Tokenizer("english", _all_words, _words, _stemmed("english")),
-        # Porter's own stemmer, as Anserini's default analyser has it.
+        # Porter's original stemmer, as in Anserini's default analyzer.
         Tokenizer("porter", _all_words, _words, _stemmed("porter")),
         Tokenizer("words", _all_words, _words, _word),
-        # What the released PIR notebook does: case and punctuation are kept, and an empty token is a token.
+        # As in PIR's released notebook: case and punctuation are kept, and an empty token counts as a token.
         Tokenizer("spaces", _all_spaced, _spaced, lambda token: token),
     )
 }

@@ -1,9 +1,7 @@
-"""Texts to postings.
+"""Building an inverted index in bounded memory: sorted blocks are written to disk and merged term by term.
 
-Writing an inverted index in bounded memory: sorted blocks go to disk and are merged term by term.
-
-Single-pass in-memory indexing (Manning, Raghavan and Schuetze, 2008, section 4.3). Only one block, or one stretch of the
-merged postings, is in memory at a time; the vocabulary never is.
+This is single-pass in-memory indexing (Manning, Raghavan and Schuetze, 2008, section 4.3). Only one block, or one stretch of
+the merged postings, is in memory at a time; the vocabulary never is.
 """
 
 import heapq
@@ -24,10 +22,11 @@ from berdseye.retrieval.lexical.tokenizers import Tokenizer
 
 _STRETCH = 32_000_000  # postings merged at a time
 _TERMS = 4_096  # ends of a block's terms in memory at a time
+_BLOCK_TOKENS = 16_000_000
 
 
 class PostingsWriter:
-    """Takes blocks of postings, documents ascending from block to block, and leaves a folder for `Postings`."""
+    """Writes blocks of postings, with documents ascending from block to block, as a folder for `Postings`."""
 
     def __init__(self, folder: Path, values: str = "uint16") -> None:
         self.folder, self.dtype = folder, np.dtype(values)
@@ -36,9 +35,9 @@ class PostingsWriter:
         self._tokens = 0
 
     def add(self, terms: Sequence[bytes], ends: Offsets, docs: Docs, values: Values, lengths: Docs) -> None:
-        """A block: sorted distinct `terms`, where each one's postings end, and the lengths of the block's documents.
+        """Add a block: sorted distinct `terms`, the `ends` of their postings, and the lengths of the block's documents.
 
-        `docs` count from 0 in the block; a frequency beyond 65,535 is kept as 65,535.
+        `docs` count from 0 in the block; a frequency above 65,535 is stored as 65,535.
         """
         folder = self.folder / f"block-{len(self._blocks):05d}"
         folder.mkdir(parents=True)
@@ -93,7 +92,7 @@ class PostingsWriter:
                 all_values.tofile(values)
 
     def _merge_terms(self) -> Offsets:
-        """Write the vocabulary of all blocks; returns in how many documents each term stands."""
+        """Write the vocabulary of all blocks; returns the number of documents of each term."""
         numbers = [array("i") for _ in self._blocks]
         streams = [zip(block.terms(), repeat(at)) for at, block in enumerate(self._blocks)]
         count, end = 0, 0
@@ -106,14 +105,14 @@ class PostingsWriter:
                     numbers[at].append(count)
                 count += 1
         frequencies = np.zeros(count, dtype=np.int64)
-        for block, mine in zip(self._blocks, numbers, strict=True):
-            block.numbers = np.frombuffer(mine, dtype=np.int32)
+        for block, block_numbers in zip(self._blocks, numbers, strict=True):
+            block.numbers = np.frombuffer(block_numbers, dtype=np.int32)
             frequencies[block.numbers] += np.diff(block.ends, prepend=0)
         return frequencies
 
 
 class _Block:
-    """A block on disk; `numbers` are its terms' places in the merged vocabulary, ascending like its terms."""
+    """A block on disk; `numbers` are the positions of its terms in the merged vocabulary, in ascending order."""
 
     def __init__(self, folder: Path, values: np.dtype[Any]) -> None:
         self.folder, self.values = folder, values
@@ -121,8 +120,8 @@ class _Block:
 
     @property
     def ends(self) -> Offsets:
-        found: Offsets = mapped(self.folder / "postings.ends", np.int64)
-        return found
+        ends: Offsets = mapped(self.folder / "postings.ends", np.int64)
+        return ends
 
     def terms(self) -> Iterator[bytes]:
         ends, begin = mapped(self.folder / "terms.ends", np.int64), 0
@@ -133,7 +132,7 @@ class _Block:
                     begin = end
 
     def postings(self, first: int, last: int) -> tuple[Docs, Docs, Docs, Values]:
-        """Of the merged terms from `first` to before `last`: numbers, how many postings each has here, and these."""
+        """The numbers, posting counts and postings in this block of the merged terms from `first` to before `last`."""
         low, high = np.searchsorted(self.numbers, [first, last])
         ends = self.ends
         begin = int(ends[low - 1]) if low else 0
@@ -146,7 +145,7 @@ class _Block:
 
 
 def _stretches(ends: Offsets) -> Iterator[tuple[int, int]]:
-    """Runs of terms with no more postings than fit, or of one term."""
+    """Yield ranges of terms whose postings fit into memory, with at least one term each."""
     first = 0
     while first < len(ends):
         begin = int(ends[first - 1]) if first else 0
@@ -160,11 +159,8 @@ def _write_terms(folder: Path, terms: Sequence[bytes]) -> None:
     np.cumsum([len(t) for t in terms], dtype=np.int64).tofile(folder / "terms.ends")
 
 
-_BLOCK_TOKENS = 16_000_000
-
-
 def build_postings(batches: Iterable[Sequence[str]], tokenizer: Tokenizer, folder: Path) -> None:
-    """Index texts, numbered from 0 in their order, into `folder`; memory is bounded by one block of tokens."""
+    """Index texts, numbered from 0 in order, into `folder`; memory use is limited to one block of tokens."""
     writer = PostingsWriter(folder)
     block = _TextBlock(tokenizer)
     for batch in batches:
@@ -178,7 +174,7 @@ def build_postings(batches: Iterable[Sequence[str]], tokenizer: Tokenizer, folde
 
 
 class _TextBlock(dict[str, int]):
-    """Tokens seen in this block, with the number of their term; -1 where a token has none."""
+    """The tokens of a block with the numbers of their terms, -1 for a token without a term."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer

@@ -1,1 +1,1 @@
-"""Searching existing Lucene indexes, those of Anserini and Pyserini, beside Berdseye's own."""
+"""Searching existing Lucene indexes, made by Anserini or Pyserini."""

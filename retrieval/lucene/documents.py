@@ -1,9 +1,4 @@
-"""Reading a corpus out of a Lucene index that stores its documents.
-
-From the ids that documents have of themselves to those that passages have in a corpus.
-
-Making a corpus of what a Lucene index stores.
-"""
+"""The documents of a Lucene index: reading them as a corpus, and mapping their ids to the passages of a corpus."""
 
 import json
 import re
@@ -31,16 +26,19 @@ _FORMAT = 1
 _KEY = np.dtype("<u8")
 _BLOCK = 4_000_000
 _KEYS, _PASSAGES = "keys.npy", "passages.npy"
+_LONGEST_TITLE = 200
+_QUOTED = re.compile(r'"(?P<title>[^\n]*)"[ \t]*\n(?P<text>.+)', re.DOTALL)
+_ADDRESS = re.compile(r"(?P<url>https?://\S+)[ \t]*\n(?P<rest>.+)", re.DOTALL)
 
 Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class DocidIndexer:
-    """Sorted 64-bit hashes of the passages' `source_id`, and the passage of each: 12 bytes a passage, read from disk as
-    they are needed. Two of 22 million ids have the same hash with a probability of 1 in 76,000; that is noticed.
+    """Builds a table of sorted 64-bit hashes of `source_id` with the passage of each, 12 bytes per passage, read on demand.
 
-    It reads the ids from the folder of the corpus, without the texts, in a tenth of the time.
+    The probability that two of 22 million ids have equal hashes is 1 in 76,000; that is detected. Ids are read from the
+    corpus folder without the texts, which takes a tenth of the time.
     """
 
     corpus: Path
@@ -68,13 +66,13 @@ class DocidIndexer:
 
 
 class Docids:
-    """The passages of documents."""
+    """A table from the ids of documents to passages."""
 
     def __init__(self, keys: Keys, passages: npt.NDArray[np.unsignedinteger]) -> None:
         self._keys, self._passages = keys, passages
 
     def passages(self, docids: Sequence[str]) -> Ids:
-        """int64[n_docids], -1 where the corpus holds none of that id."""
+        """The passages of documents, int64[n_docids]; -1 for an id that is not in the corpus."""
         wanted = np.frombuffer(b"".join(_hash(clean(docid)) for docid in docids), _KEY)
         places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
         return np.where(self._keys[places] == wanted, self._passages[places].astype(np.int64), -1)
@@ -85,7 +83,7 @@ def _hash(docid: str) -> bytes:
 
 
 def _write(unsorted: Keys, folder: Path) -> None:
-    """Sort by ranges of keys that fit into memory; hashes are spread so evenly that each is about as large as another."""
+    """Sort the keys by ranges that fit into memory; hashes are distributed so evenly that ranges have similar sizes."""
     count = len(unsorted)
     library: Any = np.lib.format  # it has no type annotations
     keys = library.open_memmap(folder / _KEYS, "w+", _KEY, (count,))
@@ -95,32 +93,27 @@ def _write(unsorted: Keys, folder: Path) -> None:
     done = 0
     for low, high in pairwise(bounds):
         chosen = np.flatnonzero((unsorted >= np.uint64(low)) & (unsorted <= np.uint64(high - 1)))
-        held = unsorted[chosen]
-        order = np.argsort(held, kind="stable")
-        held, chosen = held[order], chosen[order]
-        twice = np.flatnonzero(held[1:] == held[:-1])
+        range_keys = unsorted[chosen]
+        order = np.argsort(range_keys, kind="stable")
+        range_keys, chosen = range_keys[order], chosen[order]
+        twice = np.flatnonzero(range_keys[1:] == range_keys[:-1])
         if len(twice):
             raise BadInputError(
-                f"Passages {chosen[twice[0]]} and {chosen[twice[0] + 1]} go by the same id of a document.",
-                hint="A Lucene index cannot be matched with this corpus.",
+                f"Passages {chosen[twice[0]]} and {chosen[twice[0] + 1]} have the same document id.",
+                hint="This corpus cannot be searched with a Lucene index.",
             )
-        keys[done : done + len(held)], passages[done : done + len(held)] = held, chosen
-        done += len(held)
+        keys[done : done + len(range_keys)], passages[done : done + len(range_keys)] = range_keys, chosen
+        done += len(range_keys)
     keys.flush()
     passages.flush()
 
 
-_LONGEST_TITLE = 200
-_QUOTED = re.compile(r'"(?P<title>[^\n]*)"[ \t]*\n(?P<text>.+)', re.DOTALL)
-_ADDRESS = re.compile(r"(?P<url>https?://\S+)[ \t]*\n(?P<rest>.+)", re.DOTALL)
-
-
 def documents_of(index: str, start: int = 0) -> Iterator[Row]:
-    """The documents of an index (a path or a prebuilt name) from number `start` on, as they come; the `line` of each is
-    its number plus one, so that a reading can be taken up again.
+    """Yield the documents of an index (a path or a prebuilt name) from number `start` on, in index order.
 
-    They are passages as they are, under the index's ids, so that `lucene(INDEX)` can search a corpus of them. Those
-    without a text are bad rows. Raises `BadInputError` for an index that does not store its documents.
+    The `line` of a document is its number plus one, so that reading can resume. Documents are passages, under the index's
+    ids, so that `lucene(INDEX)` can search a corpus of them. Documents without a text are invalid rows. Raises
+    `BadInputError` for an index that does not store its documents.
     """
     opened = open_index(index_folder(index))
     for stored in opened.stored(start):
@@ -128,23 +121,23 @@ def documents_of(index: str, start: int = 0) -> Iterator[Row]:
             raise BadInputError(
                 f"The index does not store its documents ('{stored.docid}' has no text).",
                 where=opened.folder,
-                hint="Take one that does; prebuilt ones without texts have names that end in -slim.",
+                hint="Use an index that does; names of prebuilt indexes without texts end in -slim.",
             )
         yield document_of(stored, opened.folder.name)
 
 
 def document_of(stored: StoredDocument, where: str) -> Row:
-    """The document in one of the usual layouts: JSON with `contents`, or with `text` and `title`, or a plain text.
+    """The document in a common layout: JSON with `contents`, or with `text` and `title`, or a plain text.
 
-    A title may head the contents: a first line in quotation marks (DPR's Wikipedia), or a short one; the pages of
-    MS MARCO have their address before it.
+    The contents may begin with a title: a first line in quotation marks (DPR's Wikipedia), or a short first line; in MS MARCO,
+    the address of the page precedes it.
     """
     line = stored.number + 1
     row = _row(stored.raw)
     if row is None:
-        row = _headed(stored.contents if stored.contents is not None else stored.raw or "")
+        row = _split_heading(stored.contents if stored.contents is not None else stored.raw or "")
     elif isinstance(row.get("contents"), str) and "text" not in row and first_of(row, TITLE) is None:
-        row = row | _headed(row["contents"])
+        row = row | _split_heading(row["contents"])
     read = to_document(where, line, row, whole=True)
     return read if isinstance(read, BadRow) else read._replace(source_id=stored.docid)
 
@@ -157,21 +150,21 @@ def _row(raw: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _headed(contents: str) -> dict[str, str]:
-    """A text without what stands above it."""
-    found: dict[str, str] = {}
+def _split_heading(contents: str) -> dict[str, str]:
+    """Split contents into address, title and text, as far as it has them."""
+    fields: dict[str, str] = {}
     if address := _ADDRESS.fullmatch(contents):
-        found["url"], contents = address["url"], address["rest"]
+        fields["url"], contents = address["url"], address["rest"]
     if quoted := _QUOTED.fullmatch(contents):
-        return found | {"title": quoted["title"], "text": quoted["text"]}
+        return fields | {"title": quoted["title"], "text": quoted["text"]}
     title, _, text = contents.partition("\n")
     if text.strip() and len(title) <= _LONGEST_TITLE:
-        return found | {"title": title, "text": text}
-    return found | {"text": contents}
+        return fields | {"title": title, "text": text}
+    return fields | {"text": contents}
 
 
 def write_documents(index: str, target: Path, progress: Progress = silent) -> None:
-    """Write the documents of an index as JSONL, under their own ids; one without text is left for the reader to tell."""
+    """Write the documents of an index as JSONL with their ids; a document without a text is reported when it is read."""
     total = open_index(index_folder(index)).count
     with target.open("w", encoding="utf-8") as file:
         for done, row in enumerate(documents_of(index), start=1):

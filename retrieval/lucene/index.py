@@ -1,7 +1,4 @@
-"""A Lucene index, opened: what it finds, and what it stores.
-
-From the name of a Lucene index to its folder: a path, or one of the prebuilt indexes that Pyserini knows.
-"""
+"""Opening and searching a Lucene index, given by a path or by the name of one of Pyserini's prebuilt indexes."""
 
 import os
 import sys
@@ -24,66 +21,65 @@ from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from berdseye.retrieval.lucene.java import ClassOf, T, explained, in_java
 
 _BYTES = "size compressed (bytes)"
+Similarity = BM25 | QueryLikelihood
+_ID, _CONTENTS = "id", "contents"
+_BLOCK = 1000
 
 
 def index_folder(name: str) -> Path:
     """The folder of an index.
 
-    A name that is no path is one of Pyserini's prebuilt inverted indexes. The first time it is used it is downloaded,
-    gigabytes, into Pyserini's cache. Raises `BadInputError` for a path without an index, `UnknownNameError` with the
-    nearest names for an unknown one, and `UnavailableError` where it cannot be downloaded.
+    A name that is not a path is one of Pyserini's prebuilt inverted indexes, which is downloaded into Pyserini's cache at its
+    first use (gigabytes). Raises `BadInputError` for a path without an index, `UnknownNameError` with the closest names for an
+    unknown name, and `UnavailableError` if the download fails.
     """
     path = Path(name).expanduser()
     if path.is_dir():
         if not any(path.glob("segments_*")):
-            raise BadInputError("This folder holds no Lucene index.", where=path, hint="It would hold a segments file.")
+            raise BadInputError(
+                "The folder has no Lucene index.", where=path, hint="The folder of an index contains a file segments_N."
+            )
         return path
     if path.exists() or "/" in name:
-        raise BadInputError("There is no such folder.", where=path, hint="Give the folder of a Lucene index.")
+        raise BadInputError("This folder does not exist.", where=path, hint="Give the folder of a Lucene index.")
     return _prebuilt(name)
 
 
 def _prebuilt(name: str) -> Path:
-    with redirect_stdout(sys.stderr):  # Pyserini prints where answers of the command line stand
-        known: dict[str, dict[str, Any]] = in_java(
+    with redirect_stdout(sys.stderr):  # Pyserini prints to standard output, which is for results
+        prebuilt_indexes: dict[str, dict[str, Any]] = in_java(
             lambda _: import_module("pyserini.prebuilt_index_info").TF_INDEX_INFO
         )
-        if name not in known:
-            raise UnknownNameError("prebuilt Lucene index", name, known)
+        if name not in prebuilt_indexes:
+            raise UnknownNameError("prebuilt Lucene index", name, prebuilt_indexes)
         downloads = in_java(lambda _: import_module("pyserini.util"))
-        size = known[name].get(_BYTES, 0) / 1e9
+        size = prebuilt_indexes[name].get(_BYTES, 0) / 1e9
         if not downloads.check_downloaded(name):
-            print(f"The Lucene index {name} is downloaded ({size:.1f} GB) to {downloads.get_cache_home()}.")
+            print(f"Downloading the Lucene index {name} ({size:.1f} GB) to {downloads.get_cache_home()}.")
         try:
             return Path(downloads.download_prebuilt_index(name, verbose=False))
         except (ValueError, AssertionError, OSError, TarError) as error:
             raise UnavailableError(
                 f"The prebuilt Lucene index '{name}' ({size:.1f} GB) could not be downloaded: {error}",
-                hint="Fetch and unpack it elsewhere, and give its folder.",
+                hint="Download and unpack it yourself, then give its folder.",
             ) from error
 
 
-Similarity = BM25 | QueryLikelihood
-
-_ID, _CONTENTS = "id", "contents"
-_BLOCK = 1000
-
-
 class Hits(NamedTuple):
-    """What was found for a query, best first: the documents' own ids, their numbers in the index, `scores` float32[n]."""
+    """The hits of a query, best first: the documents' ids, their numbers in the index, and `scores` float32[n]."""
 
     docids: list[str]
     numbers: list[int]
     scores: Scores
 
     def before(self, more: "Hits") -> "Hits":
-        """These, and then those."""
+        """These hits followed by `more`."""
         joined = np.concatenate([self.scores, more.scores])
         return Hits(self.docids + more.docids, self.numbers + more.numbers, joined)
 
 
 class StoredDocument(NamedTuple):
-    """What an index stores of a document; `number` is its place there, `raw` what it was made from."""
+    """A document stored in an index: `number` is its number in the index, `raw` its source."""
 
     number: int
     docid: str
@@ -92,9 +88,9 @@ class StoredDocument(NamedTuple):
 
 
 class LuceneIndex:
-    """An index that Anserini or Pyserini made; raises `BadInputError` for others.
+    """An index made by Anserini or Pyserini; raises `BadInputError` for any other Lucene index.
 
-    Scores are Lucene's own. Those that Anserini and Pyserini print are rounded to four digits, and equal ones set apart.
+    Scores are Lucene's own. Anserini and Pyserini print scores rounded to four digits, with equal ones made different.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -104,18 +100,18 @@ class LuceneIndex:
 
     @property
     def version(self) -> str:
-        """Changes whenever the index does: the hash of the file in which Lucene lists its parts."""
+        """The hash of the file in which Lucene lists the index's parts, which changes whenever the index does."""
         listed = max(self.folder.glob("segments_*"), key=lambda p: (len(p.name), p.name))
         return blake2b(listed.read_bytes(), digest_size=8).hexdigest()
 
     def search(self, texts: Sequence[str], k: int, similarity: Similarity) -> list[Hits]:
-        """The best k for each text; equal scores come in the order of the index."""
+        """The k best hits of each text; equal scores are in the order of the index."""
         searcher = self._searcher(similarity)
         with ThreadPoolExecutor(max(1, min(len(texts), os.cpu_count() or 1))) as pool:
             return list(pool.map(lambda text: self._in_java(lambda _: self._hits(searcher, text, k)), texts))
 
     def following(self, text: str, hits: Hits, k: int, similarity: Similarity) -> Hits:
-        """The best k of those that come after `hits`, as `search` gave them."""
+        """The k best hits after `hits`, which `search` returned."""
 
         def search(class_of: ClassOf) -> Hits:
             last = class_of("org.apache.lucene.search.ScoreDoc")(hits.numbers[-1], float(hits.scores[-1]))
@@ -124,7 +120,7 @@ class LuceneIndex:
         return self._in_java(search)
 
     def stored(self, start: int = 0) -> Iterator[StoredDocument]:
-        """What it stores of its documents, from number `start` on."""
+        """Yield the stored documents from number `start` on."""
         while block := self._in_java(partial(self._block, start=start)):
             yield from block
             start = block[-1].number + 1
@@ -138,7 +134,7 @@ class LuceneIndex:
             raise BadInputError(
                 f"The index has the fields {', '.join(fields) or 'none'}, not '{_ID}' and '{_CONTENTS}'.",
                 where=self.folder,
-                hint="Inverted indexes that Anserini or Pyserini made can be searched.",
+                hint="Use an inverted index made by Anserini or Pyserini.",
             )
         self._queries = class_of("io.anserini.search.query.BagOfWordsQueryGenerator")()
         self._analyzer = class_of("io.anserini.analysis.DefaultEnglishAnalyzer").newDefaultInstance()
@@ -154,24 +150,26 @@ class LuceneIndex:
 
     def _hits(self, searcher: Any, text: str, k: int, after: Any = None) -> Hits:
         query = self._queries.buildQuery(_CONTENTS, self._analyzer, text)
-        found = self._results.fromTopDocs(searcher.searchAfter(after, query, k), searcher)
-        return Hits(found.docids, found.lucene_docids, np.asarray(found.scores, np.float32))
+        documents = self._results.fromTopDocs(searcher.searchAfter(after, query, k), searcher)
+        return Hits(documents.docids, documents.lucene_docids, np.asarray(documents.scores, np.float32))
 
     def _block(self, class_of: ClassOf, start: int) -> list[StoredDocument]:
-        """The next documents from a number on, without those that were deleted."""
-        found: list[StoredDocument] = []
+        """The next documents from a number on, without deleted ones."""
+        documents: list[StoredDocument] = []
         alive = class_of("org.apache.lucene.index.MultiBits").getLiveDocs(self._reader)
         fields = self._reader.storedFields()
         for number in range(start, self._reader.maxDoc()):
             if alive is None or alive.get(number):
                 document = fields.document(number)
-                found.append(StoredDocument(number, document.get(_ID), document.get("raw"), document.get(_CONTENTS)))
-            if len(found) == _BLOCK:
+                documents.append(
+                    StoredDocument(number, document.get(_ID), document.get("raw"), document.get(_CONTENTS))
+                )
+            if len(documents) == _BLOCK:
                 break
-        return found
+        return documents
 
     def _in_java(self, work: Callable[[ClassOf], T]) -> T:
-        """The same as `in_java`, with Java's exceptions in our words."""
+        """Call `in_java`, and convert Java's exceptions to errors of Berdseye."""
         try:
             return in_java(work)
         except Exception as error:
@@ -183,7 +181,7 @@ class LuceneIndex:
 
 @lru_cache(maxsize=8)
 def open_index(folder: Path) -> LuceneIndex:
-    """The index in a folder, which stays open."""
+    """Open the index in a folder; it stays open."""
     return LuceneIndex(folder)
 
 

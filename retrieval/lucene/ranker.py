@@ -1,7 +1,4 @@
-"""`lucene(INDEX)`: the passages of a corpus as an existing Lucene index ranks them.
-
-A Lucene index and the corpus of its passages, matched by the documents' own ids.
-"""
+"""`lucene(INDEX)`: ranking the passages of a corpus with an existing Lucene index, matched by the documents' ids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,33 +23,35 @@ from berdseye.retrieval.passage_collections import Stored, unchanged
 from berdseye.retrieval.protocol import Collection, Indexer, Query, Ranker
 from berdseye.retrieval.ranking import top_k
 
-_FITTING = "Fitting is one made of the same file, or of the index: `berdseye corpus add NAME --lucene INDEX`."
+_FITTING = "Use a corpus made from the same file, or from the index: `berdseye corpus add NAME --lucene INDEX`."
 _ALIKE = 0.5
+_SLACK = 32
+_DEEPEST = 65_536
+_USUAL = BM25()
 
 
 @dataclass(frozen=True)
 class Matched:
-    """An index, a corpus, and the passages that documents are."""
+    """A Lucene index, a corpus, and the table that maps documents to passages."""
 
     index: LuceneIndex
     corpus: Corpus
     docids: Docids
 
     def ranking(self, hits: Hits) -> Ranking:
-        """The passages that were found, each once; raises `BadInputError` for a document that is none."""
+        """The passages of the hits without repetition; raises `BadInputError` for a document that is not in the corpus."""
         ids = self.docids.passages(hits.docids)
         missing = np.flatnonzero(ids < 0)
-        if len(missing) and not self._left_out():
-            raise self._lacks(hits.docids[missing[0]])
-        held = np.flatnonzero(ids >= 0)
-        held = held[np.sort(np.unique(ids[held], return_index=True)[1])]
-        return Ranking(ids[held], hits.scores[held])
+        if len(missing) and not self._explains_missing():
+            raise self._missing_error(hits.docids[missing[0]])
+        present = np.flatnonzero(ids >= 0)
+        present = present[np.sort(np.unique(ids[present], return_index=True)[1])]
+        return Ranking(ids[present], hits.scores[present])
 
     def compare(self) -> None:
-        """Raises `BadInputError` where a document in the midst of the index, if it is stored, is not the passage of its id.
+        """Raise `BadInputError` if a stored document in the middle of the index differs from the passage with its id.
 
-        Ids that only count the documents would else match, and rank the wrong passages, if one count began at another
-        number.
+        Otherwise, ids that only count documents would match wrong passages if one count began at another number.
         """
         stored = next(islice(self.index.stored(self.index.count // 2), 1), None)
         document = None if stored is None or not (stored.raw or stored.contents) else document_of(stored, "")
@@ -65,49 +64,45 @@ class Matched:
         theirs, ours = (set(f"{x.title} {x.text}".lower().split()) for x in (document, passage))
         if len(theirs & ours) < _ALIKE * min(len(theirs), len(ours)):
             raise BadInputError(
-                f"Document '{document.source_id}' of the Lucene index is another text than the passage of this id in corpus "
+                f"Document '{document.source_id}' of the Lucene index differs from the passage with this id in corpus "
                 f"'{self.corpus.name}'.",
                 where=self.index.folder,
                 hint=_FITTING,
             )
 
-    def _left_out(self) -> bool:
-        """Whether the corpus lacks just as many of the index's documents as were left out when it was made, being
-        duplicates of others or unreadable."""
+    def _explains_missing(self) -> bool:
+        """Whether the number of missing documents is explained by the duplicates and invalid rows that the corpus dropped."""
         manifest = self.corpus.manifest
         merged = manifest.duplicates_merged + manifest.near_duplicates
         return 0 <= self.index.count - manifest.count - merged <= manifest.left_out and merged + manifest.left_out > 0
 
-    def _lacks(self, docid: str) -> BadInputError:
+    def _missing_error(self, docid: str) -> BadInputError:
         cut = int(self.docids.passages([f"{docid}#0"])[0]) >= 0
         return BadInputError(
             f"Corpus '{self.corpus.name}' ({self.corpus.manifest.count:,} passages) lacks document '{docid}' of the Lucene "
             f"index ({self.index.count:,} documents).",
             where=self.index.folder,
-            hint="Its documents were cut into passages; add it again with --chunker whole." if cut else _FITTING,
+            hint="Its documents were cut into passages; add the corpus again with --chunker whole."
+            if cut
+            else _FITTING,
         )
 
 
 @lru_cache(maxsize=16)
 def matched(index: LuceneIndex, folder: Path, corpus_hash: str) -> Matched:
-    """An index and the corpus in a folder; raises `BadInputError` where their texts are seen to differ."""
+    """Match an index with the corpus in a folder; raises `BadInputError` if their texts differ."""
     corpus = unchanged(folder, corpus_hash)
     both = Matched(index, corpus, Stored(corpus).index(DocidIndexer(folder)))
     both.compare()
     return both
 
 
-_SLACK = 32
-_DEEPEST = 65_536
-_USUAL = BM25()
-
-
 @dataclass(frozen=True)
 class Lucene:
-    """`lucene(PATH)`, `lucene(PREBUILT,k1=0.9,b=0.4)` or `lucene(PATH,scoring=qld,mu=1000)`.
+    """The retriever `lucene(PATH)`, `lucene(PREBUILT,k1=0.9,b=0.4)` or `lucene(PATH,scoring=qld,mu=1000)`.
 
-    The corpus must hold the same passages as the index, each under the index's id for it. Equal scores are broken by our
-    rule as long as fewer than 65,536 passages are that good; beyond, by the order of the index.
+    The corpus must contain the passages of the index under the index's ids. Berdseye's tie rule applies to the first 65,536
+    hits; further ties are broken by the order of the index.
     """
 
     index: str
@@ -125,7 +120,7 @@ class Lucene:
 
     @property
     def indexers(self) -> tuple[Indexer[object], ...]:
-        """None: its index is there already, and the table of ids takes seconds."""
+        """Empty: the index exists already, and building the table of ids takes seconds."""
         return ()
 
     @property
@@ -136,36 +131,36 @@ class Lucene:
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
         if not isinstance(collection, Stored):
             raise BadInputError(
-                f"'{self.name}' searches a corpus of passages, not web pages or passages that are brought along.",
-                hint="Use bm25 or dense(static) for these.",
+                f"'{self.name}' can search a corpus of passages only, not web pages or passages in memory.",
+                hint="Use bm25 or dense(static) instead.",
             )
         corpus = collection.corpus
         both = matched(open_index(index_folder(self.index)), corpus.folder, corpus.manifest.hash)
         texts = [q.text for q in queries]
-        found = both.index.search(texts, k + _SLACK, self.similarity)
-        return [self._settle(both, text, hits, k) for text, hits in zip(texts, found, strict=True)]
+        all_hits = both.index.search(texts, k + _SLACK, self.similarity)
+        return [self._settle(both, text, hits, k) for text, hits in zip(texts, all_hits, strict=True)]
 
     def _settle(self, both: Matched, text: str, hits: Hits, k: int) -> Ranking:
-        """Lucene breaks ties as it likes, and the corpus may hold a few less: where it matters, more is asked for."""
-        last, asked = len(hits.docids), k + _SLACK
+        """Apply the tie rule: request more hits while ties or missing documents may change the k best."""
+        received, requested = len(hits.docids), k + _SLACK
         while True:
             ranking = both.ranking(hits)
             settled = len(ranking.ids) >= k and ranking.scores[k - 1] != hits.scores[-1]
-            if settled or last < asked or len(hits.docids) >= _DEEPEST:
+            if settled or received < requested or len(hits.docids) >= _DEEPEST:
                 return top_k(*ranking, k)
-            asked = len(hits.docids) // 4 + _SLACK
-            more = both.index.following(text, hits, asked, self.similarity)
-            last, hits = len(more.docids), hits.before(more)
+            requested = len(hits.docids) // 4 + _SLACK
+            more = both.index.following(text, hits, requested, self.similarity)
+            received, hits = len(more.docids), hits.before(more)
 
 
 def lucene_ranker(call: Call) -> Ranker:
-    """The ranker of `lucene(INDEX,scoring=bm25,k1=0.9,b=0.4)` or `lucene(INDEX,scoring=qld,mu=1000)`."""
-    given = Arguments(call)
-    index = given.name("index", None, place=True)
+    """Parse `lucene(INDEX,scoring=bm25,k1=0.9,b=0.4)` or `lucene(INDEX,scoring=qld,mu=1000)`."""
+    arguments = Arguments(call)
+    index = arguments.name("index", None, place=True)
     similarity: Similarity
-    if given.name("scoring", "bm25", among=("bm25", "qld")) == "qld":
-        similarity = QueryLikelihood(given.number("mu", QueryLikelihood.mu, low=1e-6))
+    if arguments.name("scoring", "bm25", among=("bm25", "qld")) == "qld":
+        similarity = QueryLikelihood(arguments.number("mu", QueryLikelihood.mu, low=1e-6))
     else:
-        similarity = BM25(given.number("k1", BM25.k1), given.number("b", BM25.b, high=1))
-    given.finish()
+        similarity = BM25(arguments.number("k1", BM25.k1), arguments.number("b", BM25.b, high=1))
+    arguments.finish()
     return Lucene(index.rstrip("/"), similarity)

@@ -208,7 +208,7 @@ def test_wrong_names_are_answered_with_the_nearest(text: str, said: str, around:
         ("expand() >> bm25", "requires one source of perspectives"),
         ("expand(typed,typed) >> bm25", "requires one source of perspectives"),
         ("expand(typed)%5 >> bm25", "must not end with"),
-        ("expand(nowhere.jsonl) >> bm25", "There is no such file"),
+        ("expand(nowhere.jsonl) >> bm25", "The file does not exist"),
         ("bm25%10", "requires a stage after it"),
         ("bm25@5", "'bm25@5' must not end with"),
         ("bm25 >> mmr(0.5)%10", "'mmr(0.5)%10' must not end with"),

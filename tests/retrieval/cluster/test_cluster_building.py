@@ -99,7 +99,7 @@ def test_two_processes_do_not_build_the_same_shards(workspace: Workspace, cluste
     corpus = write_tied_corpus(workspace, 10)
     plan = ShardPlan.of(corpus, WORDS, 2)
     plan.folder.mkdir(parents=True)
-    with FileLock(plan.folder.parent / ".2.lock"), pytest.raises(BerdseyeError, match="are being built by another"):
+    with FileLock(plan.folder.parent / ".2.lock"), pytest.raises(BerdseyeError, match="process is building the shards"):
         build_shards(corpus, WORDS, cluster, 2)
 
 

@@ -76,7 +76,7 @@ def test_no_node_left_names_the_shard_and_its_node(tied: Corpus, nodes: SeveralN
         with pytest.raises(UnavailableError) as told:
             BM25.rank(passages, few, 20)
         assert time.monotonic() - began < 12
-        assert "The shard 0 (passages 0 to 1,199) of 2 has not answered for 6 s" in str(told.value)
+        assert "The shard 0 (passages 0 to 1,199) of 2 has not responded for 6 s" in str(told.value)
         assert was in str(told.value)
 
         # The same collection answers as soon as there are nodes again.

@@ -81,7 +81,7 @@ def test_a_node_that_searches_opens_no_encoder(tied: Corpus, monkeypatch: pytest
 
 def test_a_vocabulary_in_parts_has_no_mean_idf(tied: Corpus) -> None:
     build_here(tied, WORDS, 2)
-    with pytest.raises(BadInputError, match="okapi variant needs the idf of the whole vocabulary"):
+    with pytest.raises(BadInputError, match="okapi variant requires the idf of the whole vocabulary"):
         search_passages(CutHere(tied, 2), parse_pipeline("bm25(variant=okapi)"), QUERIES, 5)
 
 

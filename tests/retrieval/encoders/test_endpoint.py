@@ -154,7 +154,7 @@ def longer(answer: dict[str, Any]) -> Any:
         (holed, BadInputError, "not finite"),
         (emptied, BadInputError, "not finite"),
         (ragged, UnavailableError, "no embeddings"),
-        (longer, UnavailableError, "vectors of 7 numbers"),
+        (longer, UnavailableError, "vectors of dimension 7"),
         (lambda _: {"choices": []}, UnavailableError, "no embeddings"),
         (lambda _: "<html>", UnavailableError, "no embeddings"),
         (lambda answer: answer | {"data": []}, UnavailableError, "no embeddings|0 vectors"),

@@ -136,5 +136,5 @@ def test_a_variant_is_a_name_of_its_own(tmp_path: Path) -> None:
 def test_okapi_needs_a_whole_vocabulary(tmp_path: Path) -> None:
     index = index_of(tmp_path, TEXTS)
     part = index.statistics(["cars"])._replace(mean_idf=None)
-    with pytest.raises(BadInputError, match="okapi variant needs the idf of the whole vocabulary"):
+    with pytest.raises(BadInputError, match="okapi variant requires the idf of the whole vocabulary"):
         index.search(["cars"], 3, BM25(variant="okapi"), part)

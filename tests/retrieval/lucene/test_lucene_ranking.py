@@ -113,7 +113,7 @@ def test_ids_that_mean_other_texts_are_told(workspace: Workspace, monkeypatch: p
     corpus = numbered(workspace, 3)
     scores = {"d0": 3.0, "d1": 2.0, "d2": 1.0}
     assert ranked(corpus, Scored(scores, "Passage 1"), 2, monkeypatch).ids.tolist() == [0, 1]
-    with pytest.raises(BadInputError, match=r"Document 'd1' of the Lucene index is another text"):
+    with pytest.raises(BadInputError, match=r"Document 'd1' of the Lucene index differs"):
         ranked(corpus, Scored(scores, "Something else"), 2, monkeypatch)
 
 
@@ -131,7 +131,7 @@ def test_a_document_indexed_twice_is_ranked_once(workspace: Workspace, monkeypat
 def test_pages_and_loose_passages_are_refused(workspace: Workspace, tmp_path: Path) -> None:
     queries = as_queries(["passage"])
     corpus = numbered(workspace, 2)
-    with pytest.raises(BadInputError, match=r"'lucene\(wiki\)' searches a corpus of passages, not web pages"):
+    with pytest.raises(BadInputError, match=r"'lucene\(wiki\)' can search a corpus of passages only, not web pages"):
         Loose(corpus.passages([0, 1])).rank(Lucene("wiki"), queries, 1)
     (tmp_path / "page.txt").write_text("A passage of a page.")
     add_corpus(workspace, "pages", tmp_path / "page.txt", kind="pages")
