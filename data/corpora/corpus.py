@@ -105,13 +105,13 @@ class Corpus:
 
         Only the row groups with these ids are read, whatever the size of the corpus.
         """
-        wanted = list(dict.fromkeys(int(i) for i in ids))
+        distinct_ids = list(dict.fromkeys(int(i) for i in ids))
         if self.manifest.kind != "passages":
-            pages = self._pages(sorted({i // PASSAGES_A_PAGE for i in wanted}))
+            pages = self._pages(sorted({i // PASSAGES_A_PAGE for i in distinct_ids}))
             passages = {p.id: p for page in pages for p in cut_page(page, self.chunker)}
         else:
-            passages = {p.id: p for p in self._rows(set(wanted))}
-        missing = [i for i in wanted if i not in passages]
+            passages = {p.id: p for p in self._rows(set(distinct_ids))}
+        missing = [i for i in distinct_ids if i not in passages]
         if missing:
             raise StaleError(
                 f"Corpus '{self.name}' has no passage {missing[0]}.",

@@ -103,13 +103,13 @@ class Draft:
     def _take(self, document: Document, file: str) -> BadRow | None:
         source_id, title, url = clean(document.source_id), clean(document.title), clean(document.url)
         title = " ".join(title.split())
-        whole = document.whole and not self._cut_whole
-        texts = (_WHOLE if whole or self.kind == "pages" else self._cut)(document.text)
+        keep_whole = document.whole and not self._cut_whole
+        texts = (_WHOLE if keep_whole or self.kind == "pages" else self._cut)(document.text)
         if not texts:
             return BadRow(source_id, document.line, "the text is empty")
         if self.kind == "pages" and len(document.text) > PASSAGES_A_PAGE and len(self._cut(texts[0])) > PASSAGES_A_PAGE:
             return BadRow(source_id, document.line, f"a page of more than {PASSAGES_A_PAGE:,} passages")
-        self.reached.whole += whole
+        self.reached.whole += keep_whole
         owner = self.reached.documents + len(self._document_ids)
         self._document_ids.append(source_id)
         self._document_keys.append(blake2b(source_id.encode(), digest_size=16).digest())

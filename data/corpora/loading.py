@@ -43,19 +43,19 @@ class Loading:
         self, source: Path, files: Sequence[InputFile], options: dict[str, Any], restart: bool
     ) -> tuple[Reached, str]:
         """Where to start reading, and a message if the load resumes or if an unfinished one is discarded."""
-        wanted = {"layout": _LAYOUT, "source": str(source.resolve()), **options}
-        wanted["files"] = [[f.name, f.size, f.modified] for f in files]
+        description = {"layout": _LAYOUT, "source": str(source.resolve()), **options}
+        description["files"] = [[f.name, f.size, f.modified] for f in files]
         stored, reached = _read(self.folder / "source.json"), _read(self.folder / "reached.json")
         message = ""
         if stored is not None and reached is not None and not restart:
-            if stored == wanted:
+            if stored == description:
                 return self._resume(reached)
-            changed = "The source has" if stored.get("files") != wanted["files"] else "The options have"
+            changed = "The source has" if stored.get("files") != description["files"] else "The options have"
             message = f"{changed} changed since the unfinished load; starting from the beginning."
         self.remove()
         for folder in (self.rows, self.keys, self.documents):
             folder.mkdir(parents=True)
-        write_json(self.folder / "source.json", wanted)
+        write_json(self.folder / "source.json", description)
         start = Reached()
         self.save(start)
         return start, message

@@ -125,12 +125,12 @@ def read_perspectrum_evidence(folder: Path, *, at_least: int = 5) -> EvidenceSet
         claims = json.loads((folder / "perspectrum_with_answers_v1.0.json").read_text(encoding="utf-8"))
         pool = json.loads((folder / "perspective_pool_v1.0.json").read_text(encoding="utf-8"))
         passages = [Passage(n, str(p["pId"]), "", clean(p["text"])) for n, p in enumerate(pool)]
-        known = {p.source_id for p in passages}
+        passage_ids = {p.source_id for p in passages}
         queries = [
             EvidenceQuery(
                 str(claim["cId"]),
                 clean(claim["text"]),
-                tuple(dict.fromkeys(str(i) for c in claim["perspectives"] for i in c["pids"] if str(i) in known)),
+                tuple(dict.fromkeys(str(i) for c in claim["perspectives"] for i in c["pids"] if str(i) in passage_ids)),
             )
             for claim in claims
         ]
@@ -165,7 +165,7 @@ def _corpus(path: Path) -> tuple[list[Passage], dict[str, float]]:
     return passages, popularity
 
 
-def _queries(path: Path, known: set[str]) -> tuple[list[EvidenceQuery], tuple[str, ...]]:
+def _queries(path: Path, passage_ids: set[str]) -> tuple[list[EvidenceQuery], tuple[str, ...]]:
     texts: dict[str, str] = {}
     relevant: dict[str, dict[str, None]] = {}
     unknown = 0
@@ -180,8 +180,8 @@ def _queries(path: Path, known: set[str]) -> tuple[list[EvidenceQuery], tuple[st
             raise BadInputError("The query has no relevant passages.", where=path, line=line, hint="Add `relevant`.")
         texts.setdefault(key, clean(text))
         ids = [_passage_id(item, path, line) for item in (passages if isinstance(passages, list) else [passages])]
-        unknown += sum(i not in known for i in ids)
-        relevant.setdefault(key, {}).update(dict.fromkeys(i for i in ids if i in known))
+        unknown += sum(i not in passage_ids for i in ids)
+        relevant.setdefault(key, {}).update(dict.fromkeys(i for i in ids if i in passage_ids))
     notes = (f"{unknown} relevant passages are not in the corpus and are skipped.",) if unknown else ()
     return [EvidenceQuery(key, text, tuple(relevant[key])) for key, text in texts.items()], notes
 

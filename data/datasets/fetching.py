@@ -35,9 +35,9 @@ def download(file: RemoteFile, folder: Path, record: Path, progress: Progress = 
 
     Raises `UnavailableError` if the download fails, `BadInputError` if the file has another hash than the known one.
     """
-    known = file.sha256 or recorded(record).get(file.url, "")
+    expected = file.sha256 or recorded(record).get(file.url, "")
     registry = pooch.create(
-        folder, "", registry={file.path: known or None}, urls={file.path: file.url}, retry_if_failed=_RETRIES
+        folder, "", registry={file.path: expected or None}, urls={file.path: file.url}, retry_if_failed=_RETRIES
     )
     bar = _Bar(Path(file.path).name, progress)
     try:
@@ -51,12 +51,12 @@ def download(file: RemoteFile, folder: Path, record: Path, progress: Progress = 
     except ValueError as error:  # pooch raises this for another hash
         source = "published" if file.sha256 else f"recorded in {record}"
         raise BadInputError(
-            f"The downloaded file has another SHA-256 than the one {source} ({known[:12]}…).",
+            f"The downloaded file has another SHA-256 than the one {source} ({expected[:12]}…).",
             where=file.url,
             hint="Nothing was stored. The file may have been revised: check its web page before you trust it.",
         ) from error
     sha256 = sha256_of(folder / file.path)
-    if not known:
+    if not expected:
         write_json(record, {**recorded(record), file.url: sha256})
     return sha256
 

@@ -112,13 +112,13 @@ def _header(path: Path, names: list[str], labelled: bool) -> list[str]:
     """The column names in lower case; raises `BadInputError` if a required one is missing."""
     columns = [name.strip().lower() for name in names]
     missing = [
-        wanted
-        for wanted, choices in (
+        required
+        for required, choices in (
             ("document", {"document", "passage"}),
             ("perspective", {"perspective"}),
             ("label", {"label"}),
         )
-        if not choices & set(columns) and (labelled or wanted != "label")
+        if not choices & set(columns) and (labelled or required != "label")
     ]
     if missing:
         raise BadInputError(

@@ -96,13 +96,16 @@ def berds_parts() -> dict[str, tuple[PublishedPart, ...]]:
             (f"{released}.jsonl",),
         )
         test_file, rows = RemoteFile(f"{name}_test.parquet", url), RemoteFile(f"{name}_test.jsonl", "")
-        both = (test_file.path, rows.path)
+        test_paths = (test_file.path, rows.path)
         sets[f"berds-{name}"] = (
             PublishedPart(
                 f"berds-{name}-dev", (dev_file,), partial(_read_berds, names=(dev_file.path,), questions=dev)
             ),
             PublishedPart(
-                f"berds-{name}-test", (test_file,), partial(_read_berds, names=both, questions=test), local=(rows,)
+                f"berds-{name}-test",
+                (test_file,),
+                partial(_read_berds, names=test_paths, questions=test),
+                local=(rows,),
             ),
         )
     return sets

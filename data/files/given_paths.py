@@ -21,20 +21,20 @@ def possible_path(path: Path) -> Path:
         raise BadInputError(
             f"The path {str(path)[-_SHOWN:]!a} is not UTF-8.", hint="Rename the file or folder."
         ) from error
-    shown = str(path) if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
+    shown_path = str(path) if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         return path
     except NotADirectoryError as error:
-        raise BadInputError("A part of the path is a file.", where=shown, hint="Check the path.") from error
+        raise BadInputError("A part of the path is a file.", where=shown_path, hint="Check the path.") from error
     except (OSError, ValueError) as error:  # ValueError: a NUL character
         reason = getattr(error, "strerror", None) or error
-        raise BadInputError(f"Not a valid path: {reason}.", where=shown, hint="Check the path.") from error
+        raise BadInputError(f"Not a valid path: {reason}.", where=shown_path, hint="Check the path.") from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise BadInputError(
             "This is neither a file nor a folder.",
-            where=shown,
+            where=shown_path,
             hint="Copy its content into a file, and pass that file.",
         )
     return path

@@ -227,18 +227,18 @@ class ApiModel:
                 raise
         return [done[place] for place in range(len(prompts))]
 
-    def _in_turn(self, client: "openai.OpenAI", stopping: Event, prompt: Prompt, *asked: Any) -> Completion:
+    def _in_turn(self, client: "openai.OpenAI", stopping: Event, prompt: Prompt, *options: Any) -> Completion:
         """One completion, after waiting for its turn and reserving its cost; nothing is sent if the work is stopping."""
         pace_of(server_place(), self.per_minute).wait(stopping)
         if self.budget:
-            self.budget.reserve(self._most(prompt, asked[0]), stopping)
+            self.budget.reserve(self._most(prompt, options[0]), stopping)
         try:
             if stopping.is_set():
                 raise CancelledError
-            return self._one(client, prompt, *asked)
+            return self._one(client, prompt, *options)
         except BaseException:
             if self.budget:
-                self.budget.release(self._most(prompt, asked[0]))
+                self.budget.release(self._most(prompt, options[0]))
             raise
 
     def _one(
@@ -276,8 +276,14 @@ class ApiModel:
     def _read(self, value: Any) -> Completion:
         match value:
             case {"choices": [{"message": {"content": str() | None as text}} as choice, *_]}:
-                asked, written = _tokens(value)
-                return Completion(text or "", asked, written, self._cost(asked, written), first_token(choice))
+                prompt_tokens, completion_tokens = _tokens(value)
+                return Completion(
+                    text or "",
+                    prompt_tokens,
+                    completion_tokens,
+                    self._cost(prompt_tokens, completion_tokens),
+                    first_token(choice),
+                )
         raise self._invalid_response()
 
     def _most(self, prompt: Prompt, max_tokens: int) -> float:
@@ -293,10 +299,10 @@ class ApiModel:
                 hint="Set its price under [language_models.prices], like [0.15, 0.6] or [0, 0]; the server must report tokens.",
             )
 
-    def _cost(self, asked: int | None, written: int | None) -> float | None:
-        if self.price is None or asked is None or written is None:
+    def _cost(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+        if self.price is None or prompt_tokens is None or completion_tokens is None:
             return None
-        return (asked * self.price.prompt + written * self.price.completion) / 1e6
+        return (prompt_tokens * self.price.prompt + completion_tokens * self.price.completion) / 1e6
 
     def _translate(self, error: Exception) -> BerdseyeError:
         return translate_error(error, self.model, self._invalid_response(), hint=_KEPT)
@@ -311,6 +317,6 @@ class ApiModel:
 
 def _tokens(value: Any) -> tuple[int, int] | tuple[None, None]:
     match value:
-        case {"usage": {"prompt_tokens": int() as asked, "completion_tokens": int() as written}}:
-            return asked, written
+        case {"usage": {"prompt_tokens": int() as prompt_tokens, "completion_tokens": int() as completion_tokens}}:
+            return prompt_tokens, completion_tokens
     return None, None

@@ -91,8 +91,8 @@ class CompletionCache:
         prompts = [template.fill(slots) for slots in values]
         settings = (max_tokens, float(temperature), seed if temperature > 0 else 0)
         keys = [_key(model.version, template, prompt, settings, alternatives) for prompt in prompts]
-        kept = self._stored(keys)
-        missing = {key: place for place, key in enumerate(keys) if key not in kept}
+        completions = self._stored(keys)
+        missing = {key: place for place, key in enumerate(keys) if key not in completions}
         if missing:
             new = list(missing)
             made_by = (model.name, model.version, template.name, template.version)
@@ -117,9 +117,9 @@ class CompletionCache:
                 progress=progress,
                 ready=store,
             )
-            kept |= self._stored(new)
-        count(kept[key] for key in dict.fromkeys(keys))
-        return [kept[key] for key in keys]
+            completions |= self._stored(new)
+        count(completions[key] for key in dict.fromkeys(keys))
+        return [completions[key] for key in keys]
 
     def spent(self, model: str | None = None) -> Spent:
         """The totals of all calls so far, or of the calls of one model, given by its canonical name."""

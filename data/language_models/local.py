@@ -125,7 +125,7 @@ class LocalModel:
 
 
 @lru_cache(maxsize=1)
-def _load(name: str, found: str | Path, version: str) -> Loaded:
+def _load(name: str, location: str | Path, version: str) -> Loaded:
     del version  # part of the cache key, so that changed weights are loaded again
     with loading(name), _without_bars():
         import torch
@@ -133,10 +133,10 @@ def _load(name: str, found: str | Path, version: str) -> Loaded:
 
         device = chosen_device()
         options: dict[str, Any] = {}
-        folder = found
-        if isinstance(found, str):
-            options["revision"] = hub_commit(found)
-        elif gguf := _gguf(found):
+        folder = location
+        if isinstance(location, str):
+            options["revision"] = hub_commit(location)
+        elif gguf := _gguf(location):
             folder, options["gguf_file"] = gguf.parent, gguf.name
         tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left", **options)
         if tokenizer.pad_token is None:
@@ -180,12 +180,12 @@ def _generate(
         ) from error
     stops = model.generation_config.eos_token_id
     ends = {tokenizer.eos_token_id, *(stops if isinstance(stops, list) else [stops])}
-    written = output.sequences[:, inputs["input_ids"].shape[1] :].tolist()
-    counts = [next((n for n, token in enumerate(row, start=1) if token in ends), len(row)) for row in written]
+    token_rows = output.sequences[:, inputs["input_ids"].shape[1] :].tolist()
+    counts = [next((n for n, token in enumerate(row, start=1) if token in ends), len(row)) for row in token_rows]
     first = _first_tokens(tokenizer, output.logits[0], alternatives) if alternatives else [None] * len(texts)
     return [
         (tokenizer.decode(row[:count], skip_special_tokens=True), count, likeliest)
-        for row, count, likeliest in zip(written, counts, first, strict=True)
+        for row, count, likeliest in zip(token_rows, counts, first, strict=True)
     ]
 
 
@@ -214,10 +214,10 @@ def _without_bars() -> Iterator[None]:
     from transformers.utils import logging
 
     bars: Any = logging
-    shown = bars.is_progress_bar_enabled()
+    were_enabled = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if were_enabled:
             bars.enable_progress_bar()

@@ -77,7 +77,7 @@ class PageStore:
         """The complete pages with these ids, in the order given; raises `StaleError` for an unknown id."""
         segments = self._segments()
         firsts = [_first(segment) for segment in segments]
-        wanted: dict[Path, set[int]] = {}
+        ids_by_segment: dict[Path, set[int]] = {}
         for i in ids:
             place = bisect_right(firsts, i) - 1
             if place < 0 or i > _last(segments[place]):
@@ -86,9 +86,9 @@ class PageStore:
                     where=self._folder,
                     hint="Check whether the folder of web pages was replaced.",
                 )
-            wanted.setdefault(segments[place], set()).add(i)
+            ids_by_segment.setdefault(segments[place], set()).add(i)
         passages: dict[int, Passage] = {}
-        for segment, segment_ids in wanted.items():
+        for segment, segment_ids in ids_by_segment.items():
             for row in _read(segment, filters=[("id", "in", segment_ids)]).to_pylist():
                 passages[row["id"]] = Passage(row["id"], row["url"], row["title"], row["text"], row["url"])
         return [passages[i] for i in ids]

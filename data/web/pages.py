@@ -49,14 +49,14 @@ class WebPages:
         earlier day on which the query was not searched.
         """
         normal_query, today = _query(query), _today()
-        wanted = today if day is None else _day(day)
-        path = self._report_file(normal_query, wanted)
+        search_day = today if day is None else _day(day)
+        path = self._report_file(normal_query, search_day)
         report = WebReport.read(path)
         if report is None:
-            if wanted != today:
+            if search_day != today:
                 days = self.days(query)
                 raise BadInputError(
-                    f"The query '{normal_query}' was not searched on {wanted} with these settings.",
+                    f"The query '{normal_query}' was not searched on {search_day} with these settings.",
                     hint=f"Stored days are {', '.join(days[-5:])}." if days else "No day is stored for it.",
                 )
             with locked(path.with_name(f".{path.stem}.lock")):  # concurrent searches for this query share one result
@@ -83,7 +83,7 @@ class WebPages:
 
     def _search(self, query: str, progress: Progress) -> WebReport:
         used = self.settings
-        asked = datetime.now(UTC).isoformat(timespec="seconds")
+        started_at = datetime.now(UTC).isoformat(timespec="seconds")
         search = open_provider(used).search(query, used.count)
         hits = {hit.url: hit for hit in search.hits}
         results: dict[str, Page | Outcome] = {
@@ -104,21 +104,21 @@ class WebPages:
             Outcome(url, "read", page=ids[result]) if isinstance(result, Page) else result
             for url, result in zip(hits, in_order, strict=True)
         )
-        return WebReport(query, used.provider, asked, search.unusable, outcomes)
+        return WebReport(query, used.provider, started_at, search.unusable, outcomes)
 
     def _read(self, source: Fetched, hit: Hit, reader: PageReader, end: float) -> Page | Outcome:
         if source.html is None:
             return Outcome(source.url, source.reason, source.detail)
         if not is_trusted(source.final_url, self.settings.trusted):
             return Outcome(source.url, "untrusted", f"redirects to {source.final_url}")
-        left = end - time.monotonic()
-        if left <= 0:
+        seconds_left = end - time.monotonic()
+        if seconds_left <= 0:
             return Outcome(source.url, "out of time", "no time was left to read it")
         if source.plain:
             title, text = hit.title, clean(source.html)
         else:
             try:
-                read = reader.read(source.html, min(left, _SECONDS_A_READING))
+                read = reader.read(source.html, min(seconds_left, _SECONDS_A_READING))
             except PageError as error:
                 return Outcome(source.url, error.reason, error.detail)
             title, text = read.title or hit.title, read.text

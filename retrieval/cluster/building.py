@@ -40,11 +40,11 @@ def build_dense(
     plan: ShardPlan,
     indexer: DenseIndexer,
     shards: Sequence[Shard],
-    kept: Path,
+    encoded_folder: Path,
     progress: Progress,
 ) -> None:
-    """Build these shards of vectors; `kept` is a folder for finished work, from which a later call resumes."""
-    source, trained = Source.of(indexer, kept), kept / "trained.faiss"
+    """Build these shards of vectors; `encoded_folder` is a folder for finished work, from which a later call resumes."""
+    source, trained = Source.of(indexer, encoded_folder), encoded_folder / "trained.faiss"
     learns = source.layout.trained and plan.count > 0 and not trained.exists()
     shards = list(plan.all()) if learns else shards
     encode_missing(cluster, plan, indexer, source.files, shards, progress)

@@ -102,15 +102,15 @@ class DenseIndex:
 
     def search(self, queries: Vectors, k: int) -> list[Ranking]:
         """A ranking of at most k for each row of `queries` float32[n, dimension]."""
-        wanted = min(k + _SLACK, self.count)
-        if wanted == 0:
+        depth = min(k + _SLACK, self.count)
+        if depth == 0:
             return [Ranking(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
         if queries.shape[1] != self.vectors.d:
             raise BadInputError(
                 f"The index has vectors of dimension {self.vectors.d}, but the encoder returns {queries.shape[1]}.",
                 hint="Build the index again with --rebuild.",
             )
-        scores, ids = self._scored(finite(queries), wanted)
+        scores, ids = self._scored(finite(queries), depth)
         if self.path is not None and (ids.max(initial=-1) >= self.count or np.isnan(scores).any()):
             # Checksums are compared once a day; damage in between must not put a wrong passage into a ranking.
             raise index_files(self.path.parent).unreadable(self.path, "a search returns vectors that do not exist")

@@ -48,8 +48,8 @@ class Tower(Transformer):
         **options: Any,
     ) -> Any:
         # The library initialises missing weights at random and only logs them, so request its report here.
-        own = self.own_class or _two_towers(config)
-        if own is None:
+        model_class = self.own_class or _two_towers(config)
+        if model_class is None:
             loaded: Any = super()._load_model(
                 model_name_or_path,
                 transformer_task,
@@ -60,7 +60,7 @@ class Tower(Transformer):
                 **options,
             )
         else:
-            loaded = own.from_pretrained(
+            loaded = model_class.from_pretrained(
                 model_name_or_path, config=config, key_mapping=self.key_mapping, output_loading_info=True, **options
             )
         model, report = loaded

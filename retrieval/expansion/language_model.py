@@ -175,7 +175,7 @@ class ModelSource:
     def _ask(
         self, questions: Sequence[str], progress: Progress, temperature: float = 0.0, seed: int = 0
     ) -> list[tuple[str, ...]]:
-        written = self.cache.complete(
+        completions = self.cache.complete(
             self.model,
             self.prompt,
             [{QUESTION: question} for question in questions],
@@ -186,7 +186,7 @@ class ModelSource:
         )
         return [
             tuple(text for text in parse_statements(completion.text) if question_key(text) != question_key(question))
-            for question, completion in zip(questions, written, strict=True)
+            for question, completion in zip(questions, completions, strict=True)
         ]
 
 

@@ -42,22 +42,22 @@ def invert(tokens: Docs, ends: Offsets, terms: int) -> tuple[Offsets, Docs, Docs
     starts = np.cumsum(counts)
     docs = np.empty(len(tokens), dtype=np.int32)
     frequencies = np.empty(len(tokens), dtype=np.int32)
-    held = starts[:-1].copy()
+    next_places = starts[:-1].copy()
     begin = 0
     for doc, end in enumerate(ends):
         for at in range(begin, end):
             term = tokens[at]
-            place = held[term]
+            place = next_places[term]
             if place > starts[term] and docs[place - 1] == doc:
                 frequencies[place - 1] += 1
             else:
                 docs[place] = doc
                 frequencies[place] = 1
-                held[term] = place + 1
+                next_places[term] = place + 1
         begin = end
     offsets = np.zeros(terms + 1, dtype=np.int64)
     for term in range(terms):
-        length = held[term] - starts[term]
+        length = next_places[term] - starts[term]
         offsets[term + 1] = offsets[term] + length
         for at in range(length):
             docs[offsets[term] + at] = docs[starts[term] + at]
@@ -129,14 +129,14 @@ def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # 
     size, numbers = min(k, len(touched)), True
     ids = np.empty(size, dtype=np.int64)
     scores = np.empty(size, dtype=np.float32)
-    held = 0
+    filled = 0
     for number in range(len(touched)):
         doc, score = np.int64(touched[number]), totals[touched[number]]
         totals[touched[number]] = -np.inf
         numbers = numbers and score == score
-        if held < size:
-            at = held
-            held += 1
+        if filled < size:
+            at = filled
+            filled += 1
             while at > 0:
                 parent = (at - 1) // 2
                 if scores[parent] < score or (scores[parent] == score and ids[parent] < doc):

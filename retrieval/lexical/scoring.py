@@ -11,7 +11,7 @@ from berdseye.retrieval.lexical.arrays import Docs, Values
 
 
 class TermStatistics(NamedTuple):
-    """In how many documents a term stands, and how often in all."""
+    """The number of documents with a term, and the number of its occurrences in all of them."""
 
     documents: int
     occurrences: int

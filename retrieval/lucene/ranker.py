@@ -135,21 +135,21 @@ class Lucene:
                 hint="Use bm25 or dense(static) instead.",
             )
         corpus = collection.corpus
-        both = matched(open_index(index_folder(self.index)), corpus.folder, corpus.manifest.hash)
+        matching = matched(open_index(index_folder(self.index)), corpus.folder, corpus.manifest.hash)
         texts = [q.text for q in queries]
-        all_hits = both.index.search(texts, k + _SLACK, self.similarity)
-        return [self._settle(both, text, hits, k) for text, hits in zip(texts, all_hits, strict=True)]
+        all_hits = matching.index.search(texts, k + _SLACK, self.similarity)
+        return [self._settle(matching, text, hits, k) for text, hits in zip(texts, all_hits, strict=True)]
 
-    def _settle(self, both: Matched, text: str, hits: Hits, k: int) -> Ranking:
+    def _settle(self, matching: Matched, text: str, hits: Hits, k: int) -> Ranking:
         """Apply the tie rule: request more hits while ties or missing documents may change the k best."""
         received, requested = len(hits.docids), k + _SLACK
         while True:
-            ranking = both.ranking(hits)
+            ranking = matching.ranking(hits)
             settled = len(ranking.ids) >= k and ranking.scores[k - 1] != hits.scores[-1]
             if settled or received < requested or len(hits.docids) >= _DEEPEST:
                 return top_k(*ranking, k)
             requested = len(hits.docids) // 4 + _SLACK
-            more = both.index.following(text, hits, requested, self.similarity)
+            more = matching.index.following(text, hits, requested, self.similarity)
             received, hits = len(more.docids), hits.before(more)
 
 

@@ -72,7 +72,7 @@ def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> lis
     """
     perspectives, places = np.unique(p, axis=0, return_inverse=True)
     both = np.concatenate([np.stack([form.v for form in forms]), perspectives]).T
-    kept = [Ranking(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in forms]
+    best_so_far = [Ranking(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in forms]
     for start, block in index.blocks():
         products = (block @ both).T
         ids = np.arange(start, start + len(block), dtype=np.int64)
@@ -81,8 +81,10 @@ def _by_scan(index: DenseIndex, forms: Sequence[Form], p: Scores, k: int) -> lis
             best = np.sort(top_k(ids, rough, k + _SLACK).ids)
             vectors = block[best - start]
             scores = form.score(_products(vectors, form.v), _products(vectors, p[row]))
-            kept[row] = top_k(np.concatenate([kept[row].ids, best]), np.concatenate([kept[row].scores, scores]), k)
-    return kept
+            best_so_far[row] = top_k(
+                np.concatenate([best_so_far[row].ids, best]), np.concatenate([best_so_far[row].scores, scores]), k
+            )
+    return best_so_far
 
 
 def _products(vectors: Vectors, other: Scores) -> Scores:

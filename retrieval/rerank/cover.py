@@ -45,14 +45,17 @@ class Cover:
                 "cover(...) requires detectors, which are not available here.",
                 hint="Remove cover(...) from the pipeline.",
             )
-        wanted = self._perspectives(queries)
+        perspectives = self._perspectives(queries)
         out_ids, out_scores = ids.copy(), scores.copy()
         ranked = [passages.passages(row[row >= 0].tolist()) for row in ids]
         pairs = [
-            Pair(a.text, p, a.title) for row, texts in zip(ranked, wanted, strict=True) for a in row for p in texts
+            Pair(a.text, p, a.title)
+            for row, texts in zip(ranked, perspectives, strict=True)
+            for a in row
+            for p in texts
         ]
         probabilities, begin = self.label_function(self.detector, pairs), 0
-        for row, (row_passages, texts) in enumerate(zip(ranked, wanted, strict=True)):
+        for row, (row_passages, texts) in enumerate(zip(ranked, perspectives, strict=True)):
             end = begin + len(row_passages) * len(texts)
             places = np.flatnonzero(ids[row] >= 0)
             if end > begin:

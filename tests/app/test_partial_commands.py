@@ -39,10 +39,10 @@ def test_run_files_make_table_five_as_json(files: list[str], workspace: Workspac
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "exactly one source"),
-        (["--dataset", "policy"], "--dataset and --corpus require each other"),
-        (["--qrels", "none.txt"], "--run and --qrels require each other"),
-        (["--evidence", "nowhere"], "no such folder"),
+        ([], "Name one source"),
+        (["--dataset", "policy"], "--dataset and --corpus belong together"),
+        (["--qrels", "none.txt"], "--run and --qrels belong together"),
+        (["--evidence", "nowhere"], "does not exist"),
         (["--dataset", "policy", "--corpus", "web"], "There are 0 runs"),
     ],
 )

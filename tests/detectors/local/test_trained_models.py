@@ -95,7 +95,7 @@ def test_real_weights_score_as_the_library_does(tmp_path: Path) -> None:
 
 
 def test_missing_and_damaged_models(models: Path, workspace: Workspace) -> None:
-    with pytest.raises(UnavailableError, match="no folder"):
+    with pytest.raises(UnavailableError, match="not a folder"):
         parse_detector("crossencoder(nobody/nowhere)", workspace)
     weights = made_models.classifier(models / "one", {0: "supports"}) / "model.safetensors"
     weights.write_bytes(b"nothing")

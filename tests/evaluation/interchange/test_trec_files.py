@@ -136,7 +136,7 @@ def test_files_that_are_none(tmp_path: Path, content: bytes) -> None:
         with pytest.raises(BadInputError) as told:
             reader(path)
         assert told.value.where == path
-        with pytest.raises(BadInputError, match="no such file"):
+        with pytest.raises(BadInputError, match="does not exist"):
             reader(tmp_path / "gone")
 
 

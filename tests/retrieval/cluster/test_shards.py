@@ -38,7 +38,7 @@ def test_shards_hold_every_passage_once(count: int, shards: int, data: st.DataOb
 
 @pytest.mark.parametrize("shards", [0, -2, MOST_SHARDS + 1])
 def test_a_number_of_shards_that_cannot_be(workspace: Workspace, shards: int) -> None:
-    with pytest.raises(BadInputError, match=f"number of shards must be .*got {shards} shards"):
+    with pytest.raises(BadInputError, match=f"number of shards must be .*got {shards}"):
         ShardPlan.of(write_tied_corpus(workspace, 6), WORDS, shards)
 
 
