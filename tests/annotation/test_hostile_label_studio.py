@@ -107,7 +107,7 @@ def test_an_answer_without_end_is_cut(
 
 def test_a_packed_answer_is_not_unpacked(impostor: Impostor, told: Callable[[], str]) -> None:
     impostor.headers, impostor.body = {"Content-Encoding": "gzip"}, gzip.compress(bytes(10_000_000))
-    assert "packed as gzip" in told()
+    assert "compressed as gzip" in told()
 
 
 def test_a_redirect_takes_the_token_nowhere(impostor: Impostor, told: Callable[[], str]) -> None:

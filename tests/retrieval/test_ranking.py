@@ -40,5 +40,5 @@ def test_short_rankings_are_padded() -> None:
 
 @pytest.mark.parametrize("k", [-1, 0, 1001])
 def test_k_out_of_range(k: int) -> None:
-    with pytest.raises(BadInputError, match=f"k is {k}"):
+    with pytest.raises(BadInputError, match=f"got {k}"):
         checked_k(k)

@@ -58,7 +58,7 @@ def test_a_k_beyond_the_corpus_gives_all_there_is(workspace: Workspace, pipeline
 
 @pytest.mark.parametrize("k", [0, -1, 1001])
 def test_a_k_out_of_range_is_an_error(workspace: Workspace, k: int) -> None:
-    with pytest.raises(BadInputError, match=f"k is {k}"):
+    with pytest.raises(BadInputError, match=f"got {k}"):
         search(corpus_of(workspace, CITY), parse_pipeline("bm25"), ["cars"], k)
 
 

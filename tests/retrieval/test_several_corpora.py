@@ -49,7 +49,7 @@ def test_neighbours_are_the_nearest_by_brute_force_and_leave_the_passage_out(wor
     assert len(neighbours(corpus, passages[0], 50).ids) == len(CITY) - 1
     other = corpus_of(workspace, [CITY[3], CITY[0]], name="other")
     assert neighbours(other, passages[0], 1, itself=True).ids.tolist() == [1], "the same text, under another id"
-    with pytest.raises(BadInputError, match="k is 0"):
+    with pytest.raises(BadInputError, match="got 0"):
         neighbours(corpus, passages[0], 0)
 
 

@@ -55,7 +55,7 @@ def test_an_answer_without_end_is_cut(serve: Serving, monkeypatch: pytest.Monkey
 def test_a_packed_answer_is_not_unpacked(serve: Serving) -> None:
     packed = gzip.compress(json.dumps(completion("x" * 10_000_000).body).encode())
     serve(lambda _: Reply(200, packed, (("Content-Encoding", "gzip"),)))
-    assert "packed as gzip" in told()
+    assert "compressed as gzip" in told()
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -101,7 +101,7 @@ def test_dmerit_is_downloaded_by_hand(workspace: Workspace, tmp_path: Path) -> N
     (tmp_path / "queries.jsonl").write_text('{"id": "q", "query": "names", "relevant": ["a", "b"]}\n')
     (done,) = fetch(workspace, "dmerit", tmp_path)
     assert isinstance(done, FetchReport)
-    assert done.counts.startswith("1 queries (1,196 are published); 2 relevant passages (60,333 are published)")
+    assert done.counts.startswith("1 queries (published: 1,196); 2 relevant passages (published: 60,333)")
     assert [q.text for q in load_dataset(workspace, "dmerit")] == ["names"]
 
 

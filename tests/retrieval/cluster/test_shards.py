@@ -57,7 +57,7 @@ def test_a_missing_shard_is_named(workspace: Workspace) -> None:
     plan = build_here(corpus, WORDS, 3)
     assert standing(corpus, WORDS) == plan
     shutil.rmtree(plan.place(plan.shard(1)))
-    with pytest.raises(UnavailableError, match=r"no shard 1 \(passages 2 to 3\) of 3"):
+    with pytest.raises(UnavailableError, match=r"shard 1 \(passages 2 to 3\) of 3 does not exist"):
         standing(corpus, WORDS)
 
 
