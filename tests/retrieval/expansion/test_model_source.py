@@ -86,7 +86,7 @@ def test_a_question_without_any_list_is_told_of_and_left_as_it_is(server: ChatSe
     assert [f.question for f in failures] == [GARBAGE]
     assert "api(small)" in failures[0].reason
     assert len(server.requests) == 3
-    with pytest.warns(UserWarning, match="Not expanded: 'Say garbage"):
+    with pytest.warns(UserWarning, match="The question 'Say garbage"):
         assert source.perspectives([GARBAGE]) == [()]
     assert len(server.requests) == 3, "both tries are kept"
 

@@ -95,7 +95,7 @@ def test_bad_lines_are_told_with_their_numbers(tmp_path: Path) -> None:
     )
     with pytest.raises(BadInputError, match=r"bad\.jsonl:2: .*\(and lines 3, 4, 5, 6, 7, 8, 9\)"):
         source.perspectives(["Why?"])
-    with pytest.raises(BadInputError, match=r"bad\.jsonl:1: no question\. Correct"):
+    with pytest.raises(BadInputError, match=r"bad\.jsonl:1: no question\. Fix"):
         write(tmp_path / "bad.jsonl", {"text": "x"}).perspectives(["Why?"])
     with pytest.raises(BadInputError, match="contains no perspective"):
         write(tmp_path / "bad.jsonl", "").perspectives(["Why?"])
