@@ -48,7 +48,7 @@ def cross_encoder_detector(
     labels = model.model.num_labels
     if labels > 2:
         raise BadInputError(
-            f"A cross-encoder must have one or two outputs, but the model has {labels}.",
+            f"The model has {labels} outputs, but a cross-encoder must have one or two.",
             where=folder.path,
             hint=f"If it is an NLI model, use nli({path}).",
         )

@@ -130,7 +130,7 @@ def test_names_and_prompts_that_cannot_be_used(
 
 
 def test_it_needs_a_workspace_to_keep_answers_in() -> None:
-    with pytest.raises(UnavailableError, match=r"'api\(a\)' needs a workspace"):
+    with pytest.raises(UnavailableError, match=r"'api\(a\)' requires a workspace"):
         parse_detector("api(a)")
 
 
