@@ -1,1 +1,1 @@
-"""Measures of answers to debatable questions (DebateQA) and how well they agree with people."""
+"""Measures of answers to debatable questions (DebateQA), and their agreement with people."""

@@ -1,4 +1,4 @@
-"""BARTScore (Yuan et al., 2021): how probable an encoder-decoder model finds a text after it has read another."""
+"""BARTScore (Yuan et al., 2021): the probability of a text, given another text, under an encoder-decoder model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.answer_measures.items import Answered, Kept, KeptValues, Measured, counted
 from berdseye.evaluation.answer_measures.reading import joined
 
-_UNTOLD = 1_000_000
+_UNKNOWN_WINDOW = 1_000_000
 
 
 @dataclass(frozen=True)
 class BartScorer:
-    """Mean over the partial answers of the mean log P of their tokens (nats) after the answer: its recall; higher is better.
+    """The recall form of BARTScore: the mean over partial answers of the mean log P of their tokens (nats), given the answer.
 
-    Any encoder-decoder model of transformers serves. What is longer than the model reads is cut at its end.
+    Higher is better. The model can be any encoder-decoder model of transformers. Texts longer than its window lose their ends.
     """
 
     name: str
@@ -49,7 +49,7 @@ class BartScorer:
             return AutoTokenizer.from_pretrained(self.found, **options), model.eval().to(chosen_device())
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
-        """BARTScore of each item, kept as soon as it is known; NaN where the question has no partial answers."""
+        """Compute BARTScore of each item and store each value at once; NaN if the question has no partial answers."""
         store = KeptValues(workspace, "BARTScore", self.version)
         keys = [store.key(i.answer, [joined(p) for p in i.question.perspectives]) for i in items]
         known = store.get(keys)
@@ -66,7 +66,7 @@ class BartScorer:
                 len(items),
                 (
                     sum(not i.question.perspectives for i in items),
-                    "questions have no partial answers: BARTScore is missing",
+                    "questions have no partial answers and therefore no BARTScore",
                 ),
                 (cut, f"answers or partial answers were longer than the window of {self.name} and lost their ends"),
             ),
@@ -76,11 +76,11 @@ class BartScorer:
         import torch
 
         tokenizer, model = self._loaded
-        window = told_window(model.config, tokenizer) or _UNTOLD
+        window = told_window(model.config, tokenizer) or _UNKNOWN_WINDOW
         texts = [joined(partial) for partial in item.question.perspectives]
         with torch.inference_mode():
             source = tokenizer([item.answer], return_tensors="pt", truncation=True, max_length=window).to(model.device)
-            # The answer is encoded once for all its partial answers.
+            # The answer is encoded once for all partial answers.
             read = model.get_encoder()(**{k: v for k, v in source.items() if k in ("input_ids", "attention_mask")})
             means, longest = [], len(tokenizer(item.answer, verbose=False)["input_ids"])
             for text in texts:

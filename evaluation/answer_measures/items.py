@@ -1,9 +1,4 @@
-"""What measures of answers are given, and what they give back.
-
-Values that took long to compute, kept in the workspace the moment each is known.
-
-Answers that are too long for the model that is to judge them.
-"""
+"""The interface of measures of answers, the store of computed values, and the fitting of long answers into a model's window."""
 
 import hashlib
 import json
@@ -28,27 +23,27 @@ Doubles = npt.NDArray[np.float64]
 
 
 class Answered(NamedTuple):
-    """A question, with its partial answers as perspectives, and a system's answer to it."""
+    """A question with its partial answers as perspectives, and a system's answer to it."""
 
     question: Question
     answer: str
 
 
 class Measured(NamedTuple):
-    """A value an item, float64[n_items], NaN where there is none, and notes on what was left out or cut."""
+    """One value per item, float64[n_items], NaN if there is none, and notes on what was left out or cut."""
 
     values: Doubles
     notes: tuple[str, ...] = ()
 
 
 class Scorer(Protocol):
-    """Measures answers. `version` changes when the model or the wording does."""
+    """A scorer of answers; `version` changes if the model or the text of the prompt changes."""
 
     @property
     def version(self) -> str: ...
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
-        """A value an item; what takes long is kept in the workspace, so that a killed run goes on."""
+        """Compute one value per item; slow results are stored in the workspace, so re-running a killed run resumes."""
         ...
 
 
@@ -59,40 +54,40 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS answer_values (
 
 
 class Kept(NamedTuple):
-    """A value, and whether its text was too long and lost its end."""
+    """A stored value, and whether its text was too long and lost its end."""
 
     value: float
     cut: bool
 
 
 class KeptValues:
-    """Values of one measure and version by the texts that they are of."""
+    """Stored values of one measure and version, by the texts that were measured."""
 
     def __init__(self, workspace: Workspace, measure: str, version: str) -> None:
         self.path = workspace.folder / "answers" / "values.db"
         self.measure, self.version = measure, version
 
     def key(self, *texts: str | Sequence[str]) -> str:
-        """The name that a value is kept under."""
+        """Return the key of a value."""
         return hashlib.sha256(json.dumps([self.measure, self.version, *texts]).encode()).hexdigest()
 
     def get(self, keys: Sequence[str]) -> dict[str, Kept]:
-        """Those that are known."""
+        """Return the stored values among `keys`."""
         if not self.path.exists():
             return {}
         with self._open() as database:
-            asked = "SELECT key, value, cut FROM answer_values WHERE key IN (SELECT value FROM json_each(?))"
-            return {k: Kept(v, bool(c)) for k, v, c in database.execute(asked, (json.dumps(list(keys)),))}
+            query = "SELECT key, value, cut FROM answer_values WHERE key IN (SELECT value FROM json_each(?))"
+            return {k: Kept(v, bool(c)) for k, v, c in database.execute(query, (json.dumps(list(keys)),))}
 
     def put(self, key: str, kept: Kept) -> None:
-        """Keep one; the first that was kept stays."""
+        """Store a value; an existing value is not replaced."""
         with self._open() as database:
             row = (key, self.measure, self.version, kept.value, int(kept.cut))
             database.execute("INSERT OR IGNORE INTO answer_values VALUES (?, ?, ?, ?, ?)", row)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; what it wrote is on disk when it ends."""
+        """Open one transaction; its changes are on disk when it ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as database:
@@ -101,9 +96,10 @@ class KeptValues:
                     yield database
         except (sqlite3.Error, OSError) as error:
             raise UnavailableError(
-                f"The values of answers cannot be read or written: {error}.",
+                f"The stored values of answers cannot be read or written: {error}.",
                 where=self.path,
-                hint="Check the space and the rights of the folder. A damaged file can be moved away; values are then made anew.",
+                hint="Check the free space and the permissions of the folder. If the file is damaged, move it away; Berdseye "
+                "then computes the values again.",
             ) from error
 
 
@@ -114,28 +110,29 @@ _KEPT = 0.8
 def fitted(
     model: LanguageModel, template: PromptTemplate, items: Sequence[Answered], max_tokens: int
 ) -> tuple[list[dict[str, str]], int]:
-    """The slots of each item, and how many answers lost their ends so that the prompt fits a local model's window.
+    """Return the slots of each item, and the number of answers that lost their ends so that the prompt fits a local model's
+    window.
 
-    The window of a model behind an address is not known: it refuses what is too long, and says so.
+    The window of a model on a server is unknown; the server rejects prompts that are too long.
     """
     window = Window(model)
-    given, cut = [], 0
+    all_slots, cut = [], 0
     for item in items:
         slots = {QUESTION: item.question.text, ANSWER: item.answer}
         while isinstance(model, LocalModel) and slots[ANSWER] and not window.fits(template.fill(slots), max_tokens):
             words = slots[ANSWER].split()
             slots[ANSWER] = " ".join(words[: int(len(words) * _KEPT)])
         cut += slots[ANSWER] != item.answer
-        given.append(slots)
-    return given, cut
+        all_slots.append(slots)
+    return all_slots, cut
 
 
-def counted(items: int, *told: tuple[int, str]) -> tuple[str, ...]:
-    """Notes on what happened to how many of the items, leaving out what happened to none."""
-    return tuple(f"{count} of {items} {what}." for count, what in told if count)
+def counted(items: int, *events: tuple[int, str]) -> tuple[str, ...]:
+    """Return notes of the form `COUNT of ITEMS TEXT.` for pairs of a count and a text; counts of 0 are omitted."""
+    return tuple(f"{count} of {items} {what}." for count, what in events if count)
 
 
-def said(text: str) -> str:
-    """How a reply begins, in a note."""
+def beginning(text: str) -> str:
+    """Return the part of a note that quotes the beginning of a reply."""
     begins = " ".join(text.split())[:60]
     return f"; one begins '{begins}'" if begins else "; one is empty"

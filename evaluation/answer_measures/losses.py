@@ -1,4 +1,4 @@
-"""How surprised a causal language model is by the ends of token sequences, the part they all share read only once."""
+"""Losses of a causal language model on the ends of token sequences, with their shared beginning read only once."""
 
 import copy
 import inspect
@@ -13,16 +13,16 @@ from berdseye.evaluation.answer_measures.items import Doubles
 
 Ids = list[int]
 
-_LOGITS_AT_ONCE = 1 << 26  # numbers; a token has as many as the vocabulary
+_LOGITS_AT_ONCE = 1 << 26  # numbers; one per token and entry of the vocabulary
 _ON_AN_ACCELERATOR = 1 << 29
 
 
 def shared_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) -> Doubles:
-    """Sum of -log P (nats) over the tokens of each sequence from its start on, float64[n_sequences].
+    """Compute the sum of -log P (nats) over the tokens of each sequence from its start on, float64[n_sequences].
 
-    What all sequences begin with is encoded once, and its keys and values serve every one of them. For n ends of p tokens
-    after a shared beginning of a tokens this reads a + np tokens instead of n(a + p). Starts are 1 or more, since the first
-    token has none before it. Raises `UnavailableError` where the accelerator's memory is full.
+    The shared beginning of all sequences is encoded once, and its keys and values are reused for each sequence. For n ends of p
+    tokens after a shared beginning of a tokens, this reads a + np tokens instead of n(a + p). Starts are at least 1, because the
+    first token has no token before it. Raises `UnavailableError` if the accelerator's memory is full.
     """
     if not sequences:
         return np.zeros(0)
@@ -46,7 +46,7 @@ def shared_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) -
 
 
 def whole_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) -> Doubles:
-    """As `shared_losses`, each sequence read alone from its beginning: the plain way, and the one to compare with."""
+    """Compute the sums of `shared_losses` with each sequence read separately from its beginning, the reference implementation."""
     import torch
 
     losses = np.zeros(len(sequences))
@@ -58,7 +58,7 @@ def whole_losses(model: Any, sequences: Sequence[Ids], starts: Sequence[int]) ->
 
 
 def shared_beginning(sequences: Sequence[Ids], starts: Sequence[int]) -> int:
-    """How many tokens all sequences begin with, leaving out those that are scored, and at least one."""
+    """Return the number of tokens that all sequences share at their beginning, without scored tokens; at least one."""
     most = min(min(starts), *(len(ids) for ids in sequences))
     first = sequences[0]
     for place in range(most):
@@ -68,7 +68,8 @@ def shared_beginning(sequences: Sequence[Ids], starts: Sequence[int]) -> int:
 
 
 def _encoded(model: Any, ids: Ids) -> tuple[Any, Any]:
-    """Keys and values of the tokens, None where the model keeps none that can be shared; logits[n_tokens] after the last."""
+    """Return keys and values of the tokens (None if the model has none that can be shared), and the logits after the last
+    token."""
     import torch
     from transformers import DynamicCache
 
@@ -81,13 +82,13 @@ def _encoded(model: Any, ids: Ids) -> tuple[Any, Any]:
 
 
 def _ends(model: Any, cache: Any, last: Any, ends: list[Ids], starts: list[int]) -> Doubles:
-    """The losses of ends of sequences after the tokens in the cache, which is used up."""
+    """Return the losses of ends of sequences after the tokens in the cache, which is consumed."""
     import torch
 
     longest = max(len(ids) for ids in ends)
     if longest == 0:
         return np.zeros(len(ends))
-    # Padding stands after every token that counts, where causal attention does not see it.
+    # Padding follows all tokens that count, where causal attention ignores it.
     padded = torch.tensor([ids + [0] * (longest - len(ids)) for ids in ends], device=model.device)
     if len(ends) > 1:
         cache.batch_repeat_interleave(len(ends))
@@ -97,20 +98,21 @@ def _ends(model: Any, cache: Any, last: Any, ends: list[Ids], starts: list[int])
 
 
 def _sums(logits: Any, targets: list[Ids], starts: list[int]) -> Doubles:
-    """Loss of each row's tokens from its start on; logits[n_rows, n_tokens, n_vocabulary] tell of the token they stand before."""
+    """Return the loss of each row's tokens from its start on; logits[n_rows, n_tokens, n_vocabulary] predict the token after
+    them."""
     import torch
 
-    found = np.zeros(len(targets))
+    sums = np.zeros(len(targets))
     for row, (ids, start) in enumerate(zip(targets, starts, strict=True)):
         if start < len(ids):
-            told = logits[row, start : len(ids)].float()
-            wanted = torch.tensor(ids[start:], device=told.device)
-            found[row] = float(torch.nn.functional.cross_entropy(told, wanted, reduction="none").double().sum())
-    return found
+            predicted = logits[row, start : len(ids)].float()
+            wanted = torch.tensor(ids[start:], device=predicted.device)
+            sums[row] = float(torch.nn.functional.cross_entropy(predicted, wanted, reduction="none").double().sum())
+    return sums
 
 
 def _batches(model: Any, lengths: Sequence[int]) -> list[list[int]]:
-    """Places of the ends, the longest first, as many at a time as there is room for their logits."""
+    """Return batches of places of the ends, the longest first, each as large as the memory for logits allows."""
     most = _LOGITS_AT_ONCE if model.device.type == "cpu" else _ON_AN_ACCELERATOR
     room = most // int(model.config.get_text_config().vocab_size)
     order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
@@ -124,7 +126,7 @@ def _batches(model: Any, lengths: Sequence[int]) -> list[list[int]]:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Without gradients; raises `UnavailableError` where the accelerator's memory is full."""
+    """Run without gradients; raises `UnavailableError` if the accelerator's memory is full."""
     import torch
 
     try:
@@ -133,5 +135,5 @@ def _reading() -> Iterator[None]:
     except torch.OutOfMemoryError as error:
         raise UnavailableError(
             "The accelerator has too little memory for this model.",
-            hint="Name a smaller one, or set BERDSEYE_DEVICE=cpu.",
+            hint="Use a smaller model, or set BERDSEYE_DEVICE=cpu.",
         ) from error

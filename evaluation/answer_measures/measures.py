@@ -1,6 +1,6 @@
-"""The measures of answers, by the names they are written with: `PD(gpt2)`, `DA(api(gpt-4o))`, `BLEU`.
+"""The measures of answers, by name: `PD(gpt2)`, `DA(api(gpt-4o))`, `BLEU`.
 
-A model's bare name is one on this machine; `api(NAME)` and `llm` are asked for replies, where a measure needs no more.
+A plain name is a model on this machine; `api(NAME)` and `llm` are models on servers, for measures that need only replies.
 """
 
 import re
@@ -28,7 +28,7 @@ _MOST_POINTS = 100
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """A measure of answers; `str()` is its canonical name. `model` is empty where it needs none."""
+    """A measure of answers; `str()` gives its canonical name. `model` is empty if the measure needs none."""
 
     name: str
     model: str = ""
@@ -46,21 +46,22 @@ class AnswerMeasure:
         return self.name == "PD"
 
     def with_setting(self, key: str, value: str) -> "AnswerMeasure":
-        """The same with one setting changed; raises `BadInputError` where it has no such setting."""
+        """Return the measure with one setting changed; raises `UnknownNameError` if it has no such setting."""
         return _checked(self.name, self.model, {**self.settings, key: value})
 
     def with_model(self, model: str) -> "AnswerMeasure":
-        """The same by another model."""
+        """Return the measure with another model."""
         return _checked(self.name, model, self.settings)
 
     def open(self, workspace: Workspace) -> Scorer:
-        """What computes it; nothing is loaded or asked yet. Raises `UnavailableError` where the model is not there."""
+        """Return its scorer, without loading or calling the model yet; raises `UnavailableError` if the model is not
+        available."""
         return KINDS[self.name].open(workspace, self.model, self.settings)
 
 
 class Kind(NamedTuple):
-    """What a measure takes: its usual model (None where one must be named, empty where there is none), its settings'
-    usual values, and how it is opened."""
+    """The definition of a measure: its default model (None: a model is required; empty: the measure takes none), the default
+    values of its settings, and the function that opens its scorer."""
 
     model: str | None
     settings: Mapping[str, str]
@@ -104,67 +105,70 @@ KINDS: Mapping[str, Kind] = {
 
 
 def parse_answer_measures(text: str) -> list[AnswerMeasure]:
-    """Measures from their names, separated by spaces; raises `UnknownNameError` with the nearest right names."""
+    """Parse measures from names separated by spaces.
+
+    Raises `UnknownNameError` with the closest names, and `BadInputError` for invalid models or an empty text.
+    """
     measures = [_measure(parse(name), name) for name in _NAMES.findall(text)]
     if not measures:
-        raise BadInputError("No measure was named.", hint="Name some, such as PD(gpt2) DA(api(NAME)).")
+        raise BadInputError("No measure is given.", hint="Name measures such as PD(gpt2) DA(api(NAME)).")
     return measures
 
 
 def _measure(calls: list[Call], name: str) -> AnswerMeasure:
     call = calls[0]
     if len(calls) > 1 or call.name not in KINDS:
-        from berdseye.evaluation.measures import MEASURES  # they bring libraries along that answers do without
+        from berdseye.evaluation.measures import MEASURES  # late: it imports libraries that answers do not need
 
         if call.name in MEASURES:
             raise BadInputError(
                 f"{name} is a measure of rankings, not of answers.",
-                hint=f"Take runs: berdseye evaluate --measures {name}.",
+                hint=f"Use `berdseye evaluate --measures {name}`.",
             )
         raise UnknownNameError("measure of answers", call.name if len(calls) == 1 else name, KINDS)
     usual = KINDS[call.name].model
     if len(call.args) > 1 or call.cutoff is not None or call.keep is not None:
-        raise BadInputError(f"'{name}' does not name one model.", hint=f"Write it like {call.name}(NAME).")
+        raise BadInputError(f"'{name}' does not name exactly one model.", hint=f"Write {call.name}(NAME).")
     if call.args and usual == "":
         raise BadInputError(f"{call.name} takes no model.", hint=f"Write {call.name}.")
     if not call.args and usual is None:
-        raise BadInputError(f"{call.name} needs a model.", hint=f"Write it like {call.name}(NAME).")
+        raise BadInputError(f"{call.name} needs a model.", hint=f"Write {call.name}(NAME).")
     return _checked(call.name, _model(call.args[0]) if call.args else str(usual), call.kwargs)
 
 
 def _checked(name: str, model: str, settings: Mapping[str, Any]) -> AnswerMeasure:
-    """The measure with its unusual settings, in the order of their declaration."""
-    usual = KINDS[name].settings
+    """Return the measure with its settings that differ from the defaults, in the order of their definition."""
+    defaults = KINDS[name].settings
     for key, value in settings.items():
-        if key not in usual:
-            raise UnknownNameError(f"setting of {name}", key, usual)
+        if key not in defaults:
+            raise UnknownNameError(f"setting of {name}", key, defaults)
         if key == "variant" and str(value) not in VARIANTS:
             raise UnknownNameError("variant", str(value), VARIANTS)
         if key == "wrap":
             wrap_text(str(value))
     if name == "PD" and model.startswith(("api(", "llm")):
         raise BadInputError(
-            "P.D. needs the probability of every token of a text, which servers do not tell.",
-            hint="Name a model on this machine, like PD(gpt2).",
+            "P.D. needs the probability of every token of a text, which servers do not return.",
+            hint="Use a model on this machine, such as PD(gpt2).",
         )
-    given = {key: str(settings[key]) for key in usual if key in settings and str(settings[key]) != usual[key]}
-    return AnswerMeasure(name, model, given)
+    changed = {key: str(settings[key]) for key in defaults if key in settings and str(settings[key]) != defaults[key]}
+    return AnswerMeasure(name, model, changed)
 
 
 def _model(argument: Any) -> str:
-    """A model's name; `local(NAME)` is NAME."""
+    """Return the name of a model; `local(NAME)` becomes NAME."""
     if isinstance(argument, Call) and argument.name == "local" and len(argument.args) == 1:
         return str(argument.args[0])
     return str(argument)
 
 
 def _named(model: str) -> list[Any]:
-    """The model as an argument: a call as it is, and a name quoted where it must be."""
+    """Return the model as arguments of a call: parsed if it is a call, otherwise its name."""
     if model.endswith(")"):
         return [parse(model)[0]]
     return [model]
 
 
 def _asked(model: str, workspace: Workspace) -> LanguageModel:
-    known = model.startswith("api(") or model == "llm"
-    return open_language_model(model, workspace) if known else LocalModel(model)
+    on_server = model.startswith("api(") or model == "llm"
+    return open_language_model(model, workspace) if on_server else LocalModel(model)

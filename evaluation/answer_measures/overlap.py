@@ -1,4 +1,4 @@
-"""Likeness of an answer to all partial answers of its question together: BLEU, ROUGE-L and SemScore."""
+"""Similarity of an answer to all partial answers of its question together: BLEU, ROUGE-L and SemScore."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from berdseye.evaluation.answer_measures.items import Answered, Doubles, Measure
 from berdseye.evaluation.answer_measures.reading import joined
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Doubles]
-"""A value for each answer and its reference."""
+"""A function that returns a value for each answer and its reference."""
 
 
 def reference(item: Answered) -> str:
-    """All partial answers of the question, one after the other."""
+    """Return all partial answers of the question as one text, one per line."""
     return "\n".join(joined(partial) for partial in item.question.perspectives)
 
 
 @dataclass(frozen=True)
 class LikenessScorer:
-    """How like an answer is to the reference; higher is better. An empty answer is 0."""
+    """The similarity of an answer to its reference; higher is better. An empty answer has the value 0."""
 
     version: str
     likeness: Likeness
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
-        """A value an item, NaN where the question has no partial answers."""
+        """Compute one value per item, NaN if the question has no partial answers."""
         del workspace
         places = [n for n, item in enumerate(items) if item.question.perspectives and item.answer.strip()]
         values = np.array([0.0 if item.question.perspectives else nan for item in items], dtype=np.float64)
@@ -38,12 +38,12 @@ class LikenessScorer:
         progress(len(items), "answers", len(items))
         without = sum(not item.question.perspectives for item in items)
         return Measured(
-            values, counted(len(items), (without, "questions have no partial answers: their value is missing"))
+            values, counted(len(items), (without, "questions have no partial answers and therefore no value"))
         )
 
 
 def bleu(answers: Sequence[str], references: Sequence[str]) -> Doubles:
-    """Sentence BLEU (Papineni et al., 2002) by sacrebleu, 0 to 100: exponential smoothing, effective order."""
+    """Compute sentence BLEU (Papineni et al., 2002) by sacrebleu, 0 to 100, with exponential smoothing and effective order."""
     from sacrebleu.metrics.bleu import BLEU
 
     metric = BLEU(effective_order=True)
@@ -51,7 +51,7 @@ def bleu(answers: Sequence[str], references: Sequence[str]) -> Doubles:
 
 
 def rouge_l(answers: Sequence[str], references: Sequence[str]) -> Doubles:
-    """F of ROUGE-L (Lin, 2004) by rouge-score, 0 to 1, with stemming."""
+    """Compute the F value of ROUGE-L (Lin, 2004) by rouge-score, 0 to 1, with stemming."""
     from rouge_score.rouge_scorer import RougeScorer
 
     scorer = RougeScorer(["rougeL"], use_stemmer=True)
@@ -59,15 +59,16 @@ def rouge_l(answers: Sequence[str], references: Sequence[str]) -> Doubles:
 
 
 def library_version(name: str) -> str:
-    """A library and its version, as the version of what it computes."""
+    """Return a library and its version, as the version of values that it computes."""
     from importlib.metadata import version
 
     return f"{name} {version(name)}"
 
 
 def sem_score(name: str) -> LikenessScorer:
-    """SemScore (Aynetdinov and Akbik, 2024): cosine of sentence embeddings, -1 to 1, by any sentence-transformers model."""
-    found = find_model(name)
+    """Return the scorer of SemScore (Aynetdinov and Akbik, 2024): the cosine of sentence embeddings, -1 to 1, by any
+    sentence-transformers model."""
+    location = find_model(name)
 
     def likeness(answers: Sequence[str], references: Sequence[str]) -> Doubles:
         from sentence_transformers import SentenceTransformer
@@ -76,9 +77,9 @@ def sem_score(name: str) -> LikenessScorer:
         from berdseye.retrieval.encoders.running import batch_size, placed, quietly
 
         with loading(name), quietly():
-            model = placed(SentenceTransformer(str(found)))
+            model = placed(SentenceTransformer(str(location)))
         try:
-            given, wanted = (
+            answer_vectors, reference_vectors = (
                 model.encode(
                     list(texts), batch_size=batch_size(model), normalize_embeddings=True, show_progress_bar=False
                 )
@@ -86,6 +87,7 @@ def sem_score(name: str) -> LikenessScorer:
             )
         except OutOfMemoryError as error:
             raise UnavailableError("The accelerator has too little memory.", hint="Set BERDSEYE_DEVICE=cpu.") from error
-        return np.asarray((np.asarray(given) * np.asarray(wanted)).sum(axis=1), dtype=np.float64)
+        cosines = (np.asarray(answer_vectors) * np.asarray(reference_vectors)).sum(axis=1)
+        return np.asarray(cosines, dtype=np.float64)
 
-    return LikenessScorer(model_version(found), likeness)
+    return LikenessScorer(model_version(location), likeness)

@@ -1,6 +1,5 @@
-"""People's word on whether answers name the dispute, and how well a measure of D.A. agrees with it (DebateQA, table 15).
-
-People's preferences between two answers, the ranking of systems they give, and how well measures agree with it.
+"""Agreement of measures of answers with people (DebateQA, tables 14 and 15): people's preferences between two answers with the
+ranking of systems that follows from them, and people's labels of whether an answer names the dispute.
 """
 
 from collections import Counter
@@ -25,7 +24,7 @@ _FEWEST = 3
 
 
 class Preference(NamedTuple):
-    """Which of two systems' answers to a question a person found better."""
+    """A person's preference between the answers of two systems to a question."""
 
     question_id: str
     a: str
@@ -35,7 +34,7 @@ class Preference(NamedTuple):
 
 
 class RankAgreement(NamedTuple):
-    """Spearman's rho and Kendall's tau-b between a measure's order of n systems and people's; NaN where all are equal."""
+    """Spearman's rho and Kendall's tau-b between a measure's order of n systems and people's; NaN if all values are equal."""
 
     rho: float
     tau: float
@@ -43,32 +42,33 @@ class RankAgreement(NamedTuple):
 
 
 def read_preferences(path: Path) -> list[Preference]:
-    """JSON Lines: `{"id", "a", "b", "winner": "a" | "b" | "tie", "annotator"}`; raises `BadInputError` with file and line."""
-    found: dict[tuple[str, str, frozenset[str]], int] = {}
+    """Read JSON Lines of `{"id", "a", "b", "winner": "a" | "b" | "tie", "annotator"}`; raises `BadInputError` with file and
+    line."""
+    first_lines: dict[tuple[str, str, frozenset[str]], int] = {}
     preferences = []
     for line, row in read_rows(path):
         try:
             preference = _preference(row)
             key = (preference.question_id, preference.annotator, frozenset((preference.a, preference.b)))
-            if key in found:
+            if key in first_lines:
                 raise ValueError(
-                    f"{preference.annotator or 'the annotator'} judges this pair in line {found[key]} already"
+                    f"{preference.annotator or 'The annotator'} already judges this pair in line {first_lines[key]}"
                 )
         except ValueError as error:
             raise BadInputError(f"{error}.", where=path, line=line, hint="Correct this line.") from error
-        found[key] = line
+        first_lines[key] = line
         preferences.append(preference)
     if not preferences:
         raise BadInputError(
-            "The file holds no preferences.", where=path, hint="See `berdseye study debateqa-meta --help`."
+            "The file contains no preferences.", where=path, hint="See `berdseye study debateqa-meta --help`."
         )
     return preferences
 
 
 def elo_ratings(preferences: Sequence[Preference], *, seed: int = 0) -> dict[str, float]:
-    """Elo rating of each system, by evalica (K = 4, 400 points a factor of 10), the best first.
+    """Compute the Elo rating of each system by evalica (K = 4; 400 points are a factor of 10), the best first.
 
-    Elo depends on the order of the games, so the ratings are the means over 200 seeded random orders; a tie counts half.
+    Elo depends on the order of the games, so the ratings are means over 200 seeded random orders; a tie counts half.
     """
     import evalica
 
@@ -87,15 +87,15 @@ def elo_ratings(preferences: Sequence[Preference], *, seed: int = 0) -> dict[str
 def rank_agreement(
     values: Mapping[str, float], ratings: Mapping[str, float], *, lower_is_better: bool
 ) -> RankAgreement:
-    """Agreement of a measure's values with people's ratings over the systems that have both (DebateQA, table 14).
+    """Compute the agreement of a measure's values with people's ratings over the systems that have both (DebateQA, table 14).
 
     Raises `BadInputError` for fewer than three systems.
     """
     both = [name for name in ratings if name in values and not np.isnan(values[name])]
     if len(both) < _FEWEST:
         raise BadInputError(
-            f"Only {len(both)} systems have both answers and preferences.",
-            hint="Systems in the preferences are named as the answer sets are; three are the fewest.",
+            f"Only {len(both)} systems have both answers and preferences; at least {_FEWEST} are needed.",
+            hint="Name the systems in the preferences as the sets of answers are named.",
         )
     ours: Any = np.array([values[name] for name in both]) * (-1.0 if lower_is_better else 1.0)
     theirs: Any = np.array([ratings[name] for name in both])
@@ -108,36 +108,37 @@ def rank_agreement(
 def pair_accuracy(
     preferences: Sequence[Preference], values: Mapping[str, Mapping[str, float]], *, lower_is_better: bool
 ) -> Doubles:
-    """For each preference that is no tie: 1 where the measure orders the two answers as the person did, 0.5 where it ties.
+    """Return, for each preference that is not a tie, 1 if the measure orders the two answers as the person does, 0.5 for equal
+    values, and 0 otherwise.
 
-    `values` are those of each system by question; NaN where one of the two has none.
+    `values` holds the values of each system by question; the result is NaN if one of the two has no value.
     """
-    found = []
+    agreements = []
     for p in preferences:
         if p.winner == "tie":
             continue
         a, b = (values.get(name, {}).get(p.question_id, np.nan) for name in (p.a, p.b))
         ahead = (b - a) if lower_is_better else (a - b)
         wanted = ahead if p.winner == "a" else -ahead
-        found.append(np.nan if np.isnan(wanted) else float((np.sign(wanted) + 1) / 2))
-    return np.array(found, dtype=np.float64)
+        agreements.append(np.nan if np.isnan(wanted) else float((np.sign(wanted) + 1) / 2))
+    return np.array(agreements, dtype=np.float64)
 
 
 def _preference(row: Row) -> Preference:
     for name in ("id", "a", "b", "winner"):
         if row.get(name) in (None, "") or not isinstance(row[name], str | int):
-            raise ValueError(f"no {name}")
+            raise ValueError(f"The field '{name}' is missing")
     winner = str(row["winner"]).strip().lower()
     a, b = str(row["a"]), str(row["b"])
     if winner not in WINNERS:
-        raise ValueError(f"the winner is '{row['winner']}', not a, b or tie")
+        raise ValueError(f"The winner must be a, b or tie, got '{row['winner']}'")
     if a == b:
-        raise ValueError("a and b are the same system")
+        raise ValueError(f"a and b are the same system, '{a}'")
     return Preference(str(row["id"]), a, b, winner, str(row.get("annotator") or ""))
 
 
 class DisputeLabel(NamedTuple):
-    """What a person says of a system's answer to a question."""
+    """A person's label of whether a system's answer to a question names the dispute."""
 
     question_id: str
     system: str
@@ -146,7 +147,8 @@ class DisputeLabel(NamedTuple):
 
 
 class DisputeAgreement(NamedTuple):
-    """A measure against people on n answers: shares from 0 to 1, MCC from -1 to 1, NaN where labels leave it undefined."""
+    """Agreement of a measure with people on n answers: shares from 0 to 1, MCC from -1 to 1, NaN if undefined for these
+    labels."""
 
     accuracy: float
     f1: float
@@ -157,23 +159,25 @@ class DisputeAgreement(NamedTuple):
 
 
 def read_dispute_labels(path: Path) -> list[DisputeLabel]:
-    """JSON Lines: `{"id", "system", "label": 0 | 1, "annotator"}`; raises `BadInputError` with file and line."""
-    found: dict[tuple[str, str, str], DisputeLabel] = {}
+    """Read JSON Lines of `{"id", "system", "label": 0 | 1, "annotator"}`; raises `BadInputError` with file and line."""
+    labels: dict[tuple[str, str, str], DisputeLabel] = {}
     for line, row in read_rows(path):
         try:
             label = _label(row)
-            if label[:2] + label[3:] in found:
-                raise ValueError(f"{label.annotator or 'the annotator'} judges this answer twice")
+            if label[:2] + label[3:] in labels:
+                raise ValueError(f"{label.annotator or 'The annotator'} judges this answer twice")
         except ValueError as error:
             raise BadInputError(f"{error}.", where=path, line=line, hint="Correct this line.") from error
-        found[label.question_id, label.system, label.annotator] = label
-    if not found:
-        raise BadInputError("The file holds no labels.", where=path, hint="See `berdseye study debateqa-meta --help`.")
-    return list(found.values())
+        labels[label.question_id, label.system, label.annotator] = label
+    if not labels:
+        raise BadInputError(
+            "The file contains no labels.", where=path, hint="See `berdseye study debateqa-meta --help`."
+        )
+    return list(labels.values())
 
 
 def majority(labels: Sequence[DisputeLabel]) -> tuple[dict[tuple[str, str], bool], int]:
-    """What most people say of each answer, by question and system, and how many answers are left out as undecided."""
+    """Return the majority label of each answer, by question and system, and the number of answers left out as undecided."""
     votes: dict[tuple[str, str], Counter[bool]] = {}
     for label in labels:
         votes.setdefault((label.question_id, label.system), Counter())[label.names_dispute] += 1
@@ -182,8 +186,8 @@ def majority(labels: Sequence[DisputeLabel]) -> tuple[dict[tuple[str, str], bool
 
 
 def fleiss_kappa(labels: Sequence[DisputeLabel]) -> tuple[float, int]:
-    """Fleiss' kappa among people, and the number of answers that all of them labelled; NaN where it is undefined."""
-    found = agreement(
+    """Compute Fleiss' kappa among people (NaN if undefined), and the number of answers that all people labelled."""
+    result = agreement(
         pd.DataFrame(
             [
                 (f"{one.question_id}\x1f{one.system}", one.annotator or "?", str(int(one.names_dispute)))
@@ -192,18 +196,22 @@ def fleiss_kappa(labels: Sequence[DisputeLabel]) -> tuple[float, int]:
             columns=["item", "annotator", "label"],
         )
     )
-    return found.fleiss_kappa, found.n_complete
+    return result.fleiss_kappa, result.n_complete
 
 
 def dispute_agreement(
     values: Mapping[tuple[str, str], float], people: Mapping[tuple[str, str], bool]
 ) -> DisputeAgreement:
-    """Agreement on the answers, by question and system, that both have a value for; `values` of 0.5 and more are 1."""
+    """Compute the agreement on the answers, by question and system, for which both have a value; `values` of 0.5 and more count
+    as 1.
+
+    Raises `BadInputError` if no answer has both.
+    """
     both = [key for key in people if not np.isnan(values.get(key, np.nan))]
     if not both:
         raise BadInputError(
             "No answer has both a person's label and a value.",
-            hint="Systems in the labels are named as the answer sets are, and ids as the questions'.",
+            hint="In the labels, use the names of the sets of answers and the ids of the questions.",
         )
     truth = np.array([people[key] for key in both])
     scores = np.array([values[key] for key in both])
@@ -222,7 +230,7 @@ def dispute_agreement(
 def _label(row: Row) -> DisputeLabel:
     for name in ("id", "system"):
         if row.get(name) in (None, "") or not isinstance(row[name], str | int):
-            raise ValueError(f"no {name}")
+            raise ValueError(f"The field '{name}' is missing")
     if row.get("label") not in (0, 1, True, False):
-        raise ValueError("the label is neither 0 nor 1")
+        raise ValueError(f"The label must be 0 or 1, got {row.get('label')!r}")
     return DisputeLabel(str(row["id"]), str(row["system"]), bool(row["label"]), str(row.get("annotator") or ""))

@@ -1,4 +1,4 @@
-"""Perspective Diversity (DebateQA): how well an answer lets a language model foresee the partial answers."""
+"""Perspective Diversity (P.D., DebateQA): how well a language model predicts the partial answers from an answer."""
 
 from collections.abc import Callable, Sequence
 from math import exp, isfinite, nan
@@ -26,9 +26,9 @@ class PerspectiveDiversityScorer:
     """P.D. of answers by one local causal model; lower is better.
 
     `paper`: the *sum* over partial answers of exp(mean -log P of its tokens, given the answer and 'Please restate.').
-    `released`: the *mean* over them of what the released script computes (`Reader.released`); it uses no wrap.
+    `released`: the *mean* over partial answers of the values of the released script (`Reader.released`), which uses no wrap.
 
-    An empty answer is scored like any other, as a turn with nothing in it. A question without partial answers has no value.
+    An empty answer is scored like any other, as an empty turn. A question without partial answers has no value.
     """
 
     def __init__(self, model: LocalModel, variant: Variant = "paper", wrap: str = DEFAULT_WRAP) -> None:
@@ -37,11 +37,11 @@ class PerspectiveDiversityScorer:
 
     @property
     def version(self) -> str:
-        """The weights and the wording of what is read."""
+        """The version of the model and, for the variant `paper`, the text of the wrap."""
         return f"{self.model.version} {self.wrap if self.variant == 'paper' else ''}".strip()
 
     def perplexities(self, item: Answered, losses: LayOut = shared_losses) -> tuple[Doubles, bool]:
-        """exp of the mean loss of each partial answer, float64[n_partial_answers], and whether a text lost its end."""
+        """Return exp of the mean loss of each partial answer, float64[n_partial_answers], and whether a text lost its end."""
         reader = Reader(self.model)
         answer, partial_answers = _readable(item.answer), [_readable_perspective(p) for p in item.question.perspectives]
         if self.variant == "released":
@@ -53,15 +53,17 @@ class PerspectiveDiversityScorer:
         return np.exp(np.minimum(means, _LARGEST_EXPONENT)), reading.cut
 
     def value(self, item: Answered) -> Kept:
-        """P.D. of one answer; raises `BadInputError` where the model tells no numbers."""
-        found, cut = self.perplexities(item)
-        total = float(found.sum() if self.variant == "paper" else found.mean())
+        """Compute P.D. of one answer; raises `BadInputError` if the model returns no finite number."""
+        perplexities, cut = self.perplexities(item)
+        total = float(perplexities.sum() if self.variant == "paper" else perplexities.mean())
         if not isfinite(total):
-            raise BadInputError(f"{self.model.name} gave a P.D. that is no number.", hint="Its weights may be damaged.")
+            raise BadInputError(
+                f"{self.model.name} returned a P.D. that is not a finite number.", hint="Its weights may be damaged."
+            )
         return Kept(total, cut)
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
-        """P.D. of each item; each is kept in the workspace as soon as it is known, so that a killed run goes on."""
+        """Compute P.D. of each item; each value is stored in the workspace at once, so re-running a killed run resumes."""
         store = KeptValues(workspace, f"PD {self.variant}", self.version)
         keys = [store.key(i.answer, [_as_kept(p) for p in i.question.perspectives]) for i in items]
         known = store.get(keys)
@@ -79,20 +81,20 @@ class PerspectiveDiversityScorer:
             len(items),
             (
                 sum(not i.question.perspectives for i in items),
-                "questions have no partial answers: their P.D. is missing",
+                "questions have no partial answers and therefore no P.D.",
             ),
-            (sum(not i.answer.strip() for i in items), "answers are empty: scored as a turn with nothing in it"),
+            (sum(not i.answer.strip() for i in items), "answers are empty and scored as an empty turn"),
             (cut, f"answers or partial answers were longer than the window of {self.model.name} and lost their ends"),
         )
 
 
 def recovery_ratio(change: float, partial_answers: float) -> float:
-    """By about which factor the chance to recover a partial answer changes when P.D. changes: exp(-dP.D./n).
+    """Return the approximate factor by which the probability of a partial answer changes if P.D. changes: exp(-dP.D./n).
 
-    `change` is in P.D., `partial_answers` is n, how many the sum is over; raises `BadInputError` for an n of 0 or less.
+    `change` is the change of P.D., `partial_answers` is n, the number of partial answers; raises `BadInputError` if n <= 0.
     """
     if partial_answers <= 0:
-        raise BadInputError("There must be partial answers for P.D. to be read.", hint="Give n above 0.")
+        raise BadInputError(f"The number of partial answers must be above 0, got {partial_answers:g}.")
     return exp(-change / partial_answers)
 
 

@@ -1,6 +1,5 @@
-"""What an evaluator reads for Perspective Diversity: as the paper says, and as the released script does it.
-
-What is said to the evaluator after an answer, so that it goes on with the answer's own views.
+"""The texts that an evaluator reads for Perspective Diversity, as in the paper and as in the released script, and the wraps: the
+instructions around an answer that make the evaluator restate it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,13 +21,13 @@ WRAPS: Mapping[str, str] = {
     "summary": f"What follows is an answer to a question.\n\n{ANSWER}\n\nSum it up.",
     "quote": f'Somebody wrote: "{ANSWER}"\n\nTell me what they said.',
 }
-"""The first is the paper's own instruction (DebateQA); the others are ours, for the test of stability."""
+"""The first is the instruction of the paper (DebateQA); the others were written for Berdseye, for the test of stability."""
 
 
 def wrap_text(name: str) -> str:
-    """The text around `[Answer]` of a wrap's name, or of a file that holds one.
+    """Return the text of a wrap, with `[Answer]`, given its name or a file.
 
-    Raises `UnknownNameError` with the nearest names, `BadInputError` for a file that does not say where the answer stands.
+    Raises `UnknownNameError` with the closest names, and `BadInputError` for a file without exactly one `[Answer]`.
     """
     if name in WRAPS:
         return WRAPS[name]
@@ -40,20 +39,24 @@ def wrap_text(name: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInputError(f"The wrap cannot be read: {error}.", where=path, hint="Give a UTF-8 text.") from error
     if text.count(ANSWER) != 1:
-        raise BadInputError(f"The wrap must hold {ANSWER} once.", where=path, hint="Write it where the answer stands.")
+        raise BadInputError(
+            f"The wrap must contain {ANSWER} exactly once.",
+            where=path,
+            hint="Write it where the answer should be inserted.",
+        )
     return text
 
 
-_UNTOLD = 1_000_000
+_UNKNOWN_WINDOW = 1_000_000
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", '"', "”")
-_PARTED = "\n\n"
+_SEPARATOR = "\n\n"
 _TOGETHER = 20
 
 
 class Reading(NamedTuple):
-    """Token sequences, one a partial answer; each is scored from its start on, and its loss divided by its count.
+    """Token sequences, one per partial answer; each is scored from its start on, and its loss is divided by its count.
 
-    `cut` tells that the answer or a partial answer was too long for the model's window and lost its end.
+    `cut`: whether the answer or a partial answer was too long for the model's window and lost its end.
     """
 
     sequences: list[Ids]
@@ -63,19 +66,19 @@ class Reading(NamedTuple):
 
 
 class Reader:
-    """A loaded local model's tokenizer and window, and how texts are laid before it."""
+    """The tokenizer and window of a loaded local model, and the layout of texts for it."""
 
     def __init__(self, model: LocalModel) -> None:
         self.model = model
         self.tokenizer, network = model.load()
-        self.window = told_window(network.config, self.tokenizer) or _UNTOLD
+        self.window = told_window(network.config, self.tokenizer) or _UNKNOWN_WINDOW
 
     def paper(self, answer: str, partial_answers: Sequence[Perspective], wrap: str) -> Reading:
-        """The answer in a wrap as one turn of a chat, then a partial answer as the reply; only the reply counts.
+        """Lay out the wrapped answer as a turn of a chat and a partial answer as the reply; only the reply counts.
 
-        A model without a chat template reads the turn, a blank line, and the partial answer. An answer that leaves too little
-        of the window loses its end until the longest partial answer of its question fits; a partial answer that is longer
-        than half the window loses its own end.
+        A model without a chat template reads the turn, a blank line, and the partial answer. An answer that is too long loses its
+        end until the longest partial answer of its question fits into the window; a partial answer longer than half the window
+        loses its end.
         """
         most = self.window // 2
         tails = [self._plain(joined(partial)) for partial in partial_answers]
@@ -88,38 +91,38 @@ class Reader:
         )
 
     def released(self, answer: str, partial_answers: Sequence[Perspective]) -> Reading:
-        """What scripts/eval_PD.py of the released code scores, found by reading it.
+        """Lay out texts as scripts/eval_PD.py of the released code does (determined by reading it).
 
-        The chat holds the answer alone, without an instruction or the beginning of a reply; view and explanation are joined
-        by '. '; the whole is tokenised at once and cut at its end to the model's length. The loss counts the partial answer's
-        tokens and is divided by the number of *all* tokens but the first, those of the answer too, so that a long answer
-        lowers it. The answer's tokens are counted without the special token that some tokenizers put first, and from the left
-        edge of the padded batch (20 partial answers), so that where a tokenizer pads on the left, the ends of answers are
-        scored too. A model without a chat template reads the answer and its end-of-text token, as GPT-2 did with the
-        libraries of the time.
+        The chat has only the answer, without an instruction or the beginning of a reply; view and explanation are joined by '. ';
+        the text is tokenised as a whole and cut at its end to the model's length. The loss counts the tokens of the partial
+        answer and is divided by the number of *all* tokens except the first, including those of the answer, so a long answer
+        lowers it. The tokens of the answer are counted without the special token that some tokenizers put first, and from the
+        left edge of the padded batch (20 partial answers), so with a tokenizer that pads on the left, the ends of answers are
+        scored too. A model without a chat template reads the answer and its end-of-text token, as GPT-2 did with the libraries of
+        that time.
         """
         head = self._released_head(answer)
         texts = [head + f"{partial.text}. {partial.explanation}" for partial in partial_answers]
-        whole = [list(ids) for ids in self.tokenizer(texts, verbose=False)["input_ids"]] if texts else []
-        cut = any(len(ids) > self.window for ids in whole)
-        whole = [ids[: self.window] for ids in whole]
+        sequences = [list(ids) for ids in self.tokenizer(texts, verbose=False)["input_ids"]] if texts else []
+        cut = any(len(ids) > self.window for ids in sequences)
+        sequences = [ids[: self.window] for ids in sequences]
         masked = len(self._plain(head))
         left = self._pads_left()
         starts = []
-        for place, ids in enumerate(whole):
-            batch = whole[place - place % _TOGETHER :][:_TOGETHER]
+        for place, ids in enumerate(sequences):
+            batch = sequences[place - place % _TOGETHER :][:_TOGETHER]
             pads = max(map(len, batch)) - len(ids) if left else 0
             starts.append(max(1, min(len(ids), masked - pads)))
-        return Reading(whole, starts, [max(1, len(ids) - 1) for ids in whole], cut)
+        return Reading(sequences, starts, [max(1, len(ids) - 1) for ids in sequences], cut)
 
     def _head(self, answer: str, wrap: str, room: int) -> tuple[Ids, bool]:
-        """The wrapped answer as the model reads it in at most `room` tokens, and whether it was shortened for that."""
+        """Return the wrapped answer in at most `room` tokens, and whether it was shortened."""
         kept, ids = answer, self._chat(wrap.replace(ANSWER, answer))
         while len(ids) > room:
             if not kept:
                 raise BadInputError(
                     f"The window of {self.window} tokens of {self.model.name} is too small for a partial answer and its wrap.",
-                    hint="Name another model.",
+                    hint="Use a model with a larger window.",
                 )
             offsets = self.tokenizer(kept, add_special_tokens=False, return_offsets_mapping=True, verbose=False)[
                 "offset_mapping"
@@ -137,7 +140,7 @@ class Reader:
     def _chat(self, content: str) -> Ids:
         written = self.model.written((Message("user", content),))
         if self.tokenizer.chat_template is None:
-            return list(self.tokenizer(written + _PARTED, verbose=False)["input_ids"])
+            return list(self.tokenizer(written + _SEPARATOR, verbose=False)["input_ids"])
         return self._plain(written)
 
     def _released_head(self, answer: str) -> str:
@@ -150,18 +153,18 @@ class Reader:
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def _pads_left(self) -> bool:
-        """Where the tokenizer itself pads; ours is loaded to pad on the left."""
+        """Whether the tokenizer pads on the left by its own configuration; Berdseye always loads it so."""
         from transformers.models.auto.tokenization_auto import get_tokenizer_config
 
-        found = self.model.found
-        if isinstance(found, Path) and found.is_file():
+        location = self.model.found
+        if isinstance(location, Path) and location.is_file():
             return False
-        told: dict[str, Any] = get_tokenizer_config(str(found))
-        return told.get("padding_side") == "left"
+        config: dict[str, Any] = get_tokenizer_config(str(location))
+        return config.get("padding_side") == "left"
 
 
 def joined(partial: Perspective) -> str:
-    """Point of view and explanation as one text, the point of view a sentence of its own."""
+    """Return point of view and explanation as one text, with the point of view as a separate sentence."""
     view, explanation = partial.text.strip(), partial.explanation.strip()
     if not explanation or not view:
         return view or explanation

@@ -1,6 +1,5 @@
-"""Answering a whole data set, and keeping the answers with what they were written from.
-
-What each answer of a stored set was written from, kept beside the answers so that a reader can see what the model saw.
+"""Answering a data set, and storing the answers together with the searches and chunks from which each was written, so that a
+reader can see what the model read.
 """
 
 import hashlib
@@ -53,7 +52,7 @@ _SCHEMA = pa.schema([("question", pa.string()), ("searches", pa.list_(pa.string(
 
 
 class Read(NamedTuple):
-    """What was searched for, the chunks the model was shown, and those its window had no room for, best first."""
+    """The searches for an answer, the chunks that the model read, and those that did not fit into its window, best first."""
 
     searches: tuple[str, ...]
     chunks: tuple[Chunk, ...]
@@ -61,15 +60,15 @@ class Read(NamedTuple):
 
 
 def save_read(workspace: Workspace, name: str, written: Mapping[str, Written]) -> None:
-    """Keep what the answers of a set, by question id, were written from."""
+    """Store the searches and chunks of the answers of a set, by question id."""
     rows = [
         {
             "question": question,
             "searches": list(answer.searches),
             "chunks": [
                 {**chunk._asdict(), "passages": list(chunk.passages), "left_out": left_out}
-                for left_out, held in ((False, answer.read), (True, answer.left_out))
-                for chunk in held
+                for left_out, chunks in ((False, answer.read), (True, answer.left_out))
+                for chunk in chunks
             ],
         }
         for question, answer in written.items()
@@ -78,22 +77,29 @@ def save_read(workspace: Workspace, name: str, written: Mapping[str, Written]) -
 
 
 def load_read(workspace: Workspace, name: str) -> dict[str, Read]:
-    """What the answers of a set were written from, by question id; empty for sets that were made elsewhere."""
+    """Load the searches and chunks of the answers of a set, by question id; empty for sets that Berdseye did not write.
+
+    Raises `StaleError` if the file cannot be read.
+    """
     path = _path(workspace, name)
     if not path.exists():
         return {}
     try:
         rows = pq.read_table(path).select(_SCHEMA.names).to_pylist()
     except (OSError, ValueError, KeyError) as error:
-        raise StaleError(f"What was read cannot be read: {error}.", where=path, hint="Answer again.") from error
-    found: dict[str, Read] = {}
+        raise StaleError(
+            f"The passages that the model read cannot be loaded: {error}.",
+            where=path,
+            hint="Run `berdseye answer` again.",
+        ) from error
+    by_question: dict[str, Read] = {}
     for row in rows:
         sides: dict[bool, list[Chunk]] = {False: [], True: []}
-        for held in row["chunks"]:
-            left_out = held.pop("left_out")
-            sides[left_out].append(Chunk(**{**held, "passages": tuple(held["passages"])}))
-        found[row["question"]] = Read(tuple(row["searches"]), tuple(sides[False]), tuple(sides[True]))
-    return found
+        for chunk in row["chunks"]:
+            left_out = chunk.pop("left_out")
+            sides[left_out].append(Chunk(**{**chunk, "passages": tuple(chunk["passages"])}))
+        by_question[row["question"]] = Read(tuple(row["searches"]), tuple(sides[False]), tuple(sides[True]))
+    return by_question
 
 
 def _path(workspace: Workspace, name: str) -> Path:
@@ -105,9 +111,10 @@ _LONGEST_NAME, _LONGEST_MODEL = 64, 20
 
 @dataclass(frozen=True)
 class AnsweringPlan:
-    """How questions are answered. `chunks` are those of each retrieval, by default 10 for vanilla and 3 for ReAct.
+    """How to answer questions; `chunks` is the number of chunks of each retrieval, by default 10 for vanilla and 3 for ReAct.
 
-    Raises `BadInputError` where retrieval is asked for without a corpus, or a corpus is named that nothing would read.
+    Raises `UnknownNameError` for an unknown strategy, and `BadInputError` for retrieval without a corpus, for plain answers with
+    one, and for invalid sampling.
     """
 
     strategy: str = "plain"
@@ -127,14 +134,15 @@ class AnsweringPlan:
             raise UnknownNameError("strategy", self.strategy, STRATEGIES)
         if self.strategy == "plain" and (self.corpus is not None or self.trusted_only or self.day is not None):
             raise BadInputError(
-                "Plain answers read no corpus.", hint="Choose vanilla or react, or leave the corpus out."
+                "The strategy plain uses no corpus.",
+                hint="Choose vanilla or react, or omit the corpus and its options.",
             )
         if self.strategy != "plain" and self.corpus is None:
             raise BadInputError(f"The strategy {self.strategy} needs a corpus.", hint="Name one with --corpus.")
         if self.sampling.max_tokens < 1 or not 0 <= self.sampling.temperature <= 2:
             raise BadInputError(
-                f"{self.sampling.max_tokens} tokens at temperature {self.sampling.temperature:g} cannot be asked for.",
-                hint="Give at least one token, and a temperature from 0 to 2.",
+                f"{self.sampling.max_tokens} tokens at temperature {self.sampling.temperature:g} are not possible.",
+                hint="Give at least 1 token, and a temperature between 0 and 2.",
             )
 
 
@@ -149,26 +157,28 @@ def answer_dataset(
     label_function: LabelFunction | None = None,
     progress: Progress = silent,
 ) -> AnswerManifest:
-    """Answer the questions of a data set (the first `limit` of them) and store the answers with all that made them.
+    """Answer the questions of a data set (the first `limit` of them), and store the answers with all settings and versions.
 
-    Without a `name` the set is called after the data set, the model, the style and the strategy, with a hash of everything that
-    decides the answers; the same settings write the same set again, from the completions that are kept. `label_function` is for
-    pipelines that ask a detector.
+    Without a `name`, the set is named after the data set, the model, the style and the strategy, with a hash of everything that
+    determines the answers; equal settings write the same set again, from the stored completions. `label_function` is for
+    pipelines that use a detector.
     """
     questions = load_dataset(workspace, dataset)[:limit]
     if not questions:
-        raise BadInputError(f"The data set '{dataset}' has no questions to answer.", hint="Ask for at least one.")
+        raise BadInputError(
+            f"The data set '{dataset}' has no questions to answer.", hint="The limit must be at least 1."
+        )
     opened = open_language_model(model, workspace)
     asker = Asker(opened, CompletionCache(workspace), plan.style, plan.sampling, plan.window)
     source = _source(workspace, plan, label_function)
-    decided = _decided(asker, plan, source)
+    settings = _settings(asker, plan, source)
     if limit is not None:
-        decided["questions"] = len(questions)
-    kept_as = checked_name("set of answers", name) if name else _name(dataset, opened.name, plan, decided)
+        settings["questions"] = len(questions)
+    set_name = checked_name("set of answers", name) if name else _name(dataset, opened.name, plan, settings)
     written = _written(asker, plan, source, [q.text for q in questions], progress)
-    save_read(workspace, kept_as, {q.id: w for q, w in zip(questions, written, strict=True)})
+    save_read(workspace, set_name, {q.id: w for q, w in zip(questions, written, strict=True)})
     answers = [Answer(q.id, w.text) for q, w in zip(questions, written, strict=True)]
-    return save_answers(workspace, AnswerSet(kept_as, dataset, opened.name, decided | _took(written), answers))
+    return save_answers(workspace, AnswerSet(set_name, dataset, opened.name, settings | _statistics(written), answers))
 
 
 def _source(workspace: Workspace, plan: AnsweringPlan, label_function: LabelFunction | None) -> ChunkSource | None:
@@ -177,9 +187,9 @@ def _source(workspace: Workspace, plan: AnsweringPlan, label_function: LabelFunc
     corpus = open_corpus(workspace, plan.corpus)
     day = plan.day
     if corpus.manifest.kind == "web":
-        day = day or datetime.now(UTC).date().isoformat()  # the same for all questions, past midnight too
+        day = day or datetime.now(UTC).date().isoformat()  # one day for all questions, even past midnight
     elif day is not None:
-        raise BadInputError(f"'{corpus.name}' is the same on all days.", hint="Leave the day out.")
+        raise BadInputError(f"A day applies only to web corpora, and '{corpus.name}' is not one.", hint="Omit the day.")
     pipeline = parse_pipeline(plan.pipeline, PipelineContext(workspace, label_function)).tuned(corpus)
     return ChunkSource(corpus, pipeline, plan.characters, plan.trusted_only, day)
 
@@ -200,8 +210,8 @@ def _chunks(plan: AnsweringPlan) -> int:
     return CHUNKS if plan.strategy == "vanilla" else CHUNKS_A_RETRIEVAL
 
 
-def _decided(asker: Asker, plan: AnsweringPlan, source: ChunkSource | None) -> dict[str, Any]:
-    """All that decides the answers."""
+def _settings(asker: Asker, plan: AnsweringPlan, source: ChunkSource | None) -> dict[str, Any]:
+    """Return everything that determines the answers."""
     settings: dict[str, Any] = {
         "strategy": plan.strategy,
         "style": plan.style.name,
@@ -227,8 +237,8 @@ def _decided(asker: Asker, plan: AnsweringPlan, source: ChunkSource | None) -> d
     return settings | ({"retrievals": plan.retrievals} if plan.strategy == "react" else {})
 
 
-def _took(written: Sequence[Written]) -> dict[str, Any]:
-    """What came of it: empty answers, questions that nothing was found for or whose prompts were too long, tokens and cost."""
+def _statistics(written: Sequence[Written]) -> dict[str, Any]:
+    """Return the numbers of empty answers, of answers without chunks or with chunks left out, and tokens and costs."""
     spent = Spending()
     for answer in written:
         spent = spent.plus(answer.spent)
@@ -241,8 +251,8 @@ def _took(written: Sequence[Written]) -> dict[str, Any]:
     }
 
 
-def _name(dataset: str, model: str, plan: AnsweringPlan, decided: Mapping[str, Any]) -> str:
-    digest = hashlib.blake2b(json.dumps([model, decided], sort_keys=True).encode(), digest_size=4).hexdigest()
+def _name(dataset: str, model: str, plan: AnsweringPlan, settings: Mapping[str, Any]) -> str:
+    digest = hashlib.blake2b(json.dumps([model, settings], sort_keys=True).encode(), digest_size=4).hexdigest()
     bare = model.partition("(")[2].rstrip(')"').rpartition("/")[2].removesuffix(".gguf")[:_LONGEST_MODEL]
     parts = [dataset, bare, plan.style.name, plan.strategy, *([plan.corpus] if plan.corpus else [])]
     stem = re.sub(r"[^a-z0-9._]+", "-", "-".join(parts).lower()).lstrip("-._")

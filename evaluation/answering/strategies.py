@@ -1,10 +1,11 @@
-"""Answers from what the model knows, from one retrieval, and from several in turn (DebateQA, section 5.4).
+"""Strategies of answering: without retrieval (plain), with one retrieval (vanilla), and with several (ReAct; DebateQA, section
+5.4).
 
-ReAct here is a small loop rather than an agent library. What it does is fixed: a given number of retrievals, the first with
-the question itself, and between them one completion that names the next search. Agent libraries call tools by a protocol that
-models without function calling do not speak, keep their own clients and retries, and run a question from its beginning when
-they are cut off. This loop works with every model that writes text, asks all questions of a round at once, and keeps each
-completion in the workspace, so that it is resumed call by call and tested without a server.
+ReAct is a small loop instead of an agent library: a fixed number of retrievals, the first with the question itself, and between
+them one completion that names the next search. Agent libraries call tools by a protocol that models without function calling do
+not support, use their own clients and retries, and restart a question from the beginning after an interruption. This loop works
+with every model that generates text, sends all questions of a round at once, and stores each completion in the workspace, so it
+can be resumed call by call and tested without a server.
 """
 
 from collections.abc import Sequence
@@ -21,17 +22,17 @@ RETRIEVALS, CHUNKS_A_RETRIEVAL = 3, 3
 
 
 def plain(asker: Asker, questions: Sequence[str], *, progress: Progress = silent) -> list[Written]:
-    """Answers without retrieval."""
+    """Answer questions without retrieval."""
     return asker.answer(questions, progress=progress)
 
 
 def vanilla(
     asker: Asker, questions: Sequence[str], source: ChunkSource, *, chunks: int = CHUNKS, progress: Progress = silent
 ) -> list[Written]:
-    """Answers from the `chunks` best chunks that the question itself finds."""
+    """Answer questions from the `chunks` best chunks for the question."""
     _check(chunks)
-    found = source.find(_queries(questions), chunks, progress=progress)
-    written = asker.answer(questions, found, progress=progress)
+    retrieved = source.find(_queries(questions), chunks, progress=progress)
+    written = asker.answer(questions, retrieved, progress=progress)
     return [w._replace(searches=(q,)) for w, q in zip(written, questions, strict=True)]
 
 
@@ -44,38 +45,40 @@ def react(
     chunks: int = CHUNKS_A_RETRIEVAL,
     progress: Progress = silent,
 ) -> list[Written]:
-    """Answers from `retrievals` retrievals of `chunks` chunks each, none of them twice for one question.
+    """Answer questions from `retrievals` retrievals of `chunks` chunks each, without repeated chunks of a question.
 
-    The first retrieval is of the question itself; before each of the others the model reads what was found so far and says
-    what to search for.
+    The first retrieval searches for the question; before each further retrieval, the model reads the chunks so far and names the
+    next search. Raises `BadInputError` for fewer than one retrieval or chunk.
     """
     _check(chunks)
     if retrievals < 1:
-        raise BadInputError(f"There are {retrievals} retrievals.", hint="Give at least 1; 3 is usual.")
+        raise BadInputError(f"The number of retrievals must be at least 1, got {retrievals}.", hint="The default is 3.")
     searches: list[list[str]] = [[question] for question in questions]
     read: list[list[Chunk]] = [[] for _ in questions]
     spent = [Spending() for _ in questions]
     for retrieval in range(retrievals):
         if retrieval:
-            for place, (search, took) in enumerate(asker.next_searches(questions, searches, read, progress=progress)):
+            for place, (search, cost) in enumerate(asker.next_searches(questions, searches, read, progress=progress)):
                 searches[place].append(search)
-                spent[place] = spent[place].plus(took)
-        seen = [{i for chunk in held for i in chunk.passages} for held in read]
-        found = source.find(_queries([made[-1] for made in searches]), chunks, seen, progress=progress)
-        for held, new in zip(read, found, strict=True):
-            held += new
+                spent[place] = spent[place].plus(cost)
+        seen = [{i for chunk in own for i in chunk.passages} for own in read]
+        retrieved = source.find(_queries([own[-1] for own in searches]), chunks, seen, progress=progress)
+        for own, new in zip(read, retrieved, strict=True):
+            own += new
     written = asker.answer(questions, read, progress=progress)
     return [
-        w._replace(searches=tuple(made), spent=took.plus(w.spent))
-        for w, made, took in zip(written, searches, spent, strict=True)
+        w._replace(searches=tuple(own_searches), spent=cost.plus(w.spent))
+        for w, own_searches, cost in zip(written, searches, spent, strict=True)
     ]
 
 
 def _queries(texts: Sequence[str]) -> list[Query]:
-    """Queries that know nothing of a question's perspectives, which an answer is measured by."""
+    """Return queries without the question's perspectives, because answers are measured by them."""
     return [Query(text, root=text) for text in texts]
 
 
 def _check(chunks: int) -> None:
     if chunks < 1:
-        raise BadInputError(f"There are {chunks} chunks to read.", hint="Give at least 1, or ask plainly.")
+        raise BadInputError(
+            f"The number of chunks must be at least 1, got {chunks}.", hint="For no chunks, use the strategy plain."
+        )

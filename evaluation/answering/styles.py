@@ -1,4 +1,4 @@
-"""How a model is asked for an answer: three styles of our own wording, or a paper's, read from its file at run time."""
+"""Styles of prompts for answers: three styles worded for Berdseye, or a prompt of a paper, read from its file at run time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,12 +61,12 @@ Search: {SEARCH_PLACEHOLDER}""",
         ),
     ),
 )
-"""What a model is asked between two retrievals of ReAct."""
+"""The prompt between two retrievals of ReAct."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """The prompt of a question alone, and that of a question with passages; a file gives only one where it is a whole prompt."""
+    """The prompts of a question without and with passages; a file with a complete prompt gives only one of them."""
 
     name: str
     plain: PromptTemplate | None
@@ -74,16 +74,16 @@ class Style:
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Hashes of the wordings."""
+        """Hashes of the texts of the prompts."""
         both = {"plain": self.plain, "with passages": self.with_passages}
         return {name: template.version for name, template in both.items() if template is not None}
 
     def template(self, passages: bool) -> PromptTemplate:
-        """The prompt to fill; raises `BadInputError` where the style has none for this."""
+        """Return the prompt to fill; raises `BadInputError` if the style has none with passages."""
         if passages and self.with_passages is None:
             raise BadInputError(
-                f"The prompt '{self.name}' has no [{PASSAGES}].",
-                hint=f"Write [{PASSAGES}] where they are to stand, or leave [{QUESTION}] out too: a system prompt.",
+                f"The prompt '{self.name}' has no place for passages.",
+                hint=f"Add [{PASSAGES}] to the file, or remove [{QUESTION}] to use it as a system prompt.",
             )
         chosen = self.with_passages if passages or self.plain is None else self.plain
         assert chosen is not None
@@ -91,7 +91,8 @@ class Style:
 
 
 def _style(name: str, instruction: str) -> Style:
-    """The question as it is asked, after an instruction in the system turn; passages are fenced, and the question with them."""
+    """Create a style with an instruction in the system turn, followed by the question; with passages, passages and question are
+    fenced."""
     system = Message("system", instruction)
     return Style(
         name,
@@ -101,22 +102,24 @@ def _style(name: str, instruction: str) -> Style:
 
 
 STYLES: Mapping[str, Style] = {name: _style(name, text) for name, text in _INSTRUCTIONS.items()}
-"""The three styles of DebateQA, section 5.3, in our own words."""
+"""The three styles of DebateQA, section 5.3, reworded."""
 
 
 def read_style(path: Path) -> Style:
-    """A style from a paper's released file, which is filled as it is.
+    """Read a style from a file, such as one that a paper released; its text is used unchanged.
 
-    A text without `[Question]` is the system prompt before our own user turns, which fence passages. One with `[Question]`
-    is a whole prompt (a user turn, or turns of ChatML), and one with `[Passages]` too is for answers with retrieval. Raises
-    `BadInputError` where it cannot be read.
+    A text without `[Question]` is a system prompt for Berdseye's user turns, which fence passages. A text with `[Question]` is a
+    complete prompt (a user turn, or turns of ChatML); one with `[Passages]` as well is for answers with retrieval. Raises
+    `BadInputError` if the file cannot be read or is empty.
     """
-    whole = read_prompt(path, [])
-    text = "\n".join(message.content for message in whole.messages)
+    prompt = read_prompt(path, [])
+    text = "\n".join(message.content for message in prompt.messages)
     if not text.strip():
         raise BadInputError("The prompt is empty.", where=path, hint="Write a system prompt, or one with [Question].")
     if f"[{QUESTION}]" in text:
-        return Style(path.name, None, whole) if f"[{PASSAGES}]" in text else Style(path.name, whole, None)
+        return Style(path.name, None, prompt) if f"[{PASSAGES}]" in text else Style(path.name, prompt, None)
     if f"[{PASSAGES}]" in text:
-        raise BadInputError(f"The prompt has no [{QUESTION}].", where=path, hint="Write it where the text is to stand.")
-    return _style(path.name, "\n\n".join(message.content.strip() for message in whole.messages))
+        raise BadInputError(
+            f"The prompt has no [{QUESTION}].", where=path, hint="Write it where the question should be inserted."
+        )
+    return _style(path.name, "\n\n".join(message.content.strip() for message in prompt.messages))
