@@ -1,6 +1,5 @@
-"""The measures of an answer set over the questions of its data set.
-
-Ranks of systems from P.D. and D.A. (DebateQA): weighted over both, and normalised over evaluators.
+"""Scores of a set of answers over the questions of its data set, and ranks of systems from P.D. and D.A. (DebateQA), weighted
+over both and normalised over evaluators.
 """
 
 from collections.abc import Sequence
@@ -19,39 +18,42 @@ from berdseye.evaluation.answer_measures.measures import AnswerMeasure
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The k of figure 3."""
+"""The values of k in figure 3."""
 
 
 def ranks(values: Doubles, *, lower_is_better: bool) -> Doubles:
-    """Rank of each system, 1 the best; equal values share the better rank (1, 2, 2, 4). NaN values have no rank."""
+    """Return the rank of each system, 1 for the best; equal values share the better rank (1, 2, 2, 4). NaN values have no
+    rank."""
     signed = np.asarray(values, dtype=np.float64) * (1.0 if lower_is_better else -1.0)
     return np.asarray(rankdata(signed, method="min", nan_policy="omit"), dtype=np.float64)
 
 
 def normalised_ranks(values: Sequence[Doubles], *, lower_is_better: bool) -> Doubles:
-    """Rank of the mean of the ranks that several evaluators give, float64[n_systems] (table 2); ties share the better rank.
+    """Rank systems by the mean of their ranks under several evaluators, float64[n_systems] (table 2); ties share the better rank.
 
-    `values` holds float64[n_systems] an evaluator.
+    `values` holds one array float64[n_systems] per evaluator.
     """
-    means = np.asarray([ranks(held, lower_is_better=lower_is_better) for held in values]).mean(axis=0)
+    means = np.asarray([ranks(one, lower_is_better=lower_is_better) for one in values]).mean(axis=0)
     return ranks(np.asarray(np.round(means, 9)), lower_is_better=True)
 
 
 def weighted_scores(pd: Doubles, da: Doubles, k: float) -> Doubles:
-    """mu = k z(1 / P.D.) + (1 - k) z(D.A.), float64[n_systems]; z over the systems. A part in which all are equal is 0.
+    """Compute mu = k z(1 / P.D.) + (1 - k) z(D.A.), float64[n_systems], with z over the systems; a part with equal values is 0.
 
     Raises `BadInputError` for k outside 0 to 1, a P.D. of 0 or less, or fewer than two systems.
     """
     pd, da = np.asarray(pd, dtype=np.float64), np.asarray(da, dtype=np.float64)
     if not 0 <= k <= 1:
-        raise BadInputError(f"The weight {k:g} is not between 0 and 1.", hint="Give k from 0 to 1.")
+        raise BadInputError(f"The weight k must be between 0 and 1, got {k:g}.")
     if len(pd) < 2 or (pd <= 0).any():
-        raise BadInputError("Weighted ranks need two systems or more, and P.D. above 0.", hint="Score more answers.")
+        raise BadInputError(
+            "Weighted ranks need at least two systems with a P.D. above 0.", hint="Score more sets of answers."
+        )
     return k * _z(1.0 / pd) + (1.0 - k) * _z(da)
 
 
 def weighted_ranks(pd: Doubles, da: Doubles, k: float) -> Doubles:
-    """Ranks by `weighted_scores`, 1 the best (figure 3)."""
+    """Return the ranks by `weighted_scores`, 1 for the best (figure 3)."""
     return ranks(np.round(weighted_scores(pd, da, k), 12), lower_is_better=False)
 
 
@@ -64,9 +66,9 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class AnswerScore:
-    """A measure of a set of answers: `values` float64[n_questions] in the order of the questions, NaN where missing.
+    """The score of a set of answers: `values` float64[n_questions] in the order of the questions, NaN if missing.
 
-    `estimate` is their mean with its 95% interval over questions; `version` says which weights and wording measured.
+    `estimate` is their mean with its 95% interval over questions; `version` identifies the model and the prompt of the measure.
     """
 
     answers: str
@@ -85,34 +87,31 @@ def score_answers(
     *,
     progress: Progress = silent,
 ) -> AnswerScore:
-    """One measure of one set. Questions without an answer, and answers to questions that are not there, are left out and told.
+    """Score a set of answers by one measure. Questions without an answer and answers to unknown questions are left out, with a
+    note.
 
-    Raises `BadInputError` where no question has an answer.
+    Raises `BadInputError` if no question has an answer.
     """
     texts = answers.texts
     places = [n for n, question in enumerate(questions) if question.id in texts]
-    strangers = sorted(texts.keys() - {q.id for q in questions})
+    unknown = sorted(texts.keys() - {q.id for q in questions})
     if not places:
         raise BadInputError(
-            f"No answer of '{answers.name}' is to one of the {len(questions)} questions.",
-            where=f"id {strangers[0]}" if strangers else None,
-            hint="The ids of answers are those of questions: name the data set they were made for.",
+            f"No answer of '{answers.name}' belongs to one of the {len(questions)} questions.",
+            where=f"id {unknown[0]}" if unknown else None,
+            hint="Answers refer to questions by id; name the data set for which they were written.",
         )
     scorer = measure.open(workspace)
-    asked = [Answered(questions[n], texts[questions[n].id]) for n in places]
-    found = scorer.values(workspace, asked, progress=progress)
+    items = [Answered(questions[n], texts[questions[n].id]) for n in places]
+    measured = scorer.values(workspace, items, progress=progress)
     values = np.full(len(questions), np.nan)
-    values[places] = found.values
-    notes = [f"{answers.name}, {measure}: {note}" for note in found.notes]
+    values[places] = measured.values
+    notes = [f"{answers.name}, {measure}: {note}" for note in measured.notes]
     if len(places) < len(questions):
-        notes.append(
-            f"{answers.name}: {len(questions) - len(places)} of {len(questions)} questions have no answer: missing."
-        )
-    if strangers:
-        shown = ", ".join(strangers[:_SHOWN]) + (", …" if len(strangers) > _SHOWN else "")
-        notes.append(
-            f"{answers.name}: {len(strangers)} answers are to questions that are not there ({shown}): left out."
-        )
-    # Dispute awareness is 0 or 1; a perplexity, a rating or an overlap has no bounds that hold for all of them.
+        notes.append(f"{answers.name}: {len(questions) - len(places)} of {len(questions)} questions have no answer.")
+    if unknown:
+        shown = ", ".join(unknown[:_SHOWN]) + (", …" if len(unknown) > _SHOWN else "")
+        notes.append(f"{answers.name}: {len(unknown)} answers to unknown questions ({shown}) are left out.")
+    # Dispute awareness is 0 or 1; perplexities, ratings and overlaps have no common bounds.
     estimate = mean_with_interval(values, bounds=(0.0, 1.0) if measure.name == "DA" else None)
     return AnswerScore(answers.name, str(measure), scorer.version, values, estimate, tuple(notes))

@@ -1,1 +1,1 @@
-"""Whom retrieval speaks for, on a run with labels, and as people say where they have judged."""
+"""Bias of retrieval: which sides the retrieved passages support, by the labels of runs and by people's judgments."""

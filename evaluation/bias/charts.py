@@ -1,4 +1,4 @@
-"""Whom retrieval speaks for, as pictures: the pull of the side that asks, and shares of stances."""
+"""Charts of bias: the effect of the side of the query, and shares of stances."""
 
 from collections.abc import Iterable, Mapping
 from typing import cast
@@ -24,11 +24,11 @@ _SIDES = ("supporting", "opposing")
 
 
 def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
-    """Where each side pulls a ranking when it asks: for each `system`, an arrow from Delta of the plain question to Delta of the
-    supporting perspective as the query, and one to that of the opposing.
+    """Draw the effect of the side of the query: for each `system`, an arrow from Delta with the question as the query to Delta
+    with the supporting perspective as the query, and one to Delta with the opposing perspective.
 
-    `cells` has the columns system, asked (question, supporting, opposing), value, low, high and n. Retrieval that follows whoever
-    asks has the first arrow to the right and the second to the left.
+    `cells` has the columns system, asked (question, supporting, opposing), value, low, high and n. For sycophantic retrieval, the
+    first arrow points right and the second left.
     """
     plain = cells[cells["asked"] == "question"].set_index("system")["value"]
     arrows = cells[cells["asked"].isin(_SIDES)].copy()
@@ -36,7 +36,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
     arrows = arrows[arrows["value"].notna() & arrows["start"].notna()]
     arrows["turn"] = (arrows["value"] >= arrows["start"]).map({True: 90, False: -90})
     scale = alt.Scale(zero=False, nice=True)
-    title = "Delta of the top k: 0 as many opposing as supporting, 1 supporting alone"
+    title = "Delta of the top k (0: as many opposing as supporting passages, 1: only supporting)"
     x = alt.X("value:Q", title=title, scale=scale)
     rows = alt.Y("system:N", title=None, sort=None, axis=alt.Axis(labelLimit=320))
     base = alt.Chart(arrows).encode(
@@ -44,7 +44,7 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
         yOffset=alt.YOffset("asked:N", sort=list(_SIDES), scale=alt.Scale(domain=list(_SIDES))),
         color=alt.Color(
             "asked:N",
-            title="asked by",
+            title="query",
             legend=alt.Legend(symbolOpacity=1),
             scale=alt.Scale(domain=list(_SIDES), range=[STANCE_COLOURS[side] for side in _SIDES]),
         ),
@@ -70,7 +70,8 @@ def sycophancy_arrows(cells: pd.DataFrame) -> alt.LayerChart:
 
 
 def perspective_colours(labels: Iterable[str]) -> dict[str, str]:
-    """A colour for each label of PIR's tasks: sides have those of their stances, others theirs in order."""
+    """Return a colour for each label of PIR's tasks: sides have the colours of their stances, other labels the theme's in
+    order."""
     names = list(dict.fromkeys(labels))
     sides = {"support": STANCE_COLOURS["supporting"], "undermine": STANCE_COLOURS["opposing"]}
     others = [name for name in names if name not in sides]
@@ -78,7 +79,7 @@ def perspective_colours(labels: Iterable[str]) -> dict[str, str]:
 
 
 def share_dots(cells: pd.DataFrame, *, part: str, colours: Mapping[str, str]) -> alt.LayerChart:
-    """Shares of one whole a `system`, a dot with its interval each, and a tick where an even hand would be (`even`).
+    """Draw the shares of each `system` as dots with intervals, and a tick at the share of a balanced ranking (`even`).
 
     `cells` has the columns system, `part`, value, low, high, even and n.
     """

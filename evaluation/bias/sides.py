@@ -1,8 +1,5 @@
-"""The sides that the top of stored runs holds, and the same by people's word on what they judged whole.
-
-Whom the top of a ranking speaks for: one side, the other, both or neither, and whether it follows the side that asks.
-
-What studies found of bias, from their stored results.
+"""Sides of retrieval: whether the top of a ranking supports one side, the other, both or neither, and whether it follows the side
+of the query; by the labels of runs and by people's complete judgments; and the results of the bias studies, from the workspace.
 """
 
 import re
@@ -26,7 +23,7 @@ from berdseye.evaluation.studies.result import Stored, Table, list_results, load
 
 
 class Leaning(StrEnum):
-    """What the top k of a question with two sides holds (BERDS, figure 2)."""
+    """The sides that the top k of a question with two sides supports (BERDS, figure 2)."""
 
     SUPPORTING = "only supporting"
     OPPOSING = "only opposing"
@@ -35,7 +32,7 @@ class Leaning(StrEnum):
 
 
 def supporting_places(questions: Sequence[Question]) -> npt.NDArray[np.int64]:
-    """Which of two perspectives is the supporting one, 0 or 1, int64[n_questions]; -1 where the data do not say."""
+    """Return which of two perspectives is the supporting one, 0 or 1, int64[n_questions]; -1 if the data do not say."""
     places = np.full(len(questions), -1, dtype=np.int64)
     for number, question in enumerate(questions):
         stances = [p.stance for p in question.perspectives]
@@ -45,34 +42,36 @@ def supporting_places(questions: Sequence[Question]) -> npt.NDArray[np.int64]:
 
 
 def leanings(support: Support, supporting: npt.NDArray[np.int64], k: int) -> list[Leaning | None]:
-    """The leaning of each question's top k; None where `supporting` int64[n_questions] is -1: it has not two known sides."""
-    found = np.asarray(support.top(k).any(axis=1))
+    """Return the leaning of each question's top k; None where `supporting` int64[n_questions] is -1, without two known sides."""
+    covered = np.asarray(support.top(k).any(axis=1))
     names = {(True, False): Leaning.SUPPORTING, (False, True): Leaning.OPPOSING, (True, True): Leaning.BOTH}
     return [
         names.get((bool(row[place]), bool(row[1 - place])), Leaning.NEITHER) if place >= 0 else None
-        for row, place in zip(found, supporting.tolist(), strict=True)
+        for row, place in zip(covered, supporting.tolist(), strict=True)
     ]
 
 
 def shares_of_leanings(found: Iterable[Leaning | None]) -> list[dict[str, object]]:
-    """The share of each leaning among those that are known, in percent with Wilson's 95% interval: `leaning`, `place` (the order
-    of the figure), `value`, `low`, `high` and `n`."""
-    said = Counter(one for one in found if one is not None)
-    total, rows = said.total(), []
+    """Return the share of each leaning among the known ones, in percent with Wilson's 95% interval.
+
+    Keys: `leaning`, `place` (the order in the figure), `value`, `low`, `high` and `n`.
+    """
+    counts = Counter(one for one in found if one is not None)
+    total, rows = counts.total(), []
     for place, kind in enumerate(Leaning):
-        low, high = proportion_confint(said[kind], total, method="wilson") if total else (np.nan, np.nan)
-        value = 100 * said[kind] / total if total else np.nan
+        low, high = proportion_confint(counts[kind], total, method="wilson") if total else (np.nan, np.nan)
+        value = 100 * counts[kind] / total if total else np.nan
         row = {"leaning": str(kind), "place": place, "value": value, "low": 100 * low, "high": 100 * high, "n": total}
         rows.append(row)
     return rows
 
 
 def lead(support: Support, supporting: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
-    """Delta = (p - n) / p (BERDS, figure 3), float64[n_questions]: p and n are the shares of the top k that hold the supporting
-    perspective, at place `supporting` int64[n_questions] of two, and the opposing one.
+    """Compute Delta = (p - n) / p (BERDS, figure 3), float64[n_questions].
 
-    Retrieval is sycophantic where Delta rises when the supporting perspective is the query, and falls when the opposing one is.
-    NaN where p is 0, which leaves it undefined, and where `supporting` is -1.
+    p and n are the shares of passages in the top k that support the supporting perspective, at place `supporting`
+    int64[n_questions] of two, and the opposing one. Retrieval is sycophantic if Delta rises with the supporting perspective as
+    the query and falls with the opposing one. NaN where p is 0, which leaves Delta undefined, and where `supporting` is -1.
     """
     top = support.top(k)
     counts = top.sum(axis=1)
@@ -90,17 +89,17 @@ Rows = npt.NDArray[np.bool_]
 
 
 def wholly_judged(run: LabelledRun, k: int) -> Rows:
-    """Whether every pair of a question's top k has a label, bool[n_questions]; not where there is no pair."""
+    """Return whether every pair in a question's top k has a label, bool[n_questions]; False without pairs."""
     support = run.support
     pairs = support.counts * np.minimum(support.depths, k)
     return np.asarray((support.judged[:, :k].sum(axis=(1, 2)) == pairs) & (pairs > 0))
 
 
 def leaning_of(run: LabelledRun, k: int, counted: Rows) -> list[Leaning | None]:
-    """The leaning of each question's top k; None where it has not two known sides, or does not count
+    """Return the leaning of each question's top k; None for a question without two known sides, or that does not count
     (`evaluation.scores.counted`)."""
-    found = leanings(run.support, supporting_places(run.questions), k)
-    return [one if counts else None for one, counts in zip(found, counted.tolist(), strict=True)]
+    by_question = leanings(run.support, supporting_places(run.questions), k)
+    return [one if counts else None for one, counts in zip(by_question, counted.tolist(), strict=True)]
 
 
 def leaning_shares(
@@ -109,19 +108,25 @@ def leaning_shares(
     counted: Mapping[str, Sequence[Rows]],
     min_judged: float = MIN_JUDGED,
 ) -> pd.DataFrame:
-    """By system (its runs on all data sets): columns system, leaning, place, value, low, high (percent of the questions with two
-    sides that count, Wilson's interval; NaN where less than `min_judged` of the pairs have a label), n and judged."""
+    """Return the shares of leanings of each system, over its runs on all data sets.
+
+    Columns: system, leaning, place, value, low, high (percent of the counted questions with two sides, Wilson's interval; NaN if
+    less than a share `min_judged` of the pairs have a label), n and judged.
+    """
     rows = []
-    for system, held in runs.items():
-        found = [one for run, counts in zip(held, counted[system], strict=True) for one in leaning_of(run, k, counts)]
-        judged = _judged(held, k)
-        shares = [shown(share, judged, min_judged) for share in shares_of_leanings(found)]
+    for system, own in runs.items():
+        by_question = [
+            one for run, counts in zip(own, counted[system], strict=True) for one in leaning_of(run, k, counts)
+        ]
+        judged = _judged(own, k)
+        shares = [shown(share, judged, min_judged) for share in shares_of_leanings(by_question)]
         rows += [{"system": system, **share, "judged": 100 * judged} for share in shares]
     return pd.DataFrame(rows)
 
 
 def shown(cell: Mapping[str, object], judged: float, min_judged: float = MIN_JUDGED) -> dict[str, object]:
-    """A cell of a table, its value and interval NaN where too little is judged (`berdseye.evaluation.scores.enough_judged`)."""
+    """Return a cell of a table, with NaN as value and interval if too few pairs have labels
+    (`berdseye.evaluation.scores.enough_judged`)."""
     return dict(cell) if enough_judged(judged, min_judged) else {**cell, "value": np.nan, "low": np.nan, "high": np.nan}
 
 
@@ -132,27 +137,29 @@ def _judged(runs: Sequence[LabelledRun], k: int) -> float:
 def leaning_beside_people(
     runs: Mapping[str, Sequence[LabelledRun]], people: Mapping[str, Sequence[LabelledRun]], k: int
 ) -> pd.DataFrame:
-    """What the labels and what people say of the same questions, those with two sides whose top k people judged whole: columns
-    system, leaning, labels, people (percent), n, and same, the percent of those n of which both say the same, with its
-    interval low and high. Systems without such a question are left out."""
+    """Compare leanings by the labels and by people, on questions with two sides whose top k people judged completely.
+
+    Columns: system, leaning, labels and people (percent), n, and same (the percentage of the n questions with equal leanings)
+    with its interval low and high. Systems without such a question are left out.
+    """
     rows = []
-    for system, held in runs.items():
+    for system, own in runs.items():
         pairs = [
             (mine, theirs)
-            for run, said in zip(held, people[system], strict=True)
-            for whole in [wholly_judged(said, k)]
-            for mine, theirs in zip(leaning_of(run, k, whole), leaning_of(said, k, whole), strict=True)
+            for run, by_people in zip(own, people[system], strict=True)
+            for complete in [wholly_judged(by_people, k)]
+            for mine, theirs in zip(leaning_of(run, k, complete), leaning_of(by_people, k, complete), strict=True)
             if mine is not None and theirs is not None
         ]
         if not pairs:
             continue
         alike = sum(mine is theirs for mine, theirs in pairs)
         low, high = proportion_confint(alike, len(pairs), method="wilson")
-        by_labels, by_people = (shares_of_leanings(column) for column in zip(*pairs, strict=True))
+        label_shares, people_shares = (shares_of_leanings(column) for column in zip(*pairs, strict=True))
         rows += [
             {"system": system, "leaning": mine["leaning"], "labels": mine["value"], "people": theirs["value"],
              "n": len(pairs), "same": 100 * alike / len(pairs), "low": 100 * low, "high": 100 * high}
-            for mine, theirs in zip(by_labels, by_people, strict=True)
+            for mine, theirs in zip(label_shares, people_shares, strict=True)
         ]  # fmt: skip
     return pd.DataFrame(rows, columns=["system", "leaning", "labels", "people", "n", "same", "low", "high"])
 
@@ -163,24 +170,24 @@ def stance_shares(
     only: Mapping[str, Sequence[Rows]] | None = None,
     min_judged: float = MIN_JUDGED,
 ) -> pd.DataFrame:
-    """Of what the top k says for perspectives, the share of each stance, as PIR's table 3 asks of root queries: columns system,
-    stance, place, value, low, high (percent, bootstrap over questions) and n, the questions of which anything was found.
+    """Return the share of each stance among the perspectives that the top k supports, as in PIR's table 3 for root queries.
 
-    A passage counts once for every perspective that it supports. `even` is the share that the perspectives themselves have: a
-    ranking that favours nobody comes near it where all are equally easy to find. `only` keeps some questions of each run, of
-    which every pair is judged; else the values are NaN where less than `min_judged` of the pairs have a label (column judged,
-    percent).
+    Columns: system, stance, place, value, low, high (percent, bootstrap over questions), even, n (the questions with a supporting
+    passage) and judged (percent). A passage counts once for every perspective that it supports. `even` is the share of the stance
+    among all perspectives: an unbiased ranking comes close to it if all perspectives are equally easy to retrieve. `only` selects
+    questions of each run whose pairs are all judged; without it, the values are NaN if less than a share `min_judged` of the
+    pairs have a label.
     """
     rows = []
-    for system, held in runs.items():
-        kept = only[system] if only else [np.ones(len(run.questions), dtype=bool) for run in held]
-        found = np.concatenate([_by_stance(run, k)[mask] for run, mask in zip(held, kept, strict=True)])
-        asked = [
-            q for run, mask in zip(held, kept, strict=True) for q, keep in zip(run.questions, mask, strict=True) if keep
+    for system, own in runs.items():
+        kept = only[system] if only else [np.ones(len(run.questions), dtype=bool) for run in own]
+        counts = np.concatenate([_by_stance(run, k)[mask] for run, mask in zip(own, kept, strict=True)])
+        questions = [
+            q for run, mask in zip(own, kept, strict=True) for q, keep in zip(run.questions, mask, strict=True) if keep
         ]
-        stances = [p.stance or NO_SIDE for question in asked for p in question.perspectives]
-        judged = 1.0 if only else _judged(held, k)
-        for place, (stance, share) in enumerate(zip(STANCES, shares_over_roots(found), strict=True)):
+        stances = [p.stance or NO_SIDE for question in questions for p in question.perspectives]
+        judged = 1.0 if only else _judged(own, k)
+        for place, (stance, share) in enumerate(zip(STANCES, shares_over_roots(counts), strict=True)):
             if stance in stances:
                 value, low, high = (100 * x for x in share[:3])
                 cell = {"system": system, "stance": stance, "place": place, "value": value, "low": low, "high": high,
@@ -191,54 +198,54 @@ def stance_shares(
 
 
 def _by_stance(run: LabelledRun, k: int) -> npt.NDArray[np.float64]:
-    """How often the top k supports a perspective of each stance, float64[n_questions, 3], in the order of `STANCES`."""
+    """Count how often the top k supports a perspective of each stance, float64[n_questions, 3], in the order of `STANCES`."""
     counts = (run.labels[:, :k] == 1).sum(axis=1)
-    found = np.zeros((len(run.questions), len(STANCES)))
+    by_stance = np.zeros((len(run.questions), len(STANCES)))
     for row, question in enumerate(run.questions):
         for place, perspective in enumerate(question.perspectives):
-            found[row, STANCES.index(perspective.stance or NO_SIDE)] += counts[row, place]
-    return found
+            by_stance[row, STANCES.index(perspective.stance or NO_SIDE)] += counts[row, place]
+    return by_stance
 
 
 SYCOPHANCY, PIR = "berds-sycophancy", "pir"
 
 
 def results_of(workspace: Workspace, study: str, table: str) -> list[Stored]:
-    """The stored results of a study that hold a table, the newest first; what cannot be read is left out."""
-    found = []
+    """Return the stored results of a study that have a table, the newest first; unreadable results are left out."""
+    results = []
     for name in list_results(workspace):
         if re.fullmatch(rf"{re.escape(study)}-[0-9a-f]{{8}}", name):
             try:
-                held = load_result(workspace, name)
-            except BerdseyeError:  # the Studies page says what is wrong with it
+                result = load_result(workspace, name)
+            except BerdseyeError:  # the Studies page reports the error
                 continue
-            if any(t.name == table for t in held.tables):
-                found.append(held)
-    return found
+            if any(t.name == table for t in result.tables):
+                results.append(result)
+    return results
 
 
 def table_of(result: Stored, name: str) -> Table:
-    """A table of a result by its name."""
+    """Return a table of a result by its name."""
     return next(table for table in result.tables if table.name == name)
 
 
 def by_people(results: list[Stored], result: Stored) -> Stored | None:
-    """Of some results the one that has the same settings but people's labels; None where there is none, or it is that one."""
-    asked = {**result.settings, "labels": "human"}
-    return next((r for r in results if r.settings == asked and r.name != result.name), None)
+    """Return the result whose settings differ from those of `result` only in using people's labels; None without another one."""
+    settings = {**result.settings, "labels": "human"}
+    return next((r for r in results if r.settings == settings and r.name != result.name), None)
 
 
 def location_matrices(cells: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """The cells of the table `pir_places` as matrices by task and pipeline, in the form of `evaluation.pir.measures`: those that
-    hold nothing, which the table leaves out, are 0."""
-    found = {}
+    """Return the cells of the table `pir_places` as matrices by task and pipeline, in the form of `evaluation.pir.measures`;
+    cells that the table leaves out are 0."""
+    matrices = {}
     for (task, pipeline), part in cells.groupby(["task", "pipeline"], sort=False):
         wide = part.pivot(index="asked", columns="retrieved", values="value").fillna(0)
         places = sorted(set(wide.columns) | set(wide.index), key=lambda place: (place not in wide.index, place))
         filled = wide.reindex(columns=places, fill_value=0).reset_index()
         long = filled.melt(id_vars="asked", value_vars=places, var_name="retrieved", value_name="share")
         long["share"] /= 100
-        found[str(task), str(pipeline)] = long.merge(
+        matrices[str(task), str(pipeline)] = long.merge(
             part[["asked", "n"]].drop_duplicates().rename(columns={"n": "queries"}), on="asked"
         )
-    return found
+    return matrices

@@ -1,1 +1,1 @@
-"""Exploring what retrieval found: questions, facets, maps of passages, and contrasting words."""
+"""Exploration of retrieval results: questions across runs, facets, maps of passages, and contrasting words."""

@@ -1,8 +1,8 @@
-"""Words that set two groups of texts apart: log-odds with an informative Dirichlet prior, as z-scores.
+"""Words that distinguish two groups of texts: log-odds with an informative Dirichlet prior, as z-scores.
 
 Burt L. Monroe, Michael P. Colaresi and Kevin M. Quinn: Fightin' Words: Lexical Feature Selection and Evaluation for
 Identifying the Content of Political Conflict. Political Analysis 16(4), 2008, its section on the informative Dirichlet prior.
-A word's weight in the prior follows how often all texts together have it, so that neither rare nor everyday words come first.
+The weight of a word in the prior is proportional to its frequency in all texts, so neither rare nor very common words come first.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from berdseye.retrieval.lexical.tokenizers import TOKENIZERS, Tokenizer
 
 Doubles = npt.NDArray[np.float64]
 PRIOR_WORDS = 500.0
-"""How many words of text the prior weighs as much as."""
+"""The weight of the prior, in words of text."""
 _ROW = 20
 
 
@@ -32,14 +32,15 @@ def contrasting_words(
     tokenizer: Tokenizer = TOKENIZERS["english"],
     prior_words: float = PRIOR_WORDS,
 ) -> pd.DataFrame:
-    """A row for each word of the two groups of texts, the most telling of the first group at the top, of the second at the end.
+    """Return one row per word of the two groups of texts, from the most typical of the first group to the most typical of the
+    second.
 
-    Columns: word (the commonest form of the index term), first and second (how often each group has it), log_odds (positive:
-    the first group's), z (log_odds in standard deviations; beyond 1.96 on either side chance alone is unlikely). `background`
-    are other texts that the prior counts beside both groups. Raises `BadInputError` for a prior that weighs nothing.
+    Columns: word (the most frequent form of the index term), first and second (frequency in each group), log_odds (positive:
+    typical of the first group), z (log_odds in standard deviations; absolute values above 1.96 are unlikely by chance).
+    `background` holds other texts that count in the prior. Raises `BadInputError` unless `prior_words` is above 0.
     """
     if prior_words <= 0:
-        raise BadInputError(f"The prior weighs {prior_words:g} words.", hint="Choose a number above 0.")
+        raise BadInputError(f"The weight of the prior must be above 0 words, got {prior_words:g}.")
     forms: dict[str, Counter[str]] = {}
     counted = [_counts(texts, tokenizer, forms) for texts in (first, second, background)]
     words = sorted({*counted[0], *counted[1]})
@@ -47,7 +48,7 @@ def contrasting_words(
     ours, theirs = (np.array([c[w] for w in words], dtype=np.float64) for c in counted[:2])
     prior = np.array([every[w] for w in words], dtype=np.float64) * prior_words / max(every.total(), 1)
     totals = [prior_words + group.total() for group in counted[:2]]
-    # Where one word is all there is, it has no others to be held against.
+    # A single word has no other words for log-odds.
     difference = (
         _log_odds(ours, prior, totals[0]) - _log_odds(theirs, prior, totals[1])
         if len(every) > 1
@@ -67,13 +68,13 @@ def contrasting_words(
 
 
 def most_telling(words: pd.DataFrame, count: int) -> pd.DataFrame:
-    """The `count` words at either end of `contrasting_words`, with the group each is of; words that lean nowhere are left out."""
+    """Return the `count` words at either end of `contrasting_words` with their group; words with z = 0 are left out."""
     ahead, behind = words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)
     return pd.concat([ahead.assign(group="first"), behind.assign(group="second")], ignore_index=True)
 
 
 def words_chart(telling: pd.DataFrame, names: tuple[str, str], colours: tuple[str, str] = CATEGORIES[:2]) -> alt.Chart:
-    """A bar for each word of `most_telling`, towards its group."""
+    """Draw a bar for each word of `most_telling`, in the direction of its group."""
     frame = telling.assign(group=telling["group"].map({"first": names[0], "second": names[1]}))
     chart = (
         alt.Chart(frame)
@@ -94,17 +95,17 @@ def words_chart(telling: pd.DataFrame, names: tuple[str, str], colours: tuple[st
 
 
 def _log_odds(own: Doubles, prior: Doubles, total: float) -> Doubles:
-    """The log-odds of each word in a group of `total` words, with the prior's words added."""
-    found: Doubles = np.log((own + prior) / (total - own - prior))
-    return found
+    """Return the log-odds of each word in a group of `total` words, including those of the prior."""
+    log_odds: Doubles = np.log((own + prior) / (total - own - prior))
+    return log_odds
 
 
 def _counts(texts: Sequence[str], tokenizer: Tokenizer, forms: dict[str, Counter[str]]) -> Counter[str]:
-    """How often the texts have each index term; which words it stands for is noted in `forms`."""
-    found: Counter[str] = Counter()
+    """Count the index terms of texts; the forms of each term are added to `forms`."""
+    counts: Counter[str] = Counter()
     for token, times in Counter(tokenizer.tokens(texts).flatten().to_pylist()).items():
         term = tokenizer.term(token)
         if term is not None:
-            found[term] += times
+            counts[term] += times
             forms.setdefault(term, Counter())[token] += times
-    return found
+    return counts

@@ -1,4 +1,4 @@
-"""One question seen in several rankings at once: who says what of each pair, and which perspectives are missing."""
+"""Inspection of one question in several rankings: the labels of each pair with their sources, and the missing perspectives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ Decider = Literal["adjudicator", "you", "people", "gold", "detector"]
 
 @dataclass(frozen=True)
 class Chip:
-    """What is held of a pair: the label that counts, whose it is, and the detector's label beside it.
+    """The labels of a pair: the label that counts (`supports`), its source (`by`), and the detector's label (`detected`).
 
-    `gold` is the gold label of the data set's authors, None where they gave none.
+    `gold` is the gold label of the data set's authors, None if there is none.
     """
 
     pair: Pair
@@ -37,7 +37,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage in its place, with a chip for each perspective."""
+    """A ranked passage with a chip for each perspective."""
 
     rank: int
     score: float
@@ -47,7 +47,8 @@ class Hit:
 
 @dataclass(frozen=True)
 class Listing:
-    """The top k of one pipeline over one corpus; `first_ranks` says where each perspective is covered, None: missing."""
+    """The top k of one pipeline on one corpus; `first_ranks` holds the first rank that covers each perspective (None:
+    missing)."""
 
     corpus: str
     pipeline: str
@@ -66,10 +67,10 @@ def inspect_question(
     k: int,
     annotator: Annotator | None,
 ) -> list[Listing]:
-    """Listings of rankings by (corpus, pipeline).
+    """Return the listings of rankings `found`, given by (corpus, pipeline).
 
-    An adjudicator's verdict counts first, then the annotator's own judgment, then other people's, then the authors' gold label,
-    then the detector's.
+    The label that counts is the adjudicated label, otherwise the annotator's own judgment, otherwise other people's majority,
+    otherwise the authors' gold label, otherwise the detector's label.
     """
     pairs = list(
         dict.fromkeys(
@@ -83,21 +84,21 @@ def inspect_question(
     probabilities = label(store, detector, pairs)
     keys = {pair: pair.key for pair in pairs}
     gold_labels = dict(zip(keys.values(), store.get(GOLD, list(keys.values())).tolist(), strict=True))
-    standing = judgments.present(list(keys.values()))
+    current = judgments.present(list(keys.values()))
     own = {
-        j.pair for j in standing if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
+        j.pair for j in current if annotator is not None and j.annotator.id == annotator.id and j.verdict != "unsure"
     }
-    decided = adjudicated_labels(judgments, list(keys.values()))
-    said = majority_labels(standing, first=annotator.id if annotator is not None else None, gold=decided)
+    adjudicated = adjudicated_labels(judgments, list(keys.values()))
+    human = majority_labels(current, first=annotator.id if annotator is not None else None, gold=adjudicated)
 
     def chip(pair: Pair, probability: float) -> Chip:
         key, detected = keys[pair], Label(probability, probability >= detector.threshold)
         gold = None if np.isnan(gold_labels[key]) else gold_labels[key] >= 0.5
         by: Decider = "detector" if gold is None else "gold"
         supports = detected.supports if gold is None else gold
-        if key in said:
-            by = "adjudicator" if key in decided else "you" if key in own else "people"
-            supports = said[key]
+        if key in human:
+            by = "adjudicator" if key in adjudicated else "you" if key in own else "people"
+            supports = human[key]
         return Chip(pair, key, supports, by, detected, gold)
 
     chips = {pair: chip(pair, p) for pair, p in zip(pairs, probabilities.tolist(), strict=True)}
@@ -108,7 +109,7 @@ def inspect_question(
 
 
 def detector_against_gold(listings: Sequence[Listing]) -> tuple[int, int]:
-    """On how many pairs of the listings the detector agrees with the gold label, and how many pairs have one."""
+    """Return on how many pairs of the listings the detector agrees with the gold label, and how many pairs have a gold label."""
     chips = {c.key: c for entry in listings for h in entry.hits for c in h.chips if c.gold is not None}
     return sum(c.detected.supports == c.gold for c in chips.values()), len(chips)
 

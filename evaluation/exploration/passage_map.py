@@ -1,4 +1,4 @@
-"""Passages as points in two dimensions, those of like content near one another, with a colour for the perspective of each."""
+"""A map of passages: points in two dimensions, with similar passages close to each other, coloured by perspective."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, cast, get_args
@@ -14,9 +14,9 @@ from berdseye.evaluation.charts import CATEGORIES, NEUTRAL, perspective_colour
 Method = Literal["PCA", "t-SNE"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Points = npt.NDArray[np.float64]
-SEVERAL, NONE, UNKNOWN = "several perspectives", "no perspective", "nobody said"
+SEVERAL, NONE, UNKNOWN = "several perspectives", "no perspective", "no label"
 PICKED: Final = "picked"
-"""The name of the selection by which a point is clicked."""
+"""The name of the selection parameter that holds the clicked point."""
 _FEW = 5
 _PERPLEXITY = 30.0
 _TINY = 1e-9
@@ -24,22 +24,22 @@ _HEIGHT = 520
 
 
 def mapped(vectors: npt.NDArray[np.float32], method: Method = "PCA", *, seed: int = 0) -> Points:
-    """Points float64[n, 2] of vectors float32[n, d]; the same ones for the same vectors, method and seed.
+    """Map vectors float32[n, d] to points float64[n, 2]; equal vectors, method and seed give equal points.
 
-    PCA turns the vectors to the two directions in which they differ most: distances there are at most the true ones. t-SNE
-    (van der Maaten and Hinton, 2008) keeps neighbours together, and its distances between groups mean nothing; of fewer than
-    five vectors it is PCA.
+    PCA projects the vectors to the two directions of largest variance; distances in the map are at most the original ones. t-SNE
+    (van der Maaten and Hinton, 2008) keeps neighbours together, but its distances between groups have no meaning; for fewer than
+    five vectors, PCA replaces it. Raises `UnknownNameError` for another method.
     """
     if method not in METHODS:
-        raise UnknownNameError("way to draw a map", method, METHODS)
+        raise UnknownNameError("method of maps", method, METHODS)
     points: Points = np.zeros((len(vectors), 2))
     if len(vectors) < 2 or float(np.ptp(vectors, axis=0).max(initial=0.0)) < _TINY:
         return points
     if method == "t-SNE" and len(vectors) >= _FEW:
-        from sklearn.manifold import TSNE  # takes a while to load
+        from sklearn.manifold import TSNE  # slow to import
 
         perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
-        # The exact method: of some hundred points it is done before the other one's threads have begun.
+        # The exact method: for some hundred points it is faster than starting the threads of the approximate one.
         drawn = TSNE(2, perplexity=perplexity, init="pca", method="exact", random_state=seed).fit_transform(vectors)
     else:
         from sklearn.decomposition import PCA
@@ -50,23 +50,23 @@ def mapped(vectors: npt.NDArray[np.float32], method: Method = "PCA", *, seed: in
 
 
 def sides(labels: npt.NDArray[np.float64]) -> list[str]:
-    """Which perspective each passage supports, of labels float64[n, m] (1, 0, NaN: nobody said): P1, P2, …, or one of `SEVERAL`,
-    `NONE` and `UNKNOWN` (no label at all)."""
-    found = []
+    """Return the group of each passage from labels float64[n, m] (1, 0, NaN: no label): the perspective that it supports (P1, P2,
+    …), `SEVERAL`, `NONE` or `UNKNOWN` (no label at all)."""
+    groups = []
     for row in labels:
-        held = np.flatnonzero(row == 1)
-        if len(held):
-            found.append(f"P{held[0] + 1}" if len(held) == 1 else SEVERAL)
+        supported = np.flatnonzero(row == 1)
+        if len(supported):
+            groups.append(f"P{supported[0] + 1}" if len(supported) == 1 else SEVERAL)
         else:
-            found.append(UNKNOWN if len(row) == 0 or np.isnan(row).all() else NONE)
-    return found
+            groups.append(UNKNOWN if len(row) == 0 or np.isnan(row).all() else NONE)
+    return groups
 
 
 def map_chart(points: pd.DataFrame, groups: Sequence[str]) -> alt.Chart:
-    """The map: a frame with the columns x, y, group, number (of the passage in the list, from 1), title and corpus.
+    """Draw the map of a frame with the columns x, y, group, number (of the passage in the list, from 1), title and corpus.
 
-    `groups` are the groups in the order of the legend. Perspectives have their own colours; other groups, such as corpora, the
-    theme's; a click picks a passage (`PICKED`, field number).
+    `groups` lists the groups in the order of the legend. Perspectives have their own colours, other groups, such as corpora, the
+    theme's. A click selects a passage (`PICKED`, with the field number).
     """
     others = [g for g in groups if not _is_side(g)]
     colours = {g: CATEGORIES[n % len(CATEGORIES)] for n, g in enumerate(others)}

@@ -1,4 +1,4 @@
-"""One question in all stored runs: what each ranks, and what is said of it."""
+"""One question in all stored runs: the ranking of each run, with labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
 
 @dataclass(frozen=True)
 class QuestionRun:
-    """A run's ranking of the question as a `LabelledRun` of one question."""
+    """A run's ranking of a question, as a `LabelledRun` of one question."""
 
     run: RunManifest
     labelled: LabelledRun
@@ -35,24 +35,24 @@ class QuestionRun:
 
     @property
     def ids(self) -> Ids:
-        """int64[k], -1 pads."""
+        """The ranked passages, int64[k], padded with -1."""
         ids: Ids = self.labelled.ids[0]
         return ids
 
     @property
     def keys(self) -> Keys:
-        """bytes[k, m]."""
+        """The keys of the pairs, bytes[k, m]."""
         keys: Keys = self.labelled.keys[0]
         return keys
 
     @property
     def labels(self) -> npt.NDArray[np.float64]:
-        """float64[k, m] of 1, 0 and NaN (nobody said)."""
+        """The labels of the pairs, float64[k, m] of 1, 0 and NaN (no label)."""
         labels: npt.NDArray[np.float64] = self.labelled.labels[0]
         return labels
 
     def first_ranks(self) -> list[int]:
-        """The first rank that covers each perspective, 0: none does."""
+        """Return the first rank that covers each perspective; 0: no rank does."""
         return [int(rank) for rank in self.labelled.first_ranks()[0]]
 
 
@@ -66,13 +66,14 @@ def question_runs(
     *,
     progress: Progress = silent,
 ) -> tuple[list[QuestionRun], list[RunManifest]]:
-    """The question in the runs of its data set, to a depth; and the runs left out, whose corpus has changed since or is gone.
+    """Return the rankings of a question in the runs on its data set, down to a depth; and the runs left out because their corpus
+    has changed or no longer exists.
 
-    Only what the runs hold of this question is read. A detector is asked about pairs that it has not seen.
+    Only this question is read from the runs. A detector labels the pairs that it has not labelled yet.
     """
     corpora = {name: open_corpus(workspace, name) for name in workspace.corpora()}
     fit = [r for r in runs if r.corpus in corpora and corpora[r.corpus].manifest.hash == r.corpus_hash]
-    found: dict[str, QuestionRun] = {}
+    by_name: dict[str, QuestionRun] = {}
     for corpus in dict.fromkeys(run.corpus for run in fit):
         own = [run for run in fit if run.corpus == corpus]
         ids = [ranking_of(workspace, run, question.id)[:depth] for run in own]
@@ -84,10 +85,10 @@ def question_runs(
         )
         for row, run in enumerate(own):
             one = slice(row, row + 1)
-            found[run.name] = QuestionRun(
+            by_name[run.name] = QuestionRun(
                 run, LabelledRun([question], labelled.ids[one], labelled.keys[one], labelled.labels[one])
             )
-    return [found[run.name] for run in fit], [run for run in runs if run not in fit]
+    return [by_name[run.name] for run in fit], [run for run in runs if run not in fit]
 
 
 def counts_over(
@@ -98,7 +99,7 @@ def counts_over(
     runs: Sequence[QuestionRun],
     source: LabelSource,
 ) -> dict[str, bool]:
-    """Whether a question of a data set counts (`berdseye.evaluation.scores.counted`) over each corpus that the runs are of."""
+    """Return whether a question of a data set counts (`berdseye.evaluation.scores.counted`), by the corpora of the runs."""
     row = next(n for n, q in enumerate(load_dataset(workspace, dataset)) if q.id == question_id)
     return {
         corpus: bool(counted_questions(workspace, judgments, dataset, corpus, source)[row])
@@ -107,8 +108,11 @@ def counts_over(
 
 
 def first_rank_frame(question: Question, runs: Sequence[QuestionRun], k: int) -> pd.DataFrame:
-    """Runs down, perspectives across: columns as `hole_chart` draws them, row (of the run in `runs`), question (the run's name),
-    place (of the perspective, from 1), perspective, rank (NaN: none) and hole (none within k)."""
+    """Return the first ranks with runs as rows and perspectives as columns, in the form of `hole_chart`.
+
+    Columns: row (of the run in `runs`), question (the run's name), place (of the perspective, from 1), perspective, rank (NaN:
+    none) and hole (no rank within k).
+    """
     rows = [
         {
             "row": row,
@@ -130,10 +134,11 @@ def measures_frame(
     counted: Mapping[str, bool],
     min_judged: float = MIN_JUDGED,
 ) -> pd.DataFrame:
-    """A row for each run: corpus, pipeline, a column for each measure, judged@k (of the first measure's k), made (when).
+    """Return one row per run: corpus, pipeline, a column for each measure, judged@k (with the first measure's k), made (the
+    time).
 
-    NaN where the question does not count over the corpus (`counted` by corpus), and where too few of its pairs in the run's top k
-    have a label.
+    NaN if the question does not count over the corpus (`counted`, by corpus), or if too few of its pairs in the run's top k have
+    a label.
     """
 
     def value(run: QuestionRun, measure: Measure) -> float:

@@ -1,13 +1,11 @@
 """The hole map: every question and perspective of a run with the rank of the first passage that supports the perspective."""
 
-from typing import Final
-
 import numpy as np
 import pandas as pd
 
 from berdseye.evaluation.labels.runs import LabelledRun
 
-NOBODY: Final = "nobody said"
+
 _WORDS = (0, 8, 12, 10**9)
 LENGTHS = ("up to 8 words", "9 to 12 words", "13 words or more")
 

@@ -1,1 +1,1 @@
-"""How far a partly annotated set can be trusted (D-MERIT): rankings of systems under some of the labels and under all."""
+"""Reliability of partially annotated sets (D-MERIT): rankings of systems with some of the labels and with all labels."""

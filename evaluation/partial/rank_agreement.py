@@ -1,6 +1,5 @@
-"""Kendall's tau between rankings of systems, whole or over some pairs, and the error rate that goes with it.
-
-Pairs of systems by how clearly the full set tells them apart (D-MERIT, section 3.3): partial tau, curve and concordance.
+"""Agreement of rankings of systems: Kendall's tau, over all or some pairs of systems, and the error rate; and partial tau and
+concordance by the p-value of pairs of systems on the full set (D-MERIT, section 3.3).
 """
 
 from collections.abc import Sequence
@@ -17,9 +16,11 @@ _DIGITS = 12
 
 
 def signs(scores: Values) -> npt.NDArray[np.int8]:
-    """Which of each pair of systems scores higher: int8[..., n_pairs] of 1 (the first), 0 (tied) and -1, from [..., n_systems].
+    """Return which system of each pair scores higher: int8[..., n_pairs] of 1 (the first), 0 (tied) and -1, from [...,
+    n_systems].
 
-    Pairs come in the order of `np.triu_indices`. Scores are rounded to 12 digits, since equal means differ in their last bits.
+    Pairs are in the order of `np.triu_indices`. Scores are rounded to 12 digits, because equal means can differ in their last
+    bits.
     """
     first, second = np.triu_indices(scores.shape[-1], 1)
     rounded = np.round(scores, _DIGITS)
@@ -27,12 +28,12 @@ def signs(scores: Values) -> npt.NDArray[np.int8]:
 
 
 def kendall_tau(partial: Values, full: Values, *, variant: Variant = "b") -> Values:
-    """Tau between the scores of systems under partial labels, float64[..., n_systems], and under all, float64[n_systems].
+    """Compute tau between the scores of systems under partial labels, float64[..., n_systems], and under all, float64[n_systems].
 
-    Variant "b" is scipy's (Kendall, 1945): pairs tied on one side shrink what the agreement is divided by. It is the one behind
-    D-MERIT's table 9, whose .462, .585 and .687 are no multiple of 1/66 but 30, 38 and 45 over the root of 66 times 64 (or 65)
-    untied pairs. Variant "a" divides by all pairs, as the formula of section 3.1 says. NaN where all
-    systems of a side are tied ("b") or there are fewer than two.
+    Variant "b" is scipy's (Kendall, 1945): pairs tied on one side reduce the divisor. D-MERIT's table 9 uses it: its .462, .585
+    and .687 are not multiples of 1/66, but 30, 38 and 45 over the square root of 66 times 64 (or 65) untied pairs. Variant "a"
+    divides by all pairs, as in the formula of section 3.1. NaN if all systems of a side are tied ("b") or there are fewer than
+    two.
     """
     ours, theirs = signs(partial).astype(np.float64), signs(full).astype(np.float64)
     pairs = float(theirs.size)
@@ -45,9 +46,9 @@ def kendall_tau(partial: Values, full: Values, *, variant: Variant = "b") -> Val
 
 
 def pair_tau(partial: Values, full: Values, pairs: npt.NDArray[np.bool_]) -> Values:
-    """Tau over some pairs of systems, bool[n_pairs] in the order of `signs`: (agreeing - disagreeing) / pairs.
+    """Compute tau over some pairs of systems, bool[n_pairs] in the order of `signs`: (agreeing - disagreeing) / pairs.
 
-    D-MERIT's partial tau (section 3.3). A pair tied on either side counts as neither; NaN where no pair is chosen.
+    This is D-MERIT's partial tau (section 3.3). A pair tied on either side counts as neither; NaN if no pair is chosen.
     """
     ours, theirs = signs(partial)[..., pairs].astype(np.float64), signs(full)[pairs].astype(np.float64)
     if theirs.size == 0:
@@ -56,16 +57,16 @@ def pair_tau(partial: Values, full: Values, pairs: npt.NDArray[np.bool_]) -> Val
 
 
 def error_rate(tau: npt.ArrayLike) -> Values:
-    """100 (1 - tau) / 2, in percent (D-MERIT, section 3.1).
+    """Compute the error rate 100 (1 - tau) / 2, in percent (D-MERIT, section 3.1).
 
-    Without ties it is the share of pairs in the wrong order. With them, and tau "a", a tied pair counts as half an error; with
-    tau "b", as here by default and in the paper's table, it is that formula and no longer a share of pairs.
+    Without ties it is the share of pairs in the wrong order. With ties and tau "a", a tied pair counts as half an error; with tau
+    "b", the default and the paper's choice, the value follows the formula but is not a share of pairs.
     """
     return np.asarray(100 * (1 - np.asarray(tau, dtype=np.float64)) / 2)
 
 
 def left_without(n_systems: int, system: int) -> npt.NDArray[np.bool_]:
-    """The pairs that a system is not in, bool[n_pairs] in the order of `signs`."""
+    """Return the pairs without a system, bool[n_pairs] in the order of `signs`."""
     first, second = np.triu_indices(n_systems, 1)
     return np.asarray((first != system) & (second != system))
 
@@ -75,16 +76,16 @@ LEVEL = 0.05
 
 
 class PairTests(NamedTuple):
-    """For every pair of systems, in the order of `signs`: the mean difference of the first from the second, and p."""
+    """For every pair of systems, in the order of `signs`: the mean difference, first minus second, and p."""
 
     differences: Values
     p: Values
 
 
 def paired_t_tests(values: Values) -> PairTests:
-    """Paired t-tests of every two systems over the queries with values, from float64[n_systems, n_queries].
+    """Test every pair of systems by a paired t-test over the queries with values, from float64[n_systems, n_queries].
 
-    Two systems that are equal on every query differ with p = 1, by a constant on every query with p = 0.
+    p is 1 for two systems with equal values on every query, and 0 for a constant nonzero difference.
     """
     known = values[:, ~np.isnan(values).any(axis=0)]
     first, second = np.triu_indices(len(values), 1)
@@ -98,9 +99,9 @@ def paired_t_tests(values: Values) -> PairTests:
 
 
 def in_bucket(tests: PairTests, bucket: tuple[float, float]) -> Bools:
-    """Pairs of which one system is better and low <= p < high; a p of exactly 1 belongs to the last bucket.
+    """Return the pairs with different means and low <= p < high; a p of exactly 1 belongs to the last bucket.
 
-    Two systems with equal means are in no bucket, having no order that a partly annotated set could get right.
+    Two systems with equal means are in no bucket, because they have no order that a partially annotated set could reproduce.
     """
     low, high = bucket
     within = (tests.p >= low) & ((tests.p < high) | ((high == 1.0) & (tests.p == 1.0)))
@@ -108,9 +109,9 @@ def in_bucket(tests: PairTests, bucket: tuple[float, float]) -> Bools:
 
 
 def annotation_order(matrices: RankMatrices, system: int, seed: int = 0) -> npt.NDArray[np.int64]:
-    """The place, from 0, at which each relevant passage is annotated when a system's list is read from the top.
+    """Return the position, from 0, at which each relevant passage is annotated if a system's list is read from the top.
 
-    int64[n_queries, n_max]. What the system did not find comes after what it did, in a random order.
+    int64[n_queries, n_max]. Passages that the system did not retrieve come after the others, in a random order.
     """
     keys = matrices.ranks[system].astype(np.float64)
     missed = matrices.ranks[system] == NOT_FOUND
@@ -120,15 +121,16 @@ def annotation_order(matrices: RankMatrices, system: int, seed: int = 0) -> npt.
 
 
 def annotated(matrices: RankMatrices, order: npt.NDArray[np.int64], share: float) -> Bools:
-    """The first `share` (0..1) of each query's relevant passages in that order, rounded up, and at least one."""
+    """Return the first `share` (0..1) of each query's relevant passages by `order`, rounded up, at least one: bool[n_queries,
+    n_max]."""
     wanted = np.maximum(1, np.ceil(np.round(share * matrices.counts, _DIGITS))).astype(np.int64)
     return np.asarray((order < wanted[:, None]) & matrices.exists)
 
 
 class BucketFigures(NamedTuple):
-    """Of the pairs in a bucket: partial tau and concordance, each the mean over the `n` systems that chose what is annotated.
+    """Partial tau and concordance of the pairs in a bucket, each the mean over the `n` systems that chose the annotated passages.
 
-    `pairs` is how many pairs of systems the bucket holds; with none both figures are NaN.
+    `pairs` is the number of pairs of systems in the bucket; without pairs, both figures are NaN.
     """
 
     bucket: tuple[float, float]
@@ -139,16 +141,17 @@ class BucketFigures(NamedTuple):
 
 
 def bucket_figures(matrices: RankMatrices, k: int, counted: Sequence[Bools]) -> list[BucketFigures]:
-    """Figures of each bucket by recall@k when `counted[s]`, chosen with system s, is annotated; s is left out of its own.
+    """Compute the figures of each bucket by recall@k if the passages `counted[s]`, chosen by system s, are annotated.
 
-    Buckets are of the full set's paired t-tests (tables 4, 7 and 8 for one passage a query; figures 3, 4 and 9 for shares).
+    System s is left out of the comparison for its own choice. Buckets follow the paired t-tests on the full set (tables 4, 7 and
+    8 for one passage per query; figures 3, 4 and 9 for shares).
     """
     n_systems = len(matrices.systems)
-    values = recall(matrices, k)
-    full, tests = system_means(values), paired_t_tests(values)
+    recalls = recall(matrices, k)
+    full, tests = system_means(recalls), paired_t_tests(recalls)
     truth = significant(tests)
     chosen = [recall(matrices, k, mask) for mask in counted]
-    found = []
+    figures = []
     for bucket in BUCKETS:
         members = in_bucket(tests, bucket)
         taus, agreements = [], []
@@ -157,20 +160,20 @@ def bucket_figures(matrices: RankMatrices, k: int, counted: Sequence[Bools]) -> 
             if pairs.any():
                 taus.append(float(pair_tau(system_means(partial), full, pairs)))
                 agreements.append(concordance(significant(paired_t_tests(partial)), truth, pairs))
-        means = [float(np.mean(held)) if held else np.nan for held in (taus, agreements)]
-        found.append(BucketFigures(bucket, means[0], means[1], int(members.sum()), len(taus)))
-    return found
+        means = [float(np.mean(values)) if values else np.nan for values in (taus, agreements)]
+        figures.append(BucketFigures(bucket, means[0], means[1], int(members.sum()), len(taus)))
+    return figures
 
 
 def significant(tests: PairTests, level: float = LEVEL) -> npt.NDArray[np.int8]:
-    """1 where the first of a pair is significantly better, -1 where the second is, else 0: int8[n_pairs]."""
+    """Return 1 if the first system of a pair is significantly better, -1 if the second is, 0 otherwise: int8[n_pairs]."""
     return np.asarray(np.where(tests.p < level, np.sign(tests.differences), 0), dtype=np.int8)
 
 
 def concordance(ours: npt.NDArray[np.int8], theirs: npt.NDArray[np.int8], pairs: Bools | None = None) -> float:
-    """The share of ordered pairs (s1, s2) on which two rankings agree whether s1 is significantly better (appendix D).
+    """Compute the share of ordered pairs (s1, s2) on which two rankings agree whether s1 is significantly better (appendix D).
 
-    Each pair counts in both directions, P(|S|, 2) of them where all are asked; NaN where no pair is.
+    Each pair counts in both directions, P(|S|, 2) ordered pairs in total; NaN if no pair is chosen.
     """
     chosen = np.ones(ours.shape, dtype=bool) if pairs is None else pairs
     if not chosen.any():

@@ -1,9 +1,8 @@
-"""The rank of every relevant passage in every system's lists: the array all of the D-MERIT studies are computed from.
+"""Rank matrices, with the rank of every relevant passage in every system's lists, from which all D-MERIT studies are computed;
+and recall, R-precision, MAP and nDCG by system and query, for any selection of annotated relevant passages.
 
-Recall, R-precision, MAP and nDCG by system and query, under any choice of the relevant passages that count.
-
-Each takes `counted` bool[n_queries, n_max], the relevant passages that are annotated (all of them where it is None), and gives
-float64[n_systems, n_queries] in 0..1, NaN for a query with none annotated. They equal those of trec_eval.
+Each measure takes `counted` bool[n_queries, n_max], the annotated relevant passages (None: all), and returns float64[n_systems,
+n_queries] in 0..1, NaN for a query without annotated passages. The values equal those of trec_eval.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,11 +23,12 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class RankMatrices:
-    """`ranks` int32[n_systems, n_queries, n_max]: the rank, from 1, of each relevant passage, NOT_FOUND where a list lacks it.
+    """The ranks of relevant passages in the lists of systems.
 
-    `exists` bool[n_queries, n_max] says which places hold a relevant passage, `relevant` names them in that order, and `depth`
-    is how many passages every system was asked for. `left_out` are queries without relevant passages (and, where that was
-    chosen, without a list of every system); `filled` counts the empty lists that stand for missing ones.
+    `ranks` int32[n_systems, n_queries, n_max]: the rank, from 1, of each relevant passage, NOT_FOUND if a list lacks it. `exists`
+    bool[n_queries, n_max]: which places have a relevant passage; `relevant` names these passages in order; `depth` is the depth
+    of all lists. `left_out` names the queries without relevant passages and, if chosen, those for which a system has no list;
+    `filled` counts the missing lists that were replaced by empty ones.
     """
 
     systems: tuple[str, ...]
@@ -42,19 +42,19 @@ class RankMatrices:
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """Relevant passages a query, int64[n_queries]."""
+        """The number of relevant passages of each query, int64[n_queries]."""
         return np.asarray(self.exists.sum(axis=1), dtype=np.int64)
 
     def of_systems(self, chosen: Sequence[int]) -> "RankMatrices":
-        """The same of some systems only."""
+        """Return the matrices of some of the systems."""
         return replace(self, systems=tuple(self.systems[s] for s in chosen), ranks=self.ranks[list(chosen)])
 
     def checked(self, k: int) -> int:
-        """`k` where every list is long enough for it, else `BadInputError`: beyond their depth nothing is known."""
+        """Return `k` if the lists are deep enough for it; otherwise raise `BadInputError`."""
         if not 1 <= k <= self.depth:
             raise BadInputError(
-                f"k is {k}, and the lists hold {self.depth} passages.",
-                hint=f"Choose between 1 and {self.depth}, or make deeper runs.",
+                f"k must be between 1 and {self.depth}, the depth of the lists, got {k}.",
+                hint="For a larger k, create deeper runs.",
             )
         return k
 
@@ -66,17 +66,18 @@ def rank_matrices(
     depth: int | None = None,
     missing: Missing = "refuse",
 ) -> RankMatrices:
-    """Matrices from each system's ranked passage ids by query (best first), and the relevant ids by query.
+    """Create matrices from each system's ranked passage ids by query (best first), and the relevant ids by query.
 
-    `depth` is how many passages each system was asked for, else the length of the longest list of the system that has the
-    shortest such. Queries that have relevant passages and that a system has no list for are refused by name, or, as `missing`
-    says, count as finding nothing or are left out for all systems. A passage that stands twice in a list is an error.
+    `depth` is the number of passages requested of each system; by default, the smallest over systems of the length of their
+    longest list. If a system has no list for a query with relevant passages, `missing` says whether this is an error ('refuse'),
+    an empty list ('zero'), or whether the query is left out for all systems ('left-out'). Raises `BadInputError` without runs,
+    for missing lists, and for a passage that is twice in a list.
     """
     if not runs:
-        raise BadInputError("There is no run.", hint="Give at least two systems.")
-    held = {query: tuple(dict.fromkeys(ids)) for query, ids in relevant.items()}
-    empty = [query for query, ids in held.items() if not ids]
-    queries = [query for query, ids in held.items() if ids]
+        raise BadInputError("There is no run.", hint="Give at least two runs.")
+    by_query = {query: tuple(dict.fromkeys(ids)) for query, ids in relevant.items()}
+    empty = [query for query, ids in by_query.items() if not ids]
+    queries = [query for query, ids in by_query.items() if ids]
     lacking = {name: [q for q in queries if q not in lists] for name, lists in runs.items()}
     if missing == "refuse":
         for name, absent in lacking.items():
@@ -84,41 +85,42 @@ def rank_matrices(
                 more = ", …" if len(absent) > _NAMED else ""
                 raise BadInputError(
                     f"Run '{name}' has no list for {len(absent)} of {len(queries)} queries ({', '.join(absent[:_NAMED])}{more}).",
-                    hint="Give the whole run, or have missing lists count as empty (zero) or their queries go (left-out).",
+                    hint="Give the complete run, or set missing to zero (count as empty) or left-out (leave out these queries).",
                 )
     dropped = {q for absent in lacking.values() for q in absent} if missing == "left-out" else set()
     queries = [q for q in queries if q not in dropped]
     if not queries:
         raise BadInputError(
-            "No query has relevant passages and lists.", hint="Do the run and the qrels name the same queries?"
+            "No query has both relevant passages and lists.",
+            hint="Check that the runs and the qrels use the same query ids.",
         )
-    width = max(len(held[q]) for q in queries)
+    width = max(len(by_query[q]) for q in queries)
     ranks = np.full((len(runs), len(queries), width), NOT_FOUND, dtype=np.int32)
     exists = np.zeros((len(queries), width), dtype=np.bool_)
     for row, query in enumerate(queries):
-        exists[row, : len(held[query])] = True
+        exists[row, : len(by_query[query])] = True
     for system, (name, lists) in enumerate(runs.items()):
         for row, query in enumerate(queries):
             places = {passage: rank for rank, passage in enumerate(lists.get(query, ()), start=1)}
             if len(places) < len(lists.get(query, ())):
                 twice = next(p for n, p in enumerate(lists[query], start=1) if places[p] != n)
                 raise BadInputError(
-                    f"Run '{name}' ranks passage '{twice}' twice for query '{query}'.", hint="Each may stand once."
+                    f"Run '{name}' ranks passage '{twice}' twice for query '{query}'.", hint="Remove one of them."
                 )
-            for column, passage in enumerate(held[query]):
+            for column, passage in enumerate(by_query[query]):
                 ranks[system, row, column] = places.get(passage, NOT_FOUND)
-    longest = min(max((len(found) for found in lists.values()), default=0) for lists in runs.values())
+    longest = min(max((len(ids) for ids in lists.values()), default=0) for lists in runs.values())
     reach = longest if depth is None else depth
     ranks[ranks > reach] = NOT_FOUND
     filled = sum(len(absent) for absent in lacking.values()) if missing == "zero" else 0
     return RankMatrices(
         tuple(runs),
         tuple(queries),
-        tuple(held[q] for q in queries),
+        tuple(by_query[q] for q in queries),
         ranks,
         exists,
         reach,
-        (*empty, *(q for q in held if q in dropped)),
+        (*empty, *(q for q in by_query if q in dropped)),
         filled,
     )
 
@@ -128,25 +130,26 @@ Measured = Callable[[RankMatrices, int, Bools | None], Values]
 
 
 def recall(matrices: RankMatrices, k: int, counted: Bools | None = None) -> Values:
-    """Recall@k: the share of the relevant passages that is in the top k."""
+    """Compute Recall@k: the share of the relevant passages in the top k."""
     chosen = _chosen(matrices, counted)
-    found = (matrices.ranks <= matrices.checked(k)) & chosen
-    return _divided(found.sum(axis=2), chosen.sum(axis=1))
+    in_top = (matrices.ranks <= matrices.checked(k)) & chosen
+    return _divided(in_top.sum(axis=2), chosen.sum(axis=1))
 
 
 def r_precision(matrices: RankMatrices, counted: Bools | None = None) -> Values:
-    """R-precision: recall at a cutoff that equals the query's count of relevant passages (D-MERIT, appendix A).
+    """Compute R-precision: recall at a cutoff equal to the query's number of relevant passages (D-MERIT, appendix A).
 
-    Where a query has more of them than the lists are deep, those beyond the depth count as not found.
+    If a query has more relevant passages than the lists have ranks, ranks beyond the depth count as misses.
     """
     chosen = _chosen(matrices, counted)
     counts = chosen.sum(axis=1)
-    found = (matrices.ranks <= counts[None, :, None]) & chosen
-    return _divided(found.sum(axis=2), counts)
+    in_top = (matrices.ranks <= counts[None, :, None]) & chosen
+    return _divided(in_top.sum(axis=2), counts)
 
 
 def average_precision(matrices: RankMatrices, k: int, counted: Bools | None = None) -> Values:
-    """AP@k: the precisions at the ranks of the relevant passages in the top k, summed and divided by all relevant ones."""
+    """Compute AP@k: the sum of the precisions at the ranks of relevant passages in the top k, over the number of relevant
+    passages."""
     chosen = _chosen(matrices, counted)
     ranks = np.sort(np.where(chosen, matrices.ranks, NOT_FOUND), axis=2)
     precisions = np.arange(1, ranks.shape[2] + 1) / ranks
@@ -154,7 +157,7 @@ def average_precision(matrices: RankMatrices, k: int, counted: Bools | None = No
 
 
 def ndcg(matrices: RankMatrices, k: int, counted: Bools | None = None) -> Values:
-    """nDCG@k with gain 1 and the discount log2(1 + rank) (Järvelin and Kekäläinen, 2002)."""
+    """Compute nDCG@k with gain 1 and the discount log2(1 + rank) (Järvelin and Kekäläinen, 2002)."""
     chosen = _chosen(matrices, counted)
     within = (matrices.ranks <= matrices.checked(k)) & chosen
     gains = np.where(within, 1 / np.log2(1.0 + matrices.ranks), 0.0).sum(axis=2)
@@ -166,14 +169,14 @@ CUT_MEASURES: dict[str, Measured] = {"recall": recall, "ndcg": ndcg, "map": aver
 
 
 def measured(name: str, matrices: RankMatrices, k: int, counted: Bools | None = None) -> Values:
-    """A measure with a cutoff by its name; raises `UnknownNameError`."""
+    """Compute a measure with a cutoff, given by name; raises `UnknownNameError` for an unknown name."""
     if name not in CUT_MEASURES:
         raise UnknownNameError("measure", name, CUT_MEASURES)
     return CUT_MEASURES[name](matrices, k, counted)
 
 
 def system_means(values: Values) -> Values:
-    """The mean over queries of each system, float64[n_systems], without queries that are NaN."""
+    """Return the mean of each system over the queries without NaN, float64[n_systems]."""
     known = ~np.isnan(values).any(axis=0)
     return np.asarray(values[:, known].mean(axis=1)) if known.any() else np.full(len(values), np.nan)
 

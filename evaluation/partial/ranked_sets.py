@@ -1,6 +1,5 @@
-"""What the D-MERIT studies are given: systems' lists and relevant passages, from stored runs, files or an evidence set.
-
-Systems and relevant passages from files made elsewhere, in any form that `berdseye.evaluation.interchange` reads.
+"""The input of the D-MERIT studies: systems' lists and relevant passages, from stored runs, from an evidence set, or from files
+in any format that `berdseye.evaluation.interchange` reads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,10 +34,11 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RankedSet:
-    """Matrices and what made them; `words` and `popularity` float64[n_queries, n_max] of the relevant passages, where known.
+    """Rank matrices with their provenance; `words` and `popularity` float64[n_queries, n_max] describe the relevant passages, if
+    known.
 
-    `released` says whether queries and relevant passages are as many as D-MERIT's. `judged` is the share of the pooled pairs
-    that have a label (NaN where relevance is given and not asked).
+    `released`: whether the numbers of queries and relevant passages are those of D-MERIT. `judged` is the share of pooled pairs
+    that have a label (NaN if the set contains the relevance).
     """
 
     name: str
@@ -55,7 +55,7 @@ class RankedSet:
 def from_files(
     runs: Sequence[Path], qrels: Path, *, depth: int | None = None, missing: Missing = "refuse"
 ) -> RankedSet:
-    """From run files and qrels, in TREC format or our JSONL; passages have no texts, so that their lengths are unknown."""
+    """Read run files and qrels in TREC format or Berdseye's JSONL; they have no texts, so the lengths of passages are unknown."""
     relevant = read_qrels_file(qrels)
     matrices = rank_matrices(read_run_files(runs), relevant, depth=depth, missing=missing)
     return RankedSet(qrels.name, matrices, None, None, "qrels", released=is_released(relevant), notes=_notes(matrices))
@@ -64,10 +64,10 @@ def from_files(
 def from_evidence(
     workspace: Workspace, source: EvidenceSet, pipelines: Sequence[str], depth: int, *, progress: Progress = silent
 ) -> RankedSet:
-    """From an evidence set searched by pipelines. What a pipeline found is kept in the workspace and not searched for again."""
-    around = PipelineContext(workspace, label_function(workspace))
-    parsed = {str(p): p for p in (parse_pipeline(name, around) for name in pipelines)}
-    passages, held = Loose(source.passages), passages_digest(source.passages)
+    """Search an evidence set by pipelines; rankings are cached in the workspace and not computed again."""
+    context = PipelineContext(workspace, label_function(workspace))
+    parsed = {str(p): p for p in (parse_pipeline(name, context) for name in pipelines)}
+    passages, digest = Loose(source.passages), passages_digest(source.passages)
     queries = as_queries([q.text for q in source.queries])
     runs: dict[str, dict[str, list[str]]] = {}
     for name, pipeline in parsed.items():
@@ -75,7 +75,7 @@ def from_evidence(
         def find(pipeline: Pipeline = pipeline) -> Ids:
             return search_passages(passages, pipeline, queries, depth, progress=progress)[0]
 
-        ids = kept_ranking(workspace, pipeline, queries, depth, held, find)
+        ids = kept_ranking(workspace, pipeline, queries, depth, digest, find)
         runs[name] = {
             query.id: [source.passages[i].source_id for i in row if i >= 0]
             for query, row in zip(source.queries, ids.tolist(), strict=True)
@@ -101,29 +101,30 @@ def from_runs(
     *,
     progress: Progress = silent,
 ) -> RankedSet:
-    """From the stored runs of a data set over a corpus: a passage is relevant that supports at least one perspective.
+    """Use the stored runs on a data set and a corpus; a passage is relevant if it supports at least one perspective.
 
-    Only what some run found can be known to be relevant, so that the full set is the pool of the runs. Runs are cut to the depth
-    of the shortest. Raises `BadInputError` for fewer than two runs.
+    Only retrieved passages can be known to be relevant, so the full set is the pool of the runs. Runs are cut to the depth of the
+    shortest run. Raises `BadInputError` for fewer than two runs.
     """
     manifests = [m for m in list_runs(workspace) if (m.dataset, m.corpus) == (dataset, corpus)]
     if len(manifests) < 2:
         raise BadInputError(
-            f"There are {len(manifests)} runs of '{dataset}' over '{corpus}', and a ranking of systems needs two.",
-            hint="Make them with `berdseye run`.",
+            f"A ranking of systems needs at least 2 runs; '{dataset}' over '{corpus}' has {len(manifests)}.",
+            hint="Create runs with `berdseye run`.",
         )
     depth = min(m.k for m in manifests)
     questions, opened = load_dataset(workspace, dataset), open_corpus(workspace, corpus)
     runs: dict[str, dict[str, list[str]]] = {}
     relevant: dict[str, dict[str, None]] = {q.id: {} for q in questions}
     words: dict[str, float] = {}
-    labelled = asked = 0
+    labelled_pairs = pairs = 0
     for manifest in manifests:
         run = load_run(workspace, manifest.name)
-        found = labelled_run(workspace, judgments, run, source, depth, progress=progress)
-        supporting = np.asarray((found.labels == 1).any(axis=2))
-        labelled, asked = labelled + int((~np.isnan(found.labels)).sum()), asked + int((found.keys != b"").sum())
-        ranked = np.unique(found.ids[found.ids >= 0]).tolist()
+        labelled = labelled_run(workspace, judgments, run, source, depth, progress=progress)
+        supporting = np.asarray((labelled.labels == 1).any(axis=2))
+        labelled_pairs += int((~np.isnan(labelled.labels)).sum())
+        pairs += int((labelled.keys != b"").sum())
+        ranked = np.unique(labelled.ids[labelled.ids >= 0]).tolist()
         words |= {str(p.id): float(len(p.text.split())) for p in opened.passages(ranked)}
         runs[manifest.pipeline] = {}
         for row, question in enumerate(questions):
@@ -139,17 +140,17 @@ def from_runs(
         None,
         str(source),
         detector.version if detector is not None else "",
-        labelled / asked if asked else float("nan"),
+        labelled_pairs / pairs if pairs else float("nan"),
         notes=(
-            f"Relevant is what the labels call supporting within the top {depth} of these {len(runs)} runs: what no run found "
-            "cannot be known.",
+            f"Relevant passages are those that the labels call supporting in the top {depth} of these {len(runs)} runs; passages "
+            "that no run retrieved are unknown.",
             *_notes(matrices),
         ),
     )
 
 
 def _aligned(matrices: RankMatrices, values: Mapping[str, float]) -> Values:
-    """`values` of the relevant passages in their places, float64[n_queries, n_max]; NaN where there is none."""
+    """Return the values of relevant passages at their places, float64[n_queries, n_max]; NaN if there is none."""
     placed = np.full(matrices.exists.shape, np.nan)
     for row, ids in enumerate(matrices.relevant):
         placed[row, : len(ids)] = [values.get(i, np.nan) for i in ids]
@@ -159,52 +160,54 @@ def _aligned(matrices: RankMatrices, values: Mapping[str, float]) -> Values:
 def _notes(matrices: RankMatrices) -> tuple[str, ...]:
     notes = []
     if matrices.left_out:
-        named = ", ".join(matrices.left_out[:5]) + (", …" if len(matrices.left_out) > 5 else "")
+        names = ", ".join(matrices.left_out[:5]) + (", …" if len(matrices.left_out) > 5 else "")
         notes.append(
-            f"{len(matrices.left_out)} queries are left out, having no relevant passage or not every list ({named})."
+            f"{len(matrices.left_out)} queries are left out because they have no relevant passage or lack a list ({names})."
         )
     if matrices.filled:
-        notes.append(f"{matrices.filled} lists were missing and count as finding nothing.")
+        notes.append(f"{matrices.filled} lists are missing and count as empty.")
     return tuple(notes)
 
 
 def read_run_file(path: Path) -> dict[str, list[str]]:
-    """Passage ids by query, best first; ties by id, descending, as in trec_eval, whatever the ranks in the file say.
+    """Read passage ids by query, best first; ties are broken by descending id, as in trec_eval, and ranks in the file are
+    ignored.
 
-    Raises `BadInputError` with file and line for what is no run, for scores that are no numbers and passages that stand twice.
+    Raises `BadInputError` with file and line for invalid lines, scores that are not numbers, and repeated passages.
     """
     rows = read_run(path)
-    # Stable sorts, the least important key first: id descending, then score descending.
+    # Stable sorts with the least important key first: descending id, then descending score.
     by_id = np.array(sorted(range(len(rows.passages)), key=rows.passages.__getitem__, reverse=True), dtype=np.int64)
     order = by_id[np.argsort(-rows.scores[by_id], kind="stable")]
-    found: dict[str, list[str]] = {}
+    by_query: dict[str, list[str]] = {}
     for row in order.tolist():
-        found.setdefault(rows.questions[row], []).append(rows.passages[row])
-    return found
+        by_query.setdefault(rows.questions[row], []).append(rows.passages[row])
+    return by_query
 
 
 def read_run_files(paths: Sequence[Path]) -> dict[str, dict[str, list[str]]]:
-    """Runs by the names of their files without ending; two files of one name are an error."""
+    """Read runs by the names of their files without extension; raises `BadInputError` for two files of one name."""
     names = [p.name.split(".gz")[0].rsplit(".", 1)[0] for p in paths]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
         raise BadInputError(
-            f"Two run files are called '{twice}'.", hint="A system goes by its file's name; rename one."
+            f"Two run files are called '{twice}'.",
+            hint="The name of the file is the name of the system; rename one file.",
         )
     return {name: read_run_file(path) for name, path in zip(names, paths, strict=True)}
 
 
 def read_qrels_file(path: Path) -> dict[str, tuple[str, ...]]:
-    """Relevant passage ids by query; of labels by perspective, a passage is relevant that supports at least one.
+    """Read the relevant passage ids by query; with labels by perspective, a passage is relevant if it supports at least one.
 
-    Queries whose passages are all irrelevant have none.
+    Queries without relevant passages have an empty tuple. Raises `BadInputError` if no passage is relevant.
     """
     rows = read_labels(path)
-    found: dict[str, dict[str, None]] = {}
+    by_query: dict[str, dict[str, None]] = {}
     for query, passage, relevant in zip(rows.questions, rows.passages, rows.labels.tolist(), strict=True):
-        held = found.setdefault(query, {})
+        passages = by_query.setdefault(query, {})
         if relevant:
-            held[passage] = None
-    if not any(found.values()):
-        raise BadInputError("No passage is relevant.", where=path, hint="Is it the right file?")
-    return {query: tuple(held) for query, held in found.items()}
+            passages[passage] = None
+    if not any(by_query.values()):
+        raise BadInputError("No passage is relevant.", where=path, hint="Give qrels with relevances above 0.")
+    return {query: tuple(passages) for query, passages in by_query.items()}

@@ -1,1 +1,1 @@
-"""What PIR measures: recall by perspective, shares of perspectives, locations, and perspectives that a model names."""
+"""Measures of PIR: recall by perspective, shares of perspectives, locations, and perspectives named by a model."""
