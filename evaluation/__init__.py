@@ -1,1 +1,1 @@
-"""Measures and tables computed from runs and labels."""
+"""Evaluation: measures, tables, charts and studies computed from runs, labels and answers."""

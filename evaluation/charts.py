@@ -1,8 +1,7 @@
-"""Charts as files, drawn here: nothing is fetched.
+"""The theme of all charts, and charts as files, which are rendered locally, without loading anything.
 
-The colours of every chart, on pages and in files: told apart by colour-blind people, and seen on light and dark grounds.
-
-`app/.streamlit/config.toml` has the same ones for what Streamlit colours by itself.
+The colours can be distinguished by colour-blind people and are visible on light and dark backgrounds.
+`app/.streamlit/config.toml` repeats them for the elements that Streamlit colours itself.
 """
 
 import json
@@ -17,7 +16,8 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.extras import needing, require
 
 CATEGORIES = ("#2a78b8", "#d55e00", "#12936c", "#c0609b", "#a87808", "#7f6fd0", "#3a94c9", "#b0413e")
-"""After Okabe and Ito's palette, its light ones darkened: each at least 3:1 against white and against the dark page."""
+"""Based on Okabe and Ito's palette, with its light colours darkened: each has a contrast of at least 3:1 to white and to the dark
+page."""
 NEUTRAL = "#8a94a0"
 STANCE_COLOURS = {"supporting": CATEGORIES[0], "opposing": CATEGORIES[1], "none": NEUTRAL}
 SEQUENTIAL = (
@@ -38,7 +38,7 @@ DIVERGING = (
 
 
 def perspective_colour(place: int) -> str:
-    """The colour of a question's perspective (0 the first), the same wherever it is drawn."""
+    """Return the colour of a question's perspective (0: the first), which is equal in all charts."""
     return CATEGORIES[place % len(CATEGORIES)]
 
 
@@ -49,7 +49,7 @@ def _theme() -> alt.theme.ThemeConfig:
             "range": {"category": list(CATEGORIES), "ramp": list(SEQUENTIAL), "diverging": list(DIVERGING)},
             "view": {"stroke": "transparent"},
             "axis": {"labelLimit": 320, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
-            # The first and last name of a list stand beside their rows, as all others do.
+            # Align the first and the last label with their rows, like all others.
             "axisY": {"labelFlush": False},
             "legend": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
         }
@@ -58,31 +58,28 @@ def _theme() -> alt.theme.ThemeConfig:
 
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
 _SHARPNESS = 2.0
-# What XML does not allow: one such sign in a text ends the library that draws, and the whole process with it.
+# Characters that XML does not allow: a single one makes the rendering library abort the whole process.
 _NOT_DRAWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# Vega makes functions of its expressions.
+# 'unsafe-eval': Vega compiles its expressions to functions.
 _INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:
-    """The chart, or its Vega-Lite specification, as an SVG picture."""
-    with needing("A picture of a chart"):
-        import vl_convert  # takes half a second to load, which only those who export should wait for
+    """Render a chart or its Vega-Lite specification as SVG."""
+    import vl_convert  # takes half a second to import, so it is imported only for exports
 
     return str(vl_convert.vegalite_to_svg(_specified(chart))).encode("utf-8")
 
 
 def png(chart: Chart | dict[str, Any]) -> bytes:
-    """The same as PNG, at twice the size it has on the page."""
-    with needing("A picture of a chart"):
-        import vl_convert
+    """Render a chart or its Vega-Lite specification as PNG, at twice its size on the page."""
+    import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(_specified(chart), scale=_SHARPNESS))
 
 
 def html(chart: Chart) -> bytes:
-    """A page with the chart as one moves about in it: what draws it is inside, and the browser is told to load nothing."""
-    require("A page with a chart", "vl_convert")
+    """Render an interactive page with the chart; the page includes its scripts and forbids the browser to load anything."""
     page: str = chart.to_html(inline=True, embed_options={"actions": False}, json_kwds={"cls": _Inert})
     return page.replace(
         "<head>", f'<head>\n  <meta http-equiv="Content-Security-Policy" content="{_INSIDE}">', 1
@@ -90,15 +87,17 @@ def html(chart: Chart) -> bytes:
 
 
 def drawer(path: Path) -> Callable[[Chart], bytes]:
-    """What makes the file that a name asks for; raises `BadInputError` for an ending that has none."""
-    known: dict[str, Callable[[Chart], bytes]] = {".svg": svg, ".png": png, ".html": html}
-    if path.suffix.lower() not in known:
-        raise BadInputError(f"Cannot draw into '{path.suffix}' files.", where=path, hint=f"Use {', '.join(known)}.")
-    return known[path.suffix.lower()]
+    """Return the function that renders charts for the extension of a file; raises `BadInputError` for other extensions."""
+    functions: dict[str, Callable[[Chart], bytes]] = {".svg": svg, ".png": png, ".html": html}
+    if path.suffix.lower() not in functions:
+        raise BadInputError(
+            f"Charts cannot be saved as '{path.suffix}' files.", where=path, hint=f"Use {', '.join(functions)}."
+        )
+    return functions[path.suffix.lower()]
 
 
 class _Inert(json.JSONEncoder):
-    """JSON that ends no script, whatever the texts in it say."""
+    """JSON that cannot end a script element, whatever texts it contains."""
 
     def encode(self, o: object) -> str:
         return super().encode(o).replace("<", "\\u003c")
@@ -109,7 +108,7 @@ def _specified(chart: Chart | dict[str, Any]) -> str:
 
 
 def _drawable(value: Any) -> Any:
-    """A specification, its texts without signs that cannot be drawn."""
+    """Replace characters that cannot be rendered in the texts of a specification."""
     if isinstance(value, str):
         return _NOT_DRAWN.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, dict):

@@ -1,10 +1,6 @@
-"""Perspectives that a language model names in queries, against those that the task states (PIR, table 6).
-
-p-Recall@k over the tasks of PIR: does the ranking follow the perspective that is asked for?
-
-Which perspectives a ranking favours when none is asked for (PIR, tables 3 and 10).
-
-Where retrieved news happened, against where it was asked for (PIR, location bias).
+"""Measures of PIR: p-Recall@k (does the ranking follow the requested perspective?), shares of perspectives in rankings of queries
+without a perspective (tables 3 and 10), places of retrieved news by requested place (location bias), and perspectives named by a
+language model against the stated ones (table 6).
 """
 
 import re
@@ -35,8 +31,8 @@ Hits = npt.NDArray[np.bool_]
 
 
 class PerspectiveRecall(NamedTuple):
-    """Shares in [0, 1]: p-Recall@k over roots, the same with roots of one query at 0 as the released notebook has it, Recall@k
-    over queries, and Recall@k of the root queries asked instead."""
+    """Shares in [0, 1]: p-Recall@k over root queries; p-Recall@k with roots of a single query counted as 0, as in the released
+    notebook; Recall@k over queries; and Recall@k with the root queries instead of the queries."""
 
     p_recall: float
     p_recall_singleton_zero: float
@@ -47,8 +43,10 @@ class PerspectiveRecall(NamedTuple):
 
 
 def perspective_recalls(task: PirTask, pipelines: Sequence[Pipeline], k: int) -> Iterator[PerspectiveRecall]:
-    """For each pipeline (PIR, section 3): per root the mean over its queries of success@k, a relevant passage in the top k,
-    then the mean over roots."""
+    """Yield the recalls of each pipeline (PIR, section 3).
+
+    p-Recall@k is the mean over roots of the mean over the root's queries of success@k (a relevant passage in the top k).
+    """
     search = TaskSearch(task)
     roots = [q.root for q in task.queries]
     for pipeline in pipelines:
@@ -66,15 +64,15 @@ def perspective_recalls(task: PirTask, pipelines: Sequence[Pipeline], k: int) ->
 
 
 def p_recall(roots: Sequence[str], hits: Hits, *, singleton: Singleton = "mean") -> float:
-    """Mean over roots of the mean over each root's queries of `hits` bool[n_queries]; NaN without queries."""
+    """Return the mean over roots of the mean over each root's queries of `hits` bool[n_queries]; NaN without queries."""
     values = root_values(roots, hits, singleton=singleton)
     return float(values.mean()) if len(values) else float("nan")
 
 
 def root_values(roots: Sequence[str], hits: Hits, *, singleton: Singleton = "mean") -> npt.NDArray[np.float64]:
-    """Each root's mean, float64[n_roots], roots in the order of their first query.
+    """Return the mean of each root, float64[n_roots], with roots in the order of their first query.
 
-    The released notebook counts a root that has one query alone as 0, which `singleton="zero"` does as well.
+    The released notebook counts a root with a single query as 0; so does `singleton="zero"`.
     """
     places = {root: n for n, root in enumerate(dict.fromkeys(roots))}
     codes = np.fromiter((places[root] for root in roots), dtype=np.int64, count=len(roots))
@@ -84,17 +82,17 @@ def root_values(roots: Sequence[str], hits: Hits, *, singleton: Singleton = "mea
 
 
 def successes(task: PirTask, ids: Ids) -> Hits:
-    """Whether each query's ranking in `ids` int64[n_queries, k] holds a relevant passage."""
+    """Return whether the ranking of each query in `ids` int64[n_queries, k] has a relevant passage, bool[n_queries]."""
     return np.array([bool(q.relevant & set(row)) for q, row in zip(task.queries, ids.tolist(), strict=True)])
 
 
 _UMBRELLA = "general"
-"""Perspectrum's label of queries for which every passage of the root is relevant, whatever its side."""
+"""Perspectrum's label of queries for which all passages of the root are relevant, whatever their side."""
 _RESAMPLES = 2000
 
 
 class Share(NamedTuple):
-    """Of the relevant passages that root queries found, the share with this label, beside its share of all relevant ones."""
+    """The share of a label among the relevant passages that root queries retrieve, and its share among all relevant passages."""
 
     label: str
     found: Estimate
@@ -102,48 +100,50 @@ class Share(NamedTuple):
 
 
 def perspective_shares(task: PirTask, roots: list[str], ids: Ids, *, seed: int = 0) -> list[Share]:
-    """One share a label; `ids` int64[n_roots, k] are the passages found for the text of each root.
+    """Return one share per label; `ids` int64[n_roots, k] are the passages retrieved for the text of each root.
 
-    A passage of the top k counts for the label of the query of this root that it is relevant to. Shares are of all passages
-    so found, with a 95% percentile bootstrap over roots (2,000 resamples, seeded); `n` counts the roots that found any. All
-    values are NaN where none did.
+    A passage of the top k counts for the label of the root's query to which it is relevant. Shares are of all relevant retrieved
+    passages, with a 95% percentile bootstrap over roots (2,000 resamples, seeded); `n` counts the roots with a relevant retrieved
+    passage. All values are NaN if there is none.
     """
     labels = labels_with_sides(task)
-    found, held = np.zeros((len(roots), len(labels))), np.zeros(len(labels))
+    retrieved, existing = np.zeros((len(roots), len(labels))), np.zeros(len(labels))
     relevant = _relevant(task, labels)
     for row, (root, places) in enumerate(zip(roots, ids.tolist(), strict=True)):
         for column in range(len(labels)):
             gold = relevant.get((root, column), set())
-            found[row, column] = len(gold.intersection(places))
-            held[column] += len(gold)
+            retrieved[row, column] = len(gold.intersection(places))
+            existing[column] += len(gold)
     return [
-        Share(label, share, float(held[i] / held.sum()))
-        for i, (label, share) in enumerate(zip(labels, shares_over_roots(found, seed=seed), strict=True))
+        Share(label, share, float(existing[i] / existing.sum()))
+        for i, (label, share) in enumerate(zip(labels, shares_over_roots(retrieved, seed=seed), strict=True))
     ]
 
 
 def shares_over_roots(found: npt.NDArray[np.float64], *, seed: int = 0) -> list[Estimate]:
-    """The share of each label in all that was found, from counts float64[n_roots, n_labels], with a 95% percentile bootstrap over
-    roots (2,000 resamples, seeded; `data.statistics`); `n` counts the roots that found any. NaN throughout where none did."""
+    """Compute the share of each label from counts float64[n_roots, n_labels], with a 95% percentile bootstrap over roots.
+
+    2,000 seeded resamples (`data.statistics`); `n` counts the roots with a count above 0. All values are NaN if there is none.
+    """
     n, labels = int(found.any(axis=1).sum()), found.shape[1]
     if not n:
         return [Estimate(np.nan, np.nan, np.nan, 0)] * labels
-    whole = _shares(found.sum(axis=0)[None, :])[0]
+    overall = _shares(found.sum(axis=0)[None, :])[0]
     drawn = _shares(resampled_means(found, _RESAMPLES, np.random.default_rng(seed)))
-    return [Estimate(float(whole[i]), *bootstrap_interval(drawn[:, i], n), n) for i in range(labels)]
+    return [Estimate(float(overall[i]), *bootstrap_interval(drawn[:, i], n), n) for i in range(labels)]
 
 
 def labels_with_sides(task: PirTask) -> list[str]:
-    """The labels a passage can favour, in the order of the file."""
+    """Return the labels that passages can favour, in the order of the file."""
     return [label for label in dict.fromkeys(q.label for q in task.queries) if label != _UMBRELLA]
 
 
 def _relevant(task: PirTask, labels: list[str]) -> dict[tuple[str, int], set[int]]:
-    columns, held = {label: n for n, label in enumerate(labels)}, dict[tuple[str, int], set[int]]()
+    columns, relevant = {label: n for n, label in enumerate(labels)}, dict[tuple[str, int], set[int]]()
     for query in task.queries:
         if query.label in columns:
-            held.setdefault((query.root, columns[query.label]), set()).update(query.relevant)
-    return held
+            relevant.setdefault((query.root, columns[query.label]), set()).update(query.relevant)
+    return relevant
 
 
 def _shares(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -157,16 +157,16 @@ ELSEWHERE = "elsewhere"
 
 
 def asked_places(task: PirTask) -> list[str]:
-    """The place that each query asks for; empty where it asks for something else."""
-    return [found.group(1) if (found := _PLACE.search(q.perspective)) else "" for q in task.queries]
+    """Return the place that each query requests; empty if it requests something else."""
+    return [match.group(1) if (match := _PLACE.search(q.perspective)) else "" for q in task.queries]
 
 
 def location_matrix(task: PirTask, ids: Ids) -> pd.DataFrame:
-    """Columns `asked`, `retrieved`, `share`, `queries`: of the top k passages of the queries that ask for a place, the share
-    from each place. `ids` int64[n_queries, k].
+    """Return the share of passages from each place among the top k of the queries that request a place: columns `asked`,
+    `retrieved`, `share`, `queries`. `ids` int64[n_queries, k].
 
-    A passage is from the place it is relevant for; else from the place, of those asked for, that its text names first; else
-    from elsewhere. Padding does not count. Empty for a task that asks for no places.
+    A passage is from the place for which it is relevant; otherwise from the first requested place that its text names; otherwise
+    from elsewhere. Padding does not count. Empty for a task without requested places.
     """
     asked = asked_places(task)
     places = sorted(set(asked) - {""})
@@ -188,8 +188,8 @@ def location_matrix(task: PirTask, ids: Ids) -> pd.DataFrame:
 
 def _homes(task: PirTask, asked: list[str], places: list[str]) -> list[str]:
     longest_first = sorted(places, key=len, reverse=True)
-    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b") if places else None
-    homes = [found.group() if named and (found := named.search(p.text)) else ELSEWHERE for p in task.passages]
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b") if places else None
+    homes = [match.group() if pattern and (match := pattern.search(p.text)) else ELSEWHERE for p in task.passages]
     for place, query in zip(asked, task.queries, strict=True):
         for passage in query.relevant if place else ():
             homes[passage] = place
@@ -198,8 +198,11 @@ def _homes(task: PirTask, asked: list[str], places: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Extractions:
-    """For the sampled queries, by their `places` in the task: what the model named, empty where it found nothing, and `overlap`
-    float64[n], its QA-F1 with what the task states."""
+    """Perspectives named by a model for sampled queries, given by their `places` in the task.
+
+    `named`: the perspective named for each query, empty if there is none; `overlap` float64[n]: its QA-F1 with the stated
+    perspective.
+    """
 
     places: npt.NDArray[np.int64]
     named: list[str]
@@ -215,17 +218,20 @@ def extractions(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Extractions:
-    """What the model names in `sample` queries (all, where there are fewer), drawn without replacement and seeded."""
+    """Let the model name the perspectives of `sample` queries (all if there are fewer), drawn without replacement with a seed.
+
+    Raises `BadInputError` for a sample of less than one query.
+    """
     if sample < 1:
-        raise BadInputError(f"The sample holds {sample} queries.", hint="Ask for one or more.")
+        raise BadInputError(f"The sample must have at least 1 query, got {sample}.")
     drawn = np.random.default_rng(seed).permutation(len(task.queries))[:sample]
     places: npt.NDArray[np.int64] = np.sort(drawn).astype(np.int64)
-    asked = [task.queries[place] for place in places]
-    named = [e.perspective for e in extract(model, cache, [q.text for q in asked], progress=progress)]
-    overlap = np.array([qa_f1(n, [q.perspective]) for n, q in zip(named, asked, strict=True)], dtype=np.float64)
+    queries = [task.queries[place] for place in places]
+    named = [e.perspective for e in extract(model, cache, [q.text for q in queries], progress=progress)]
+    overlap = np.array([qa_f1(n, [q.perspective]) for n, q in zip(named, queries, strict=True)], dtype=np.float64)
     return Extractions(places, named, overlap)
 
 
 def with_perspectives(queries: Sequence[PirQuery], perspectives: Sequence[str]) -> list[Query]:
-    """The root queries with these perspectives written before them, q = p + r, whether people or a model named them."""
+    """Return the root queries preceded by the perspectives, q = p + r, for stated as well as named perspectives."""
     return [Query(f"{p} {q.root}".strip(), q.root, p) for q, p in zip(queries, perspectives, strict=True)]

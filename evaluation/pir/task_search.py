@@ -1,4 +1,4 @@
-"""Searching a PIR task's passages; rankings stay in the workspace, so that a study that stopped goes on where it was."""
+"""Search over the passages of a PIR task; rankings are cached in the workspace, so re-running an interrupted study resumes."""
 
 import hashlib
 import json
@@ -15,31 +15,31 @@ from berdseye.retrieval.protocol import Query
 
 
 class TaskSearch:
-    """A task with the indexes and rankings made for it so far; several pipelines share what they can."""
+    """A task with its indexes and rankings so far, which pipelines share."""
 
     def __init__(self, task: PirTask, workspace: Workspace | None = None) -> None:
         self.task = task
         self._workspace = workspace
         self._passages = Loose(task.passages)
-        self._held: dict[str, Ids] = {}
+        self._rankings: dict[str, Ids] = {}
         self.digest = _digest([p.text for p in task.passages], [[*q[:4], sorted(q.relevant)] for q in task.queries])
 
     def asked(self) -> list[Query]:
-        """The queries with the perspectives they ask for."""
+        """Return the queries with their perspectives."""
         return [Query(q.text, q.root, q.perspective) for q in self.task.queries]
 
     def bare(self) -> list[Query]:
-        """The same with the root query's text in place of their own: what is asked when no perspective is named."""
+        """Return the queries with the text of the root query instead of their own, without a perspective."""
         return [q._replace(text=q.root) for q in self.asked()]
 
     def ranked(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress = silent) -> Ids:
-        """Places of the best k passages, int64[n_queries, k], -1 pads; taken from the workspace where they were found before."""
-        made_by = _digest(str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
-        if made_by not in self._held:
-            self._held[made_by] = self._found(pipeline, queries, k, progress)
-        return self._held[made_by]
+        """Return the places of the best k passages, int64[n_queries, k], padded with -1; cached in the workspace."""
+        key = _digest(str(pipeline), sorted(pipeline.versions.items()), list(map(list, queries)), k)
+        if key not in self._rankings:
+            self._rankings[key] = self._search(pipeline, queries, k, progress)
+        return self._rankings[key]
 
-    def _found(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress) -> Ids:
+    def _search(self, pipeline: Pipeline, queries: Sequence[Query], k: int, progress: Progress) -> Ids:
         def find() -> Ids:
             return search_passages(self._passages, pipeline, queries, k, progress=progress)[0]
 

@@ -1,4 +1,4 @@
-"""Means over questions with their confidence intervals."""
+"""Means over questions with confidence intervals."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -32,18 +32,17 @@ def mean_with_interval(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Estimate:
-    """Mean of the values that are numbers, with an interval over questions. `bounds` are the least and the largest value that a
-    question can have; None where there are none.
+    """Compute the mean of the values that are not NaN, with an interval over questions.
 
-    Values that are all 0 or 1, the bounds of a share, get Wilson's score interval (1927). Others get a percentile bootstrap
-    (2,000 resamples, seeded; `berdseye.data.statistics`). Neither has a width that can be trusted where the sample is
-    small, and a
-    bootstrap of values without a difference has no width at all: where there are fewer than 10 values, or fewer than 5 that
-    are not the commonest one, the interval also spans Student's with two values added, one at either bound (the idea of
-    Agresti and Coull, The American Statistician 52, 1998, for values between bounds). Values without bounds get no interval
-    there.
+    `bounds` are the least and the largest value that a question can have; None for unbounded values.
 
-    One question gives no interval: `low` and `high` are NaN; none gives NaN throughout.
+    Values that are all 0 or 1, the bounds of a share, have Wilson's score interval (1927). Others have a percentile bootstrap
+    interval (2,000 resamples, seeded; `berdseye.data.statistics`). Small samples make bootstrap intervals too narrow, and equal
+    values give them no width at all. Therefore, with fewer than 10 values, or fewer than 5 that differ from the most frequent
+    one, the interval also covers Student's interval with two values added, one at each bound (following Agresti and Coull, The
+    American Statistician 52, 1998, for values between bounds). Unbounded values have no interval in these cases.
+
+    With one question, `low` and `high` are NaN; with none, everything is NaN.
     """
     known = values[~np.isnan(values)]
     n = len(known)
@@ -63,8 +62,10 @@ def mean_with_interval(
 def mean_ends(
     known: Doubles, means: Doubles, bounds: tuple[float, float] | None, *, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """The ends of the interval of a mean by the rule of `mean_with_interval`, from values float64[n], n > 1, and the means
-    float64[resamples] of their bootstrap samples."""
+    """Return the ends of the interval of a mean by the rule of `mean_with_interval`.
+
+    `known` holds the values float64[n], n > 1, and `means` the means float64[resamples] of their bootstrap samples.
+    """
     low, high = bootstrap_interval(means, len(known), confidence=confidence)
     commonest = int(np.unique(np.round(known, _DIGITS), return_counts=True)[1].max())
     if len(known) >= _SMALL and len(known) - commonest >= _RARE:
@@ -80,15 +81,15 @@ def mean_ends(
 
 
 def resampled_means(values: Doubles, resamples: int, random: np.random.Generator) -> Doubles:
-    """Means float64[resamples, ...] of bootstrap samples of `values` float64[n, ...], drawn with their rows together; n > 0."""
-    # How often each distinct row is drawn is multinomial, and measures take few values.
+    """Return the means float64[resamples, ...] of bootstrap samples of the rows of `values` float64[n, ...]; n > 0."""
+    # The frequencies of distinct rows in a sample are multinomial, and measures have few distinct values.
     distinct, counts = np.unique(values, axis=None if values.ndim == 1 else 0, return_counts=True)
     draws = random.multinomial(len(values), counts / len(values), size=resamples)
     return np.asarray(draws @ distinct / len(values), dtype=np.float64)
 
 
 def mean_of_means(estimates: Sequence[Estimate]) -> Estimate:
-    """Unweighted mean of independent means; its interval is recovered from theirs (MOVER; Zou and Donner, 2008)."""
+    """Compute the unweighted mean of independent means; its interval is recovered from theirs (MOVER; Zou and Donner, 2008)."""
     values, lows, highs, counts = (np.array(column, dtype=np.float64) for column in zip(*estimates, strict=True))
     mean = float(values.mean())
     below = float(np.sqrt(((values - lows) ** 2).sum())) / len(values)

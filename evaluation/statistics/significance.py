@@ -1,6 +1,5 @@
-"""Is one system better than another, or is it chance? Paired tests over questions, corrected for their number.
-
-Which systems cannot be told apart: letters beside them, as statisticians set them beside treatments.
+"""Significance of differences between systems: paired tests over questions, corrected for their number, and letters that systems
+share if they do not differ significantly (the compact letter display).
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,10 +27,10 @@ _LEVEL = 0.05
 
 
 class Comparison(NamedTuple):
-    """System `a` minus system `b` over the `n` questions that both have a value for.
+    """The difference system `a` minus system `b` over the `n` questions for which both have a value.
 
-    `low` and `high` are the 95% interval (NaN: none); `p` is of the chosen test, `adjusted` after the correction. `left_out`
-    counts the questions that one of the two has no value for.
+    `low` and `high` are the 95% interval (NaN: none); `p` is that of the chosen test, `adjusted` the corrected p. `left_out`
+    counts the questions for which one of the two has no value.
     """
 
     a: str
@@ -47,7 +46,7 @@ class Comparison(NamedTuple):
 
     @property
     def reversed(self) -> "Comparison":
-        """The same seen from the other system."""
+        """The comparison with the systems exchanged."""
         return self._replace(a=self.b, b=self.a, difference=-self.difference, low=-self.high, high=-self.low)
 
     @property
@@ -64,26 +63,28 @@ def compare(
     bounds: tuple[float, float] | None = None,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Every pair of systems, from their values by question float64[n_questions], in one order for all; NaN where missing.
+    """Compare every pair of systems, from their values by question float64[n_questions], in one order for all; NaN if missing.
 
-    The tests are Student's paired t, Fisher's randomisation of signs, and the bootstrap with its distribution shifted to no
+    The tests are Student's paired t test, Fisher's randomisation of signs, and the bootstrap with its distribution shifted to no
     difference, the three that Smucker, Allan and Carterette (CIKM 2007) compare; two-sided, 9,999 resamples. Corrections are
-    those of statsmodels' `multipletests`; Holm's, by `data.statistics`, equals it. Two systems with equal values
-    everywhere differ with p = 1. Intervals are those of `evaluation.intervals.mean_with_interval`; `bounds` are the least and the
-    largest difference of two values, such as (-1, 1) for shares, without which few differences have none. Without `intervals`,
-    `low` and `high` are NaN; with the t test that saves nearly all the time.
+    those of statsmodels' `multipletests`; Holm's, from `data.statistics`, equals it. Two systems with equal values on all
+    questions have p = 1. Intervals are those of `evaluation.intervals.mean_with_interval`; `bounds` are the least and the largest
+    difference of two values, such as (-1, 1) for shares; without them, small samples have no interval. Without `intervals`, `low`
+    and `high` are NaN, which makes the t test much faster. Raises `UnknownNameError` for an unknown test or correction, and
+    `BadInputError` for values of different length.
     """
     if test not in TESTS:
         raise UnknownNameError("test", test, TESTS)
     if len({len(v) for v in values.values()}) > 1:
         raise BadInputError("The systems have values for different questions.", hint="Align them by question first.")
     pairs = list(combinations(values, 2))
-    found = [_pair(a, b, values[a] - values[b], test, intervals, bounds, seed) for a, b in pairs]
-    return adjusted(found, correction)
+    comparisons = [_pair(a, b, values[a] - values[b], test, intervals, bounds, seed) for a, b in pairs]
+    return adjusted(comparisons, correction)
 
 
 def adjusted(comparisons: Sequence[Comparison], correction: str) -> list[Comparison]:
-    """The comparisons with their p corrected for how many of them have one; raises `UnknownNameError`."""
+    """Correct the p of comparisons for the number of comparisons that have one; raises `UnknownNameError` for an unknown
+    correction."""
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", correction, CORRECTIONS)
     p = np.array([c.p for c in comparisons])
@@ -94,7 +95,7 @@ def adjusted(comparisons: Sequence[Comparison], correction: str) -> list[Compari
 
 
 def withheld_difference(comparison: Comparison) -> Comparison:
-    """The comparison without its numbers, of two systems of whom too little is judged
+    """Return the comparison without its figures, for systems with too few labelled pairs
     (`berdseye.evaluation.scores.enough_judged`)."""
     nothing = float("nan")
     return comparison._replace(difference=nothing, low=nothing, high=nothing, p=nothing, adjusted=nothing)
@@ -103,10 +104,11 @@ def withheld_difference(comparison: Comparison) -> Comparison:
 def aligned(
     systems: Mapping[str, Mapping[str, float]],
 ) -> tuple[list[str], dict[str, npt.NDArray[np.float64]]]:
-    """Questions in the order they are first named, and values by system in that order; NaN where a system has none."""
-    questions = list(dict.fromkeys(q for held in systems.values() for q in held))
+    """Return the questions of all systems in the order of their first occurrence, and the values of each system in this order
+    (NaN: no value)."""
+    questions = list(dict.fromkeys(q for values in systems.values() for q in values))
     return questions, {
-        name: np.array([held.get(q, np.nan) for q in questions], dtype=np.float64) for name, held in systems.items()
+        name: np.array([values.get(q, np.nan) for q in questions], dtype=np.float64) for name, values in systems.items()
     }
 
 
@@ -133,7 +135,7 @@ def _pair(
         return Comparison(a, b, 0.0, low, high, n, left_out, test, 1.0, 1.0)
     match test:
         case "t":
-            # Equal differences everywhere have no variance, and no chance to be chance.
+            # Equal nonzero differences have no variance, so p is 0.
             p = 0.0 if np.ptp(known) == 0 else float(stats.ttest_1samp(known, 0).pvalue)
         case "randomisation":
             p = _randomisation(known, seed)
@@ -144,7 +146,7 @@ def _pair(
 
 
 def _randomisation(known: npt.NDArray[np.float64], seed: int) -> float:
-    # Differences of one size flip their signs alike: how many of them are positive is binomial, and measures take few values.
+    # For differences of equal size, the number of positive signs is binomial, and measures have few distinct differences.
     sizes, counts = np.unique(np.abs(known), return_counts=True)
     random, observed = np.random.default_rng(seed), abs(float(known.sum()))
     extreme = 0
@@ -156,11 +158,11 @@ def _randomisation(known: npt.NDArray[np.float64], seed: int) -> float:
 
 
 def inseparable(best_first: Sequence[str], comparisons: Sequence[Comparison]) -> list[list[str]]:
-    """The largest groups of systems of whom no two differ significantly, those with the best members first.
+    """Return the maximal groups of systems of which no two differ significantly, groups with the best members first.
 
-    They are the maximal cliques of the graph whose edges join what was not found to differ (Gramm et al., Computational
-    Statistics and Data Analysis, 2007). A system may be in several, and one that differs from all others is alone. That two
-    are in a group does not say that they are equally good, only that these questions do not show which is better.
+    They are the maximal cliques of the graph whose edges join systems without a significant difference (Gramm et al.,
+    Computational Statistics and Data Analysis, 2007). A system may be in several groups; one that differs from all others is
+    alone in a group. Two systems in a group are not necessarily equally good: these questions do not show which is better.
     """
     apart: nx.Graph[str] = nx.Graph()
     apart.add_nodes_from(best_first)
@@ -171,13 +173,13 @@ def inseparable(best_first: Sequence[str], comparisons: Sequence[Comparison]) ->
 
 
 def letters(best_first: Sequence[str], comparisons: Sequence[Comparison]) -> dict[str, str]:
-    """The compact letter display (Piepho, Journal of Computational and Graphical Statistics, 2004): a letter for each group of
-    `inseparable`, so that two systems share one exactly where they were not found to differ."""
-    told = dict.fromkeys(best_first, "")
+    """Return the compact letter display (Piepho, Journal of Computational and Graphical Statistics, 2004): one letter per group
+    of `inseparable`, so that two systems share a letter exactly if they do not differ significantly."""
+    display = dict.fromkeys(best_first, "")
     names = (name for size in (1, 2, 3) for name in map("".join, product(ascii_lowercase, repeat=size)))
     groups = inseparable(best_first, comparisons)
     several = len(groups) > len(ascii_lowercase)
     for letter, group in zip(names, groups, strict=False):
         for name in group:
-            told[name] += f" {letter}" if several and told[name] else letter
-    return told
+            display[name] += f" {letter}" if several and display[name] else letter
+    return display

@@ -144,10 +144,7 @@ def _curve(curve: pd.DataFrame, k: int, figure: str, title: str) -> alt.Chart:
 
 def _retrieved_share_note(matrices: RankMatrices) -> str:
     share = float(((matrices.ranks < NOT_FOUND) & matrices.exists).sum(axis=2).mean() / matrices.counts.mean())
-    return (
-        f"On average, a system retrieves {100 * share:.0f}% of the relevant passages; "
-        "the curves add the others in random order."
-    )
+    return f"On average, a system retrieves {100 * share:.0f}% of the relevant passages; the curves add the others at random."
 
 
 def _tied(matrices: RankMatrices, k: int) -> int:
