@@ -119,7 +119,7 @@ def test_tune_is_used_by_score_until_it_is_forgotten(pairs: Path, workspace: Wor
 def test_tune_refuses_to_choose_on_test_rows(tmp_path: Path, workspace: Workspace) -> None:
     path = tmp_path / "judged.csv"
     path.write_text("document,perspective,label,split\na,b,1,test\nc,b,0,test\n", encoding="utf-8")
-    with pytest.raises(Exception, match="no row of split dev"):
+    with pytest.raises(Exception, match="no row of the split 'dev'"):
         output("detector", "tune", path, "--detector", "random", "--workspace", workspace.folder)
 
 

@@ -83,9 +83,9 @@ def test_what_is_missing_is_said(command: Command) -> None:
         command("evaluate", "--run", "y.run", "--missing", "left-out", "--min-judged", "0", *place),
         command("evaluate", "--run", "y.run", "--min-judged", "0", *place),
     )
-    assert f"1 of 8 questions are not in y.run, and are left out: {first}." in left_out.err
-    assert "y.run has 20 passages per question at most; these measures look deeper: Precision@30." in left_out.err
-    assert "count as finding nothing" in zero.err
+    assert f"1 of 8 questions are not in y.run and are left out: {first}." in left_out.err
+    assert "y.run has 20 passages a question at most; deeper looks Precision@30." in left_out.err
+    assert "count as retrieving nothing" in zero.err
     a, b = (json.loads(answer.out)["Precision@30"] for answer in (left_out, zero))
     assert (a["n"], b["n"]) == (7, 8)
     assert b["value"] == pytest.approx(a["value"] * 7 / 8)
@@ -130,13 +130,13 @@ def test_a_bundle_is_verified_and_a_forged_one_is_not(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("verify", "gone.zip"), "There is no such file."),
+        (("verify", "gone.zip"), "The file does not exist."),
         (("bundle", "debate--web--bm52", "x.zip"), "debate--web--bm25"),
         (("bundle", RUN, "debate--pages--bm25"), ".zip file"),
         (("runs", "export", "nothing", "x.run"), "Unknown run 'nothing'."),
         (("runs", "export", RUN, "x.run", "--labels", "gold"), "for --format berds"),
-        (("runs", "labels", "debate", "web", "x", "--labels", "corrected(embedded)"), "Choose embedded."),
-        (("runs", "import", "gone.run", "--dataset", "debate", "--corpus", "web"), "The file does not exist."),
+        (("runs", "labels", "debate", "web", "x", "--labels", "corrected(embedded)"), "Use embedded"),
+        (("runs", "import", "gone.run", "--dataset", "debate", "--corpus", "web"), "There is no such file."),
         (("evaluate", "--run", "gone.run"), "There is no such file."),
         (("evaluate", "--qrels", "x.qrels"), "Name the file with --run."),
         (("evaluate", "--run", RUN, "--measures", "alpha_nDCG@50"), "at most 20"),

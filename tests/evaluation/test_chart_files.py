@@ -23,7 +23,7 @@ def test_the_ending_says_what_is_drawn(name: str, begins: bytes) -> None:
 
 
 def test_another_ending_is_refused() -> None:
-    with pytest.raises(BadInputError, match=r"Cannot draw into '.pdf' files.*Use .svg, .png, .html"):
+    with pytest.raises(BadInputError, match=r"cannot be saved as '.pdf' files.*Use .svg, .png, .html"):
         drawer(Path("a.pdf"))
 
 

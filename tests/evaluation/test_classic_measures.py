@@ -53,7 +53,7 @@ def test_what_is_not_defined_is_no_number() -> None:
 
 
 def test_a_ranking_alone_is_not_enough() -> None:
-    with pytest.raises(BadInputError, match="needs the labels of what a run did not find"):
+    with pytest.raises(BadInputError, match="needs labels of passages that the run did not retrieve"):
         parse_measures("Recall@5")[0].values(Support.of([RANKED]))
 
 
@@ -73,7 +73,7 @@ def test_names() -> None:
         ("Rprec@5", "takes no cutoff"),
         ("alpha_nDCG@21", "at most 20"),
         ("nDCG@0", "at least 1"),
-        ("nDCG(2)@5", "nothing but a cutoff"),
+        ("nDCG(2)@5", "only a cutoff"),
     ],
 )
 def test_bad_names(name: str, said: str) -> None:

@@ -127,5 +127,5 @@ def test_the_floor_is_a_setting(small: Workspace) -> None:
     assert min_judged_of(again) == 0.25
     assert min_judged_of(again, 0.1) == 0.1
     (small.folder / "berdseye.toml").write_text("[measures]\nmin_judged = 50\n")
-    with pytest.raises(BadInputError, match="No share of the pairs can be 50"):
+    with pytest.raises(BadInputError, match="between 0 and 1, got 50"):
         min_judged_of(Workspace.open(small.folder))

@@ -65,7 +65,7 @@ def test_several_names() -> None:
         ("PD(a,b)", "one model"),
         ("PD(gpt2)@5", "one model"),
         ("BLEU(gpt2)", "takes no model"),
-        ("PD(api(gpt-4o))", "servers do not tell"),
+        ("PD(api(gpt-4o))", "servers do not return"),
         ("PD(gpt2,variant=old)", "Unknown variant"),
         ("PD(gpt2,prompt=x)", "Unknown setting of PD"),
         ("PD(gpt2,wrap=restat)", "Did you mean restate"),
@@ -84,8 +84,8 @@ def test_dispute_awareness_reads_replies(workspace: Workspace) -> None:
     found = DisputeAwarenessScorer(model).values(workspace, items)
     np.testing.assert_array_equal(found.values, [1.0, 0.0, 0.0, np.nan])
     assert found.notes == (
-        "1 of 4 answers are empty: their D.A. is 0.",
-        "1 of 4 replies of api(scripted) say neither 1 nor 0: their D.A. is missing; one begins 'I cannot say'.",
+        "1 of 4 answers are empty; their D.A. is 0.",
+        "1 of 4 replies of api(scripted) are neither 1 nor 0; their D.A. is missing; one begins 'I cannot say'.",
     )
     asked = len(model.asked)
     assert asked == 4, "the odd one was asked twice, the empty one not at all"
@@ -143,7 +143,7 @@ def test_ratings(workspace: Workspace) -> None:
     model = ScriptedModel(lambda prompt: next(r for word, r in replies.items() if f"\n{word}\n" in prompt))
     found = RatingScorer(model, DIRECT, 1, 10).values(workspace, items)
     np.testing.assert_array_equal(found.values, [8, 2, 1, 10, np.nan])
-    assert "1 of 5 answers are empty: 1, without asking." in found.notes
+    assert "1 of 5 answers are empty; their value is 1." in found.notes
     # (4 * 0.6 + 2 * 0.2) / 0.8 = 3.5
     weighted = RatingScorer(Told(lambda _: "4", version="2"), G_EVAL, 1, 5, weighted=True)
     assert weighted.values(workspace, items[:1]).values[0] == pytest.approx(3.5)
@@ -167,7 +167,7 @@ def test_likeness(workspace: Workspace) -> None:
         found = LikenessScorer("1", likeness).values(workspace, items)
         np.testing.assert_allclose(found.values, [whole, found.values[1], 0.0, np.nan])
         assert found.values[1] < 0.05 * whole
-        assert found.notes == ("1 of 4 questions have no partial answers: their value is missing.",)
+        assert found.notes == ("1 of 4 questions have no partial answers and therefore no value.",)
     # 'a b c d' against 'a c d e': longest common subsequence 3 of 4 and 4, F = 0.75.
     assert rouge_l(["a b c d"], ["a c d e"]).tolist() == [0.75]
 
@@ -234,12 +234,12 @@ def test_scores_of_a_set_say_what_is_missing(workspace: Workspace) -> None:
     assert score.estimate.n == 2
     assert score.estimate.value == pytest.approx(np.nanmean(score.values))
     assert score.notes == (
-        "mine: 1 of 3 questions have no answer: missing.",
-        "mine: 1 answers are to questions that are not there (9): left out.",
+        "mine: 1 of 3 questions have no answer.",
+        "mine: 1 answers to unknown questions (9) are left out.",
     )
     turned = score_answers(workspace, held, QUESTIONS[::-1], measure)
     assert turned.values[::-1].tolist() == pytest.approx(score.values.tolist(), nan_ok=True)
-    with pytest.raises(BadInputError, match="id 0: No answer of 'mine' is to one of the 1 questions"):
+    with pytest.raises(BadInputError, match="id 0: No answer of 'mine' belongs to one of the 1 questions"):
         score_answers(workspace, held, QUESTIONS[1:2], measure)
 
 

@@ -103,8 +103,8 @@ def test_a_price_is_counted(workspace: Workspace, server: ChatServer) -> None:
     ("plan", "said"),
     [
         (lambda: AnsweringPlan("vanilla"), "needs a corpus"),
-        (lambda: AnsweringPlan("plain", corpus="web"), "read no corpus"),
-        (lambda: AnsweringPlan("plain", trusted_only=True), "read no corpus"),
+        (lambda: AnsweringPlan("plain", corpus="web"), "uses no corpus"),
+        (lambda: AnsweringPlan("plain", trusted_only=True), "uses no corpus"),
         (lambda: AnsweringPlan("agent", corpus="web"), "Unknown strategy 'agent'"),
         (lambda: AnsweringPlan(sampling=Sampling(max_tokens=0)), "0 tokens"),
         (lambda: AnsweringPlan(sampling=Sampling(temperature=3)), "temperature 3"),

@@ -80,7 +80,7 @@ GOOD = "zoos Q0 1 1 3.0 t\n\n"
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        ("zoos Q0 2 2 2.0", "6 fields, this one 5"),
+        ("zoos Q0 2 2 2.0", "6 fields, got 5"),
         ("zoos Q0 2 2 nan t", "score 'nan' is not a number"),
         ("zoos Q0 2 2 high t", "score 'high' is not a number"),
         ("zoos Q0 2 two 2.0 t", "rank 'two'"),
@@ -98,7 +98,7 @@ def test_bad_lines_of_runs(tmp_path: Path, bad: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        ("zoos 1 2", "4 fields, this one 3"),
+        ("zoos 1 2", "4 fields, got 3"),
         ("zoos 1 2 yes", "relevance 'yes'"),
         ("zoos 1 1 0", "passage '1' is labelled twice, first in line 1"),
     ],
@@ -114,7 +114,7 @@ def test_bad_lines_of_qrels(tmp_path: Path, bad: str, said: str) -> None:
     ("bad", "said"),
     [
         ("{", "Not valid JSON"),
-        ('{"question": "cars"}', "`ranking` is no list"),
+        ('{"question": "cars"}', "`ranking` is not a list"),
         ('{"question": "zoos", "ranking": []}', "ranked twice, first in line 1"),
         ('{"question": "cars", "ranking": [{"passage": 1, "score": NaN}]}', "score nan"),
         ('{"question": "cars", "ranking": [{"passage": 1}, {"passage": "1"}]}', "passage '1' twice"),
@@ -179,10 +179,10 @@ def test_perspectives_of_the_data_set_are_the_subtopics(small: Workspace, tmp_pa
     # Zoos has two perspectives, one covered and one without label; open has none.
     np.testing.assert_equal(parse_measures("Coverage@5")[0].values(support), [0.5, 0, np.nan])
     assert support.judged_at(5) == 1 / 2
-    assert "1 questions have no perspective, and no value." in held.notes
+    assert "1 questions have no perspective and therefore no value." in held.notes
     for subtopic in ("3", "0", "pro"):
         bad = read_labels(put(tmp_path, f"zoos 1 x 1\nzoos {subtopic} y 1\n", "q"))
-        with pytest.raises(BadInputError, match=f"Subtopic '{subtopic}' is none of the question's 2") as told:
+        with pytest.raises(BadInputError, match=f"Subtopic '{subtopic}' is not one of the question's 2") as told:
             judged_by_file(run, bad, questions, Missing.ZERO)
         assert told.value.line == 2
 

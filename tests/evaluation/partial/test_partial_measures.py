@@ -95,6 +95,6 @@ def test_recall_grows_with_k_and_stays_a_share(seed: int, k: int) -> None:
 def test_names_and_cutoffs_are_checked() -> None:
     with pytest.raises(UnknownNameError, match="recall"):
         measured("recal", hand_made(), 2)
-    with pytest.raises(BadInputError, match="k is 5"):
+    with pytest.raises(BadInputError, match="got 5"):
         recall(hand_made(), 5)
     assert np.array_equal(measured("map", hand_made(), 3), average_precision(hand_made(), 3))

@@ -21,7 +21,7 @@ def test_ranks_are_those_of_the_lists() -> None:
 def test_what_lies_below_the_depth_is_not_found() -> None:
     made = rank_matrices(RUNS, RELEVANT, depth=2)
     assert made.ranks[0, 1].tolist() == [1, 2, NOT_FOUND]
-    with pytest.raises(BadInputError, match="k is 3, and the lists hold 2"):
+    with pytest.raises(BadInputError, match="between 1 and 2, .* got 3"):
         made.checked(3)
 
 
@@ -46,7 +46,7 @@ def test_a_query_without_relevant_passages_is_left_out_and_said() -> None:
     [
         ({}, RELEVANT, "no run"),
         ({"one": {"q1": ["a", "b", "a"], "q2": []}}, RELEVANT, "ranks passage 'a' twice for query 'q1'"),
-        (RUNS, {"q1": []}, "No query has relevant passages"),
+        (RUNS, {"q1": []}, "No query has both relevant passages"),
     ],
 )
 def test_what_cannot_be_used_is_said(runs: dict, relevant: dict, said: str) -> None:

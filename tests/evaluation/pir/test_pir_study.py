@@ -66,7 +66,7 @@ def test_retrievers_by_hand() -> None:
     assert 100 * plain.root_recall == pytest.approx(100 / 3)
     assert recall.cells["published"].isna().all()
     assert recall.notes == ()
-    assert result.notes[0] == "one: 1 of 2 roots have one query; the released notebook counts these as 0."
+    assert result.notes[0] == "one: 1 of 2 root queries have one query; the released notebook counts these as 0."
 
 
 def test_published_figures_of_another_file_are_told_as_such() -> None:
@@ -76,8 +76,8 @@ def test_published_figures_of_another_file_are_told_as_such() -> None:
     beside = recall.cells.dropna(subset="published")
     assert beside[["pipeline", "task", "published"]].to_numpy().tolist() == [[NOTEBOOK, "perspectrum", 39.1]]
     assert recall.notes == (
-        "perspectrum: 3 queries over 5 passages here, 1,431 over 2,773 in the paper. Its figures, in brackets, are of another "
-        "file and no target.",
+        "perspectrum has 3 queries over 5 passages here, but 1,431 over 2,773 in the paper. The paper's figures (in brackets) "
+        "are not comparable.",
     )
     shares = table(result, "pir_bias")
     assert sorted(shares.cells["published"].dropna()) == [44.4, 55.6]
@@ -143,7 +143,7 @@ def test_extraction_by_hand(workspace: Workspace) -> None:
     asked = setting([tiny("mine")], "bm25", model=model, cache=CompletionCache(workspace))
     result = pir_study(asked, ["extraction"])
     assert values(table(result, "pir_extraction")) == pytest.approx([100 / 3, 200 / 3, 100 / 3])
-    assert result.notes == ("mine: api(namer) named nothing in 2 of 3.",)
+    assert result.notes == ("mine: api(namer) names no perspective in 2 of 3 queries.",)
     assert result.settings["model"] == "api(namer)"
     with pytest.raises(BadInputError, match="needs a language model"):
         pir_study(setting([tiny("mine")], "bm25"), ["extraction"])
@@ -164,7 +164,7 @@ def test_places_are_drawn_and_kept(workspace: Workspace) -> None:
     assert name == "pir_places-agnews-bm25"
     held = load_result(workspace, save_result(workspace, result).name)
     assert held.charts[name]["mark"] == {"type": "rect"}
-    assert "Perspective shares leave out agnews: the labels there are no sides." in result.notes
+    assert "Perspective shares leave out agnews, whose labels are not sides." in result.notes
     assert "no heat maps" in pir_study(setting([tiny("x")], "bm25"), ["places"]).notes[0]
 
 
@@ -180,5 +180,5 @@ def test_every_part_can_be_kept_as_latex(workspace: Workspace) -> None:
 def test_what_cannot_be_studied_is_told() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean methods"):
         pir_study(setting([tiny("one")], "bm25"), ["method"])
-    with pytest.raises(BadInputError, match="Two tasks have one name"):
+    with pytest.raises(BadInputError, match="Two tasks have the name 'one'"):
         pir_study(setting([tiny("one"), tiny("one")], "bm25"))

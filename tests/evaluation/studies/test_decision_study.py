@@ -42,5 +42,5 @@ def test_the_same_seed_gives_the_same_figures(demo_workspace: Workspace, result:
 
 
 def test_what_cannot_be_drawn_is_refused(demo_workspace: Workspace) -> None:
-    with pytest.raises(BadInputError, match="label by label"):
+    with pytest.raises(BadInputError, match="from drawn labels"):
         study(demo_workspace, "nDCG@5")

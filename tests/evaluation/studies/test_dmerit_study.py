@@ -127,12 +127,12 @@ def test_stored_runs_with_labels_are_a_set_too(tmp_path: Path) -> None:
     assert found.judged == 1.0
     assert found.words is not None
     assert (found.words[found.matrices.exists] > 5).all()
-    with pytest.raises(BadInputError, match="There are 0 runs of 'made' over 'none'"):
+    with pytest.raises(BadInputError, match="'made' over 'none' has 0"):
         from_runs(workspace, judgments, "made", "none", parse_label_source("embedded"))
 
 
 def test_a_ranking_needs_systems(ranked: RankedSet) -> None:
     two = RankedSet("two", ranked.matrices.of_systems([0, 1]), None, None, "qrels")
-    with pytest.raises(BadInputError, match="There are 2 systems"):
+    with pytest.raises(BadInputError, match="The set has 2 systems"):
         dmerit_study(two)
     assert dmerit_study(two, ["coverage"]).tables

@@ -93,7 +93,7 @@ def test_accuracy_by_retriever(workspace: Workspace) -> None:
     assert (gold["n"], gold["published"]) == (3, 77.5)
     # Wilson's interval of 3 out of 3 begins at 3 / (3 + 1.96^2) = 43.9%.
     assert gold["low"] == pytest.approx(100 * 3 / (3 + 1.959964**2), abs=1e-6)
-    assert "ambigqa: 1 of 4 questions have no accepted answer; left out." in result.notes
+    assert "ambigqa: 1 of 4 questions are left out without an accepted answer." in result.notes
     # Three retrievers, three questions each, 10 tokens read and 2 written; half a dollar.
     assert result.notes[-1] == "9 answers and essays: 90 tokens read, 18 written, $4.50."
 
@@ -147,13 +147,13 @@ def test_essays_of_one_side_have_no_correlation(workspace: Workspace) -> None:
     one_sided = asked(workspace, lambda _: "Zoos are good.", essays=arguments(workspace))
     result = pir_downstream(one_sided)
     assert np.isnan(values(result, "correlation")["gold"])
-    assert any(note.startswith("gold: the essays all take one side") for note in result.notes)
+    assert any(note.startswith("gold: no correlation, because all essays take one side") for note in result.notes)
 
 
 def test_empty_essays_are_left_out_and_counted(workspace: Workspace) -> None:
     silent = asked(workspace, lambda text: "" if "Zoo 0" in text else writer(text), essays=arguments(workspace))
     result = pir_downstream(silent)
-    assert "gold: 2 of 8 essays are empty; left out." in result.notes
+    assert "gold: 2 of 8 essays are left out because they are empty." in result.notes
     assert result.tables[0].cells.query("retriever == 'gold'")["n"].iloc[0] == 6
 
 

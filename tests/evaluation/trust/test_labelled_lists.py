@@ -59,7 +59,7 @@ def test_systems_of_other_data_or_too_short_runs_are_refused(demo_workspace: Wor
     source, detector = parse_label_source("embedded"), parse_detector("embedded", demo_workspace)
     other = load_run(demo_workspace, run_name("policy", "encyclopedia", "bm25"))
     for wrong in ([runs[0]], [runs[0], other]):
-        with pytest.raises(BadInputError, match="two or more runs of one data set over one corpus"):
+        with pytest.raises(BadInputError, match="at least two runs on one data set and one corpus"):
             labelled_lists(demo_workspace, judgments, wrong, source, detector, 5)
     with pytest.raises(BadInputError, match="k is 99"):
         labelled_lists(demo_workspace, judgments, runs, source, detector, 99)
