@@ -1,4 +1,4 @@
-"""Berdseye from Python: a workspace, its runs, and the tables that the pages and the command line show, as pandas data frames.
+"""The Python interface of Berdseye: a workspace, its runs, and the tables of the pages and the command line as pandas data frames.
 
     import berdseye
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BerdseyeError", "Compared", "Run", "Workspace", "create", "demo", "measures", "open"]
 
-# Imported at first use: `import berdseye` stays quick, and every module of the package imports this file first.
+# Imported at first use, so that `import berdseye` stays fast: every module of the package imports this file first.
 _HOMES = {
     "BerdseyeError": "berdseye.data.errors",
     "Compared": "berdseye.app.python.workspace",
@@ -50,7 +50,7 @@ def open(folder: str | Path | None = None) -> "Workspace":
 
 
 def create(folder: str | Path | None = None) -> "Workspace":
-    """Open the workspace in `folder`, and create an empty one there if it does not exist."""
+    """Open the workspace in `folder`, by default as in `open`, and create an empty one if it does not exist."""
     from berdseye.app.python.workspace import Workspace
     from berdseye.data.workspace import Workspace as Folder
 
@@ -58,7 +58,7 @@ def create(folder: str | Path | None = None) -> "Workspace":
 
 
 def demo(folder: str | Path | None = None) -> "Workspace":
-    """Open the demo workspace in `folder`, and build it if it does not exist, which takes about half a minute."""
+    """Open the demo workspace in `folder`, by default as in `open`, and build it if it does not exist (about half a minute)."""
     from berdseye.app.demo import build_demo
     from berdseye.app.python.workspace import Workspace
 
@@ -66,20 +66,20 @@ def demo(folder: str | Path | None = None) -> "Workspace":
 
 
 def measures(runs: "Run | Iterable[Run]", names: str | None = None, labels: str | None = None) -> "pd.DataFrame":
-    """Compute measures of one or more runs of one workspace; `Workspace.measures` describes the table.
+    """Compute measures of one or more runs of a workspace, as the table that `Workspace.measures` describes.
 
-    `names` are separated by spaces, by default those of the Runs page. Raises `BadInputError` if there is no run.
+    `names` are names of measures separated by spaces, by default those of the Runs page. Raises `BadInputError` without a run.
     """
     from berdseye.app.python.workspace import USUAL, Run
     from berdseye.data.errors import BadInputError
 
     chosen = [runs] if isinstance(runs, Run) else list(runs)
     if not chosen:
-        raise BadInputError("There is no run to measure.", hint="Make one: ws.run(dataset, corpus, pipeline).")
+        raise BadInputError("There is no run to measure.", hint="Create one with ws.run(dataset, corpus, pipeline).")
     return chosen[0].workspace.measures(chosen, names or USUAL, labels)
 
 
-def _folder(given: str | Path | None) -> Path:
+def _folder(folder: str | Path | None) -> Path:
     from berdseye.data.workspace import Workspace as Folder
 
-    return Folder.default_folder() if given is None else Path(given)
+    return Folder.default_folder() if folder is None else Path(folder)

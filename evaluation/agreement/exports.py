@@ -47,9 +47,9 @@ _INTERVALS = {"value": ("low", "high"), "cohen_kappa": ("low", "high"), "differe
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Format a table for display: all cells as texts, each figure followed by its interval."""
-    whose = next((figure for figure in _INTERVALS if figure in table.columns), None)
-    if whose is not None:
-        table = table.rename(columns={"low": f"{whose}_low", "high": f"{whose}_high"})
+    figure = next((name for name in _INTERVALS if name in table.columns), None)
+    if figure is not None:
+        table = table.rename(columns={"low": f"{figure}_low", "high": f"{figure}_high"})
     return readable(table).rename(columns=lambda name: str(name).replace("_", " ") if name not in ("rater",) else name)
 
 

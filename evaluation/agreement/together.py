@@ -119,25 +119,25 @@ def fleiss_of(counts: Ints) -> float:
     return float(fleiss_kappa(counts))
 
 
-def _fleiss(found: Patterns, usual: int) -> float:
-    kept = found.counts.sum(axis=1) == usual
-    return fleiss_of(np.repeat(found.counts[kept], found.times[kept], axis=0))
+def _fleiss(grouped: Patterns, usual: int) -> float:
+    kept = grouped.counts.sum(axis=1) == usual
+    return fleiss_of(np.repeat(grouped.counts[kept], grouped.times[kept], axis=0))
 
 
-def _alpha(found: Patterns) -> float:
-    kept = found.counts.sum(axis=1) > 1
-    counts = np.repeat(found.counts[kept], found.times[kept], axis=0)
+def _alpha(grouped: Patterns) -> float:
+    kept = grouped.counts.sum(axis=1) > 1
+    counts = np.repeat(grouped.counts[kept], grouped.times[kept], axis=0)
     if len(counts) == 0 or (counts.sum(axis=0) > 0).sum() < 2:
         return float("nan")
     return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
 
 
-def _drawn(found: Patterns, groups: Ints | None, resamples: int, seed: int) -> tuple[Doubles, str]:
-    if len(found.times) == 0:
+def _drawn(grouped: Patterns, groups: Ints | None, resamples: int, seed: int) -> tuple[Doubles, str]:
+    if len(grouped.times) == 0:
         return np.zeros((0, 0)), "none"
     if groups is None:
-        return drawn(found.times, resamples=resamples, seed=seed), f"bootstrap over items ({resamples:,} resamples)"
-    draws = drawn_over_groups(found.of_item, groups, resamples=resamples, seed=seed)
+        return drawn(grouped.times, resamples=resamples, seed=seed), f"bootstrap over items ({resamples:,} resamples)"
+    draws = drawn_over_groups(grouped.of_item, groups, resamples=resamples, seed=seed)
     return draws, f"bootstrap over questions ({resamples:,} resamples)"
 
 

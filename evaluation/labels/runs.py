@@ -137,8 +137,8 @@ def with_labels(
     questions, ids, keys = keyed.questions, keyed.ids, keyed.keys
     places = np.argwhere(keys != b"")
 
-    def texts(asked: Sequence[int]) -> list[Pair]:
-        rows = places[list(asked)]
+    def texts(numbers: Sequence[int]) -> list[Pair]:
+        rows = places[list(numbers)]
         wanted = ids[rows[:, 0], rows[:, 1]].tolist()
         passages = dict(zip(wanted, keyed.corpus.passages(wanted), strict=True))
         return [

@@ -208,7 +208,7 @@ def labels_of(
         judgments,
         source,
         [pair.key for pair in pairs],
-        lambda asked: [pairs[i] for i in asked],
+        lambda places: [pairs[i] for i in places],
         first=first,
         progress=progress,
     )

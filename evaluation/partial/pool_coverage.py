@@ -31,12 +31,12 @@ def coverage_by_systems(matrices: RankMatrices, k: int) -> Values:
 
 def coverage_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> Values:
     """Compute the coverage of the pool of all systems' top k, float64[n_depths], for each depth k."""
-    return np.asarray([(found / matrices.counts).mean() for found in _found_by_depth(matrices, depths)])
+    return np.asarray([(counts / matrices.counts).mean() for counts in _counts_by_depth(matrices, depths)])
 
 
 def found_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> npt.NDArray[np.int64]:
     """Count the relevant passages in the pool of all systems' top k, over all queries: int64[n_depths]."""
-    return np.asarray([found.sum() for found in _found_by_depth(matrices, depths)], dtype=np.int64)
+    return np.asarray([counts.sum() for counts in _counts_by_depth(matrices, depths)], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def logarithmic_fit(x: npt.ArrayLike, y: npt.ArrayLike) -> LogarithmicFit:
     )
 
 
-def _found_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
+def _counts_by_depth(matrices: RankMatrices, depths: Sequence[int]) -> list[npt.NDArray[np.int64]]:
     best = matrices.ranks.min(axis=0)
     return [((best <= matrices.checked(k)) & matrices.exists).sum(axis=1) for k in depths]
 

@@ -21,7 +21,7 @@ def test_ranks_are_those_of_the_lists() -> None:
 def test_what_lies_below_the_depth_is_not_found() -> None:
     made = rank_matrices(RUNS, RELEVANT, depth=2)
     assert made.ranks[0, 1].tolist() == [1, 2, NOT_FOUND]
-    with pytest.raises(BadInputError, match="between 1 and 2, .* got 3"):
+    with pytest.raises(BadInputError, match=r"between 1 and 2, .* got 3"):
         made.checked(3)
 
 
