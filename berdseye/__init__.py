@@ -1,4 +1,4 @@
-"""The Python interface of Berdseye: a workspace, its runs, and the tables of the pages and the command line as pandas data frames.
+"""The Python interface of Berdseye: a workspace, its runs, and the tables of pages and commands as pandas data frames.
 
     import berdseye
 
