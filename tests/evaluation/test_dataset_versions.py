@@ -129,7 +129,7 @@ def test_versions_that_are_none_are_refused(edited: tuple[Workspace, Run, Judgme
         compare_versions(workspace, judgments, run, ("1", "made"), source, MEASURES)
     with pytest.raises(UnknownNameError, match="made@2"):
         under_version(workspace, run, "7")
-    with pytest.raises(BadInputError, match="is no version of 'made'"):
+    with pytest.raises(BadInputError, match="is not a version of 'made'"):
         under_version(workspace, run, "policy@2")
 
 

@@ -88,7 +88,7 @@ def test_too_few_judged_pairs_give_the_reason_in_place_of_a_number(
     source, measures = parse_label_source("human"), parse_measures("Precision@1")
     [set_lower] = score_run(Workspace.open(small.folder), judgments, run, source, measures)
     assert set_lower.estimate.value == 1.0
-    with pytest.raises(BadInputError, match="from 0"):
+    with pytest.raises(BadInputError, match="between 0"):
         scores(small, judgments, run, "human", "Precision@1", 1.5)
 
 

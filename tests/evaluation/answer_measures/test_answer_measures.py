@@ -110,7 +110,7 @@ def test_the_released_dispute_awareness_reads_its_own_prompt(workspace: Workspac
     found = DisputeAwarenessScorer(model, "released", dispute_prompt(str(bare))).values(workspace, [item("Yes.")])
     assert (found.values.tolist(), found.notes) == ([0.0], ())
     script.write_text("x = 1")
-    with pytest.raises(BadInputError, match=r"holds 0 texts with \{question\} and \{answer\}"):
+    with pytest.raises(BadInputError, match=r"has 0 texts with \{question\} and \{answer\}"):
         dispute_prompt(str(script))
 
 

@@ -78,9 +78,9 @@ def test_pairs_ordered_as_people_do() -> None:
     ("row", "said"),
     [
         ({"id": 1, "a": "x", "b": "x", "winner": "a"}, "same system"),
-        ({"id": 1, "a": "x", "b": "y", "winner": "x"}, "winner is 'x'"),
-        ({"id": 1, "a": "x", "winner": "a"}, "no b"),
-        ({"id": 0, "a": "y", "b": "x", "winner": "tie", "annotator": "p"}, "line 1 already"),
+        ({"id": 1, "a": "x", "b": "y", "winner": "x"}, "got 'x'"),
+        ({"id": 1, "a": "x", "winner": "a"}, "'b' is missing"),
+        ({"id": 0, "a": "y", "b": "x", "winner": "tie", "annotator": "p"}, "already judges this pair in line 1"),
     ],
 )
 def test_bad_preferences_are_told_with_their_line(tmp_path: Path, row: Any, said: str) -> None:
@@ -115,9 +115,9 @@ def test_people_on_dispute(tmp_path: Path) -> None:
 
 def test_bad_labels_are_told_with_their_line(tmp_path: Path) -> None:
     for row, said in (
-        (label(1, 2, "p"), "neither 0 nor 1"),
+        (label(1, 2, "p"), "must be 0 or 1"),
         (label(1, 0, "p"), "twice"),
-        ({"id": 1, "label": 1}, "no system"),
+        ({"id": 1, "label": 1}, "'system' is missing"),
     ):
         with pytest.raises(BadInputError, match=f"bad.jsonl:2: .*{said}"):
             read_dispute_labels(written(tmp_path / "bad.jsonl", [label(1, 1, "p"), row]))

@@ -164,7 +164,7 @@ def test_empty_answers_and_questions_without_partial_answers(chat: LocalModel, w
     for variant in ("paper", "released"):
         found = PerspectiveDiversityScorer(chat, variant).values(workspace, items)  # type: ignore[arg-type]
         assert np.isnan(found.values).tolist() == [False, True, False]
-        assert [note.split(":")[0] for note in found.notes] == [
+        assert [note.split(" and ")[0] for note in found.notes] == [
             "1 of 3 questions have no partial answers",
             "1 of 3 answers are empty",
         ]
@@ -207,7 +207,7 @@ def test_wraps(chat: LocalModel, tmp_path: Path) -> None:
     path.write_text("Here: [Answer] Go on.")
     assert PerspectiveDiversityScorer(chat, wrap=str(path)).wrap == "Here: [Answer] Go on."
     path.write_text("Here: Go on.")
-    with pytest.raises(BadInputError, match=r"must hold \[Answer\] once"):
+    with pytest.raises(BadInputError, match=r"must contain \[Answer\] exactly once"):
         PerspectiveDiversityScorer(chat, wrap=str(path))
 
 

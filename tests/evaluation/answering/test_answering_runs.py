@@ -108,7 +108,7 @@ def test_a_price_is_counted(workspace: Workspace, server: ChatServer) -> None:
         (lambda: AnsweringPlan("agent", corpus="web"), "Unknown strategy 'agent'"),
         (lambda: AnsweringPlan(sampling=Sampling(max_tokens=0)), "0 tokens"),
         (lambda: AnsweringPlan(sampling=Sampling(temperature=3)), "temperature 3"),
-        (lambda: AnsweringPlan("vanilla", corpus="web", day="2025-01-01"), "has no days"),
+        (lambda: AnsweringPlan("vanilla", corpus="web", day="2025-01-01"), "only to web corpora"),
         (lambda: AnsweringPlan("vanilla", corpus="wob"), "Did you mean web"),
         (lambda: AnsweringPlan("vanilla", corpus="web", pipeline="bm52"), "bm25"),
         (lambda: AnsweringPlan("vanilla", corpus="web", chunks=0), "0 chunks"),

@@ -126,10 +126,10 @@ def test_tuned_thresholds_come_from_dev_rows_alone(path: Path) -> None:
 def test_tuning_needs_dev_rows_and_splits_need_test_rows(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text("\n".join(map(json.dumps, lines("train"))), encoding="utf-8")
-    with pytest.raises(BadInputError, match="split test"):
+    with pytest.raises(BadInputError, match="split 'test'"):
         detection_report([RIGHT], [path])
     path.write_text("\n".join(map(json.dumps, lines(""))), encoding="utf-8")
-    with pytest.raises(BadInputError, match="split dev"):
+    with pytest.raises(BadInputError, match="split 'dev'"):
         detection_report([RIGHT], [path], tuned=True)
 
 

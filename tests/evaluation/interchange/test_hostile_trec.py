@@ -27,7 +27,7 @@ def test_what_is_no_rank_or_relevance_is_told_with_its_line(tmp_path: Path, fiel
 def test_a_subtopic_of_thousands_of_digits_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text(f"q {DIGITS} 7 1\n")
     rows = read_trec_qrels(tmp_path / "a.qrels")
-    with pytest.raises(BadInputError, match="is none of the question's 2 perspectives"):
+    with pytest.raises(BadInputError, match="is not one of the question's 2 perspectives"):
         labelled(rows, ["q"], {"7": 7}, [2])
 
 

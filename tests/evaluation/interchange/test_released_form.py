@@ -82,7 +82,7 @@ def test_bad_lines_are_told_with_their_number(tmp_path: Path, bad: Any, said: st
 
 
 def test_a_file_that_is_empty_or_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match="no question"):
+    with pytest.raises(BadInputError, match="contains no question"):
         read_released_run(written(tmp_path, b"", b"  "))
     with pytest.raises(BadInputError, match="does not exist"):
         read_released_run(tmp_path / "elsewhere.jsonl")

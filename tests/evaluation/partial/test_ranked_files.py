@@ -71,4 +71,4 @@ def test_a_set_of_files_says_what_it_left_out(tmp_path: Path) -> None:
     assert found.matrices.ranks[:, 0, 0].tolist() == [1, 2]
     assert found.words is None
     assert any("q3" in note for note in found.notes)
-    assert any("1 lists were missing" in note for note in found.notes)
+    assert any("1 lists are missing" in note for note in found.notes)
