@@ -42,8 +42,8 @@ def test_run_files_make_table_five_as_json(files: list[str], workspace: Workspac
         ([], "Name one source"),
         (["--dataset", "policy"], "--dataset and --corpus belong together"),
         (["--qrels", "none.txt"], "--run and --qrels belong together"),
-        (["--evidence", "nowhere"], "does not exist"),
-        (["--dataset", "policy", "--corpus", "web"], "There are 0 runs"),
+        (["--evidence", "nowhere"], "no such folder"),
+        (["--dataset", "policy", "--corpus", "web"], "has 0"),
     ],
 )
 def test_dmerit_refuses_in_one_line(

@@ -111,8 +111,8 @@ def test_a_price_is_counted(workspace: Workspace, server: ChatServer) -> None:
         (lambda: AnsweringPlan("vanilla", corpus="web", day="2025-01-01"), "only to web corpora"),
         (lambda: AnsweringPlan("vanilla", corpus="wob"), "Did you mean web"),
         (lambda: AnsweringPlan("vanilla", corpus="web", pipeline="bm52"), "bm25"),
-        (lambda: AnsweringPlan("vanilla", corpus="web", chunks=0), "0 chunks"),
-        (lambda: AnsweringPlan("react", corpus="web", retrievals=0), "0 retrievals"),
+        (lambda: AnsweringPlan("vanilla", corpus="web", chunks=0), "chunks must be at least 1"),
+        (lambda: AnsweringPlan("react", corpus="web", retrievals=0), "retrievals must be at least 1"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_asked(

@@ -141,7 +141,7 @@ def test_a_sample_is_seeded_and_without_repeats(workspace: Workspace) -> None:
     assert one == same == sorted(set(one))
     assert len(one) == 3
     assert one != other
-    with pytest.raises(BadInputError, match="sample holds 0"):
+    with pytest.raises(BadInputError, match="at least 1 query"):
         extractions(task(), Namer(), cache, 0)
 
 
