@@ -102,14 +102,18 @@ def berdseye(
     person: Annotated[
         str, typer.Option("--as", help="Who you are: a name, in team mode an e-mail address; else BERDSEYE_PERSON.")
     ] = "",
+    verbose: Annotated[bool, typer.Option(help="Show the log on standard error, with details.")] = False,
 ) -> None:
     """A bird's-eye view of the perspectives that retrieval shows, and of those it misses.
 
     The workspace is `./workspace`, or the folder in `BERDSEYE_WORKSPACE`, or what `--workspace` says.
     """
     from berdseye.app.access.acting import act_as
+    from berdseye.data.logs import show_log
 
     act_as(person)
+    if verbose:
+        show_log()
 
 
 def main() -> None:

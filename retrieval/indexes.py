@@ -4,6 +4,7 @@ A damaged index is neither searched nor replaced automatically: the error names 
 """
 
 import json
+import logging
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -17,12 +18,14 @@ from berdseye.data.errors import BadInputError, BerdseyeError, DamagedError
 from berdseye.data.files.atomic import sync_folder, write_json
 from berdseye.data.files.checksums import RECORD, FileSet
 from berdseye.data.files.locks import locked
+from berdseye.data.logs import logged
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.data.workspace import file_stem
 from berdseye.retrieval.protocol import Indexer, Made
 
 _MANIFEST = "manifest.json"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,8 @@ def ensure_index(
     try:
         if not rebuild and (index := _load(folder, corpus, indexer, progress)) is not None:
             return index
-        return _build(folder, corpus, indexer, progress)
+        with logged(_log, f"index {indexer.name} of corpus {corpus.name} ({corpus.manifest.count} passages)"):
+            return _build(folder, corpus, indexer, progress)
     finally:
         lock.__exit__(None, None, None)
 

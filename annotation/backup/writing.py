@@ -28,6 +28,7 @@ SETTINGS = "berdseye.toml"
 LEFT_OUT = {
     "downloads": "published data sets, which can be downloaded again",
     "label_studio": "Label Studio's own database and its secrets; judgments made there are in the backup once pulled",
+    "logs": "what was done in this workspace, for the people who run it",
     "jobs": "background jobs of the app; the results of finished jobs are in the backup",
     "corpora": "corpora and their indexes, unless --corpora is given",
 }

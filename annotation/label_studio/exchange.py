@@ -3,6 +3,7 @@
 Push brings pairs and judgments to Label Studio, pull brings annotations from there. Both are safe to repeat.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.records import Pair
 from berdseye.data.workspace import Workspace
 
+_log = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 Predict = Callable[[Sequence[Pair]], tuple[Sequence[float], float, str]]
 """From pairs to the probability that each supports, the threshold that decides, and the name and version of the detector."""
@@ -68,12 +70,10 @@ def pull_projects(
     own = pull(judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress)
     pushed = {purpose.batch for purpose in batch_purposes(judgments)}
     batches = [batch for batch in list_batches(judgments) if batch.id in pushed]
-    return [
-        Sent(project, None, own),
-        *batch_projects.receive_batches(
-            judgments, connection, batches, whole=whole, withdraw_gone=withdraw_gone, progress=progress
-        ),
-    ]
+    others = batch_projects.receive_batches(
+        judgments, connection, batches, whole=whole, withdraw_gone=withdraw_gone, progress=progress
+    )
+    return _reported("pull of all projects", [Sent(project, None, own), *others])
 
 
 def pull_batch(
@@ -91,9 +91,10 @@ def pull_batch(
             f"Batch '{batch.name}' was not pushed to Label Studio.",
             hint=f"Push it first: berdseye label-studio push {batch.name}",
         )
-    return batch_projects.receive_batches(
+    pulled = batch_projects.receive_batches(
         judgments, connect(workspace), [batch], whole=whole, withdraw_gone=withdraw_gone, progress=progress
     )
+    return _reported(f"pull of batch {batch.name}", pulled)
 
 
 def push_batch(
@@ -105,7 +106,8 @@ def push_batch(
     progress: Progress | None = None,
 ) -> list[Sent]:
     """Create the projects of a batch in Label Studio, or complete them."""
-    return batch_projects.send_batch(judgments, connect(workspace), batch, together=together, progress=progress)
+    pushed = batch_projects.send_batch(judgments, connect(workspace), batch, together=together, progress=progress)
+    return _reported(f"push of batch {batch.name}", pushed)
 
 
 def push_workspace(
@@ -126,7 +128,20 @@ def push_workspace(
     late = {one.batch for one in batch_purposes(judgments) if waiting(judgments, one.project)}
     batches = [batch for batch in list_batches(judgments) if batch.id in late]
     others = batch_projects.exchange_batches(judgments, connection, batches)
-    return sum((one.report for one in others), own)
+    report = sum((one.report for one in others), own)
+    _log_report("push of the judgments that wait", report)
+    return report
+
+
+def _reported(what: str, projects: list[Sent]) -> list[Sent]:
+    _log_report(what, sum((one.report for one in projects), ExchangeReport()))
+    return projects
+
+
+def _log_report(what: str, report: ExchangeReport) -> None:
+    # The app pulls every few seconds, and mostly nothing is new.
+    level = logging.INFO if report != ExchangeReport() else logging.DEBUG
+    _log.log(level, "%s: %s", what, report)
 
 
 def sent_projects(judgments: Judgments) -> list[SentProject]:

@@ -5,6 +5,7 @@ but it is no access control: a person who can read and write the workspace's fil
 """
 
 import getpass
+import logging
 import os
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -17,10 +18,14 @@ import typer
 from berdseye.app.access.roles import check, right_of_command
 from berdseye.app.commands.console import harmless_output
 from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.logs import log_to, logged, name_person
 from berdseye.data.people import PeopleSettings, folded_email
 from berdseye.data.workspace import Workspace
 
 VARIABLE = "BERDSEYE_PERSON"
+_log = logging.getLogger(__name__)
+_NAMES = ("name", "names", "dataset", "corpus", "pipeline", "run", "batch", "detector", "labels", "k")
+"""Options whose values the log holds; others may be texts."""
 _ACTING: ContextVar[str] = ContextVar("acting person of the command", default="")
 
 
@@ -74,19 +79,31 @@ def _checked(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[.
 
     @wraps(callback)
     def asking(*args: Any, **kwargs: Any) -> Any:
-        if right is not None and (people := _people(kwargs.get("workspace"))) is not None and people.team:
-            person = acting(people)
-            check(people.role_of(person), right, person)
-        with harmless_output():  # only the command's output; coloured help is printed elsewhere
-            return callback(*args, **kwargs)
+        workspace = _workspace(kwargs.get("workspace"))
+        if workspace is not None:
+            log_to(workspace.folder)
+        with logged(_log, _described(words, kwargs)):
+            if workspace is not None and (right is not None or not workspace.people.team):
+                person = acting(workspace.people)
+                name_person(person)
+                if right is not None and workspace.people.team:
+                    check(workspace.people.role_of(person), right, person)
+            with harmless_output():  # only the command's output; coloured help is printed elsewhere
+                return callback(*args, **kwargs)
 
     return asking
 
 
-def _people(folder: Path | None) -> PeopleSettings | None:
-    """Return the access settings of a command's workspace, or None without a workspace, which the command itself reports."""
+def _described(words: tuple[str, ...], options: dict[str, Any]) -> str:
+    """Return a command for the log: its words, and the names of the stored things that it was called with."""
+    named = {name: options[name] for name in _NAMES if options.get(name)}
+    return " ".join((*words, *(f"{name}={value!a}" for name, value in named.items())))
+
+
+def _workspace(folder: Path | None) -> Workspace | None:
+    """Return the workspace of a command, or None without one, which the command itself reports."""
     try:
-        return Workspace.open(folder or Workspace.default_folder()).people
+        return Workspace.open(folder or Workspace.default_folder())
     except UnavailableError:
         return None
 

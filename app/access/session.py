@@ -1,6 +1,7 @@
 """The session of a page: the workspace, the judgments, the signed-in person and their role, and the sign-in page for people who
 are not signed in."""
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +13,17 @@ from sqlalchemy import event
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.people import person_of
 from berdseye.app.access.oidc import identity, provider_trouble
-from berdseye.app.access.roles import check, right_of_page
+from berdseye.app.access.roles import RefusedError, check, right_of_page
 from berdseye.app.components.browser_state import keep_name, kept_name
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.serving.gate import check_settings, people_now
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.extras import missing
+from berdseye.data.logs import log_to, name_person
 from berdseye.data.people import PeopleSettings, Role
 from berdseye.data.workspace import Workspace
+
+_log = logging.getLogger(__name__)
 
 
 def draw_sign_in_page(people: PeopleSettings, trouble: BerdseyeError | None = None) -> None:
@@ -67,6 +71,7 @@ def judgments() -> Judgments:
 @st.cache_resource
 def _workspace() -> Workspace:
     opened = Workspace.open(Workspace.default_folder())
+    log_to(opened.folder)
     if opened.people.team:
         check_settings()  # also checked if main.py runs without `berdseye app`
     return opened
@@ -103,12 +108,18 @@ def errors_in_place() -> Iterator[None]:
     try:
         yield
     except BerdseyeError as error:
+        if isinstance(error, RefusedError):
+            _log.warning("refused: %s", error)
         st.error(escaped(str(error)), icon=":material/error:")
     except ModuleNotFoundError as error:
         found = missing(error)
         if found is None:
+            _log.exception("a page failed")
             raise
         st.error(escaped(str(found)), icon=":material/error:")
+    except Exception:
+        _log.exception("a page failed")
+        raise
 
 
 def enter(page: str) -> None:
@@ -117,6 +128,8 @@ def enter(page: str) -> None:
     The page's buttons and fragments run later without this call. They are checked whenever they use the workspace or begin a
     transaction on the judgments, because roles change and sign-ins expire while pages are open.
     """
+    name_person(acting_person())
+    _log.debug("page %s", page)
     st.session_state["right"] = right_of_page(page)
     _permit_page()
 
@@ -163,9 +176,11 @@ def require_sign_in() -> bool:
             if st.session_state.get("identity") != who or annotator() is None:
                 st.session_state["annotator"] = person_of(_sign_in_judgments(), who)
                 st.session_state["identity"] = who
+                _log.info("signed in: %s", who.email)
             return True
         except BerdseyeError as error:
             trouble = error
+            _log.warning("sign-in refused: %s", error)
     st.session_state.pop("annotator", None)
     draw_sign_in_page(settings, trouble)
     return False
@@ -232,6 +247,7 @@ def _sign_in(name: str, *, returning: bool) -> None:
         st.sidebar.warning("This name belongs to a simulated annotator of the demo. Choose another.")
         return
     st.session_state["annotator"] = person
+    _log.info("signed in: %s", person.name)
     st.session_state[_NAME_AT] = time.time()
     if returning:
         st.toast(f"Welcome back, {escaped(person.name)}. Your earlier judgments are here.")

@@ -4,6 +4,7 @@ The workspace keeps all jobs in one folder, no matter which person and page star
 """
 
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from berdseye.data.files.locks import locked
 from berdseye.data.files.processes import end_group, runs_command
 from berdseye.data.workspace import Workspace
 
+_log = logging.getLogger(__name__)
 State = Literal["runs", "done", "failed", "stopped", "cut off"]
 _PROCESS = "process.json"
 _LOG = "log.txt"
@@ -148,6 +150,7 @@ def stop_job(job: Job, *, person: str = "") -> None:
         end_group(job.pid, grace=_GRACE_SECONDS, word=_WORD)
         if job.end is None:
             write_end(job.folder, End(None, time.time(), person))
+        _log.info("job %s stopped: %s", job.id, job.arguments[0])
 
 
 def dismiss_job(workspace: Workspace, job: Job) -> None:
@@ -198,6 +201,7 @@ def _begin(workspace: Workspace, folder: Path, arguments: tuple[str, ...], perso
             "makes": str(makes.relative_to(workspace.folder)) if makes else None,
         },
     )
+    _log.info("job %s started: %s", folder.name, arguments[0])
     return read_job(workspace, folder.name)
 
 

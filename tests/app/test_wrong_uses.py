@@ -72,7 +72,7 @@ class Place:
         found = {}
         for path in self.workspace.rglob("*"):
             name = path.relative_to(self.workspace).as_posix()
-            cached = name.startswith(("labels/", "runs/.", "corpora/.")) or "/indexes/" in name
+            cached = name.startswith(("labels/", "logs/", "runs/.", "corpora/.")) or "/indexes/" in name
             if path.is_file() and not cached and not name.endswith(_PASSING):
                 stat = path.stat()
                 found[name] = (
