@@ -85,7 +85,7 @@ class _SharedFile(RotatingFileHandler):
                     self.stream.close()
                     self.stream = None  # type: ignore[assignment]
 
-    def handleError(self, record: logging.LogRecord) -> None:
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Drop a line that cannot be written."""
 
 
