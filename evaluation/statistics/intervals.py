@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from berdseye.data.statistics import bootstrap_interval
 
@@ -52,6 +50,8 @@ def mean_with_interval(
     if n == 1:
         return Estimate(mean, np.nan, np.nan, 1)
     if bounds == (0.0, 1.0) and np.isin(known, (0.0, 1.0)).all():
+        from statsmodels.stats.proportion import proportion_confint  # takes a second to load
+
         low, high = proportion_confint(int(known.sum()), n, alpha=1 - confidence, method="wilson")
         return Estimate(mean, min(float(low), mean), max(float(high), mean), n)
     means = resampled_means(known, _RESAMPLES, np.random.default_rng(seed))
@@ -72,6 +72,8 @@ def mean_ends(
         return low, high
     if bounds is None:
         return float("nan"), float("nan")
+    from scipy import stats  # takes half a second to load
+
     lowest, highest = bounds
     widened = np.append(known, bounds)
     half = float(stats.t.ppf((1 + confidence) / 2, len(widened) - 1)) * float(stats.sem(widened))

@@ -7,11 +7,8 @@ from itertools import combinations, product
 from string import ascii_lowercase
 from typing import Literal, NamedTuple
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.statistics import holm
@@ -90,8 +87,14 @@ def adjusted(comparisons: Sequence[Comparison], correction: str) -> list[Compari
     p = np.array([c.p for c in comparisons])
     known = ~np.isnan(p)
     if known.sum() > 1 and correction != "none":
-        p[known] = holm(p[known].tolist()) if correction == "holm" else multipletests(p[known], method=correction)[1]
+        p[known] = holm(p[known].tolist()) if correction == "holm" else _by_statsmodels(p[known], correction)
     return [c._replace(adjusted=float(value)) for c, value in zip(comparisons, p, strict=True)]
+
+
+def _by_statsmodels(p: npt.NDArray[np.float64], correction: str) -> npt.NDArray[np.float64]:
+    from statsmodels.stats.multitest import multipletests  # takes a second to load
+
+    return np.asarray(multipletests(p, method=correction)[1])
 
 
 def withheld_difference(comparison: Comparison) -> Comparison:
@@ -135,7 +138,9 @@ def _pair(
         return Comparison(a, b, 0.0, low, high, n, left_out, test, 1.0, 1.0)
     match test:
         case "t":
-            # Equal nonzero differences have no variance, so p is 0.
+            # Equal differences everywhere have no variance, and no chance to be chance.
+            from scipy import stats  # takes half a second to load
+
             p = 0.0 if np.ptp(known) == 0 else float(stats.ttest_1samp(known, 0).pvalue)
         case "randomisation":
             p = _randomisation(known, seed)
@@ -164,6 +169,8 @@ def inseparable(best_first: Sequence[str], comparisons: Sequence[Comparison]) ->
     Computational Statistics and Data Analysis, 2007). A system may be in several groups; one that differs from all others is
     alone in a group. Two systems in a group are not necessarily equally good: these questions do not show which is better.
     """
+    import networkx as nx
+
     apart: nx.Graph[str] = nx.Graph()
     apart.add_nodes_from(best_first)
     apart.add_edges_from((c.a, c.b) for c in comparisons if c.significant and c.a in apart and c.b in apart)
