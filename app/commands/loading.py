@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from importlib import import_module
 from threading import RLock
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from berdseye.app.commands.arguments import CheckedGroup, check_arguments
 
-MARKUP: Literal["markdown"] = "markdown"
+MARKUP: Final = "markdown"
 _PACKAGE = "berdseye.app.commands"
 _loaded: dict[str, Mapping[str, Any]] = {}
 _lock = RLock()  # the app's pages, which are threads, read the commands too
