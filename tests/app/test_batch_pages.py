@@ -216,7 +216,7 @@ def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
     press(at, "Supports")
     assert "1 to adjudicate" in texts(at)
     press(at, "Unsure")
-    assert "No disagreements" in texts(at)
+    assert "No open disagreements" in texts(at)
     keys = [item.record.key for item in items(2, HOSTILE)]
     assert adjudicated_labels(disputed) == {keys[0]: "supports", keys[1]: "unsure"}
     press(at, "Undo")
@@ -226,7 +226,7 @@ def test_disputes_are_decided_one_by_one(disputed: Judgments) -> None:
     at.toggle(key="with_decided").set_value(True)
     again(at)
     at.selectbox(key="dispute").set_value(keys[0])
-    assert "Decided by Judge: **supports**. because" in texts(again(at))
+    assert "Adjudicated by Judge: **supports**. because" in texts(again(at))
     assert len(disputed.present()) == 4
 
 
@@ -239,7 +239,7 @@ def test_preferences_are_decided_too_and_the_trail_hides_names(held: Judgments) 
     assert decisions(held)[items(1)[0].record.key].verdict == "second"
     press(at, "Undo")
     rows = at.dataframe[0].value
-    assert rows["Word"].tolist() == ["first", "second", "second"]
+    assert rows["Verdict"].tolist() == ["first", "second", "second"]
     assert rows["What"].tolist() == ["prefer", "prefer", "adjudicate (undone)"]
     assert sorted(rows["Who"]) == ["Person A", "Person B", "someone else"]
     at.toggle(key="hidden").set_value(False)
