@@ -122,7 +122,7 @@ def test_a_persons_judgments_come_back_as_theirs_and_the_admins_are_decided_on(
     go(page, f"{app.url}/label_studio")
     expect(page.get_by_text(f"1 judgments in the project of {ana}")).to_be_visible()
     page.get_by_role("button", name=f"Assign to {ana}").click()
-    expect(page.get_by_text("judgments of admin@berdseye.local are now kept as")).to_be_visible()
+    expect(page.get_by_text("judgments of admin@berdseye.local are now recorded as")).to_be_visible()
     settled(page)
     expect(page.get_by_text(f"1 judgments in the project of {ana}")).to_have_count(0)
     assert given() == {ana: Counter({"supports": 1, "does not support": 1, "unsure": 1})}
