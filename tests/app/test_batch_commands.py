@@ -186,12 +186,15 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--run", RUN, "--experiment", "1"), "nothing to compare"),
-        (("--run", RUN, "--experiment", "0.5", "--task", "verify"), "task judge"),
-        (("--decide", RUN, RUN), "Both runs are"),
+        (("--run", RUN, "--experiment", "1"), "below 1, got 1"),
+        (("--run", RUN, "--experiment", "0.5", "--task", "verify"), "task `judge`"),
+        (("--decide", RUN, RUN), "two different runs"),
         (("--decide", RUN, "policy--web--bm25"), "one data set"),
-        (("--decide", RUN, "debate--web--dense(static)", "--measure", "nDCG@5"), "from drawn labels"),
-        (("--run", RUN, "--decide", RUN, "debate--web--dense(static)"), "one place"),
+        (
+            ("--decide", RUN, "debate--web--dense(static)", "--measure", "nDCG@5"),
+            "cannot be computed from drawn labels",
+        ),
+        (("--run", RUN, "--decide", RUN, "debate--web--dense(static)"), "one source"),
         (("--run", RUN, "--order", "decision"), "--decide"),
         (("--run", "debate--web--bm2"), "Did you mean"),
         ((), "one source"),

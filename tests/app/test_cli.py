@@ -98,8 +98,8 @@ def test_no_workspace_is_said_with_the_way_out(command: Command) -> None:
     ("arguments", "wrong", "right"),
     [
         (("search", "   ", "--corpus", "web"), "The question is empty.", "Enter a question"),
-        (("search", QUESTION, "--corpus", "web", "--k", 0), "k must be between 1 and", "got 0."),
-        (("search", QUESTION, "--corpus", "web", "--k", -3), "k must be between 1 and", "got -3."),
+        (("search", QUESTION, "--corpus", "web", "--k", 0), "got 0.", "must be between 1 and"),
+        (("search", QUESTION, "--corpus", "web", "--k", -3), "got -3.", "must be between 1 and"),
         (("search", QUESTION, "--corpus", "webb"), "Unknown corpus 'webb'.", "Did you mean web?"),
         (
             ("search", QUESTION, "--corpus", "web", "--pipeline", "bm52"),

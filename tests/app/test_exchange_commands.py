@@ -84,8 +84,8 @@ def test_what_is_missing_is_said(command: Command) -> None:
         command("evaluate", "--run", "y.run", "--min-judged", "0", *place),
     )
     assert f"1 of 8 questions are not in y.run and are left out: {first}." in left_out.err
-    assert "y.run has 20 passages a question at most; deeper looks Precision@30." in left_out.err
-    assert "count as retrieving nothing" in zero.err
+    assert "y.run has 20 passages per question at most; these measures look deeper: Precision@30." in left_out.err
+    assert "count as finding nothing" in zero.err
     a, b = (json.loads(answer.out)["Precision@30"] for answer in (left_out, zero))
     assert (a["n"], b["n"]) == (7, 8)
     assert b["value"] == pytest.approx(a["value"] * 7 / 8)
@@ -121,7 +121,7 @@ def test_a_bundle_is_verified_and_a_forged_one_is_not(command: Command) -> None:
             new.writestr(name, content.replace(b" 1\n", b" 0\n") if name.endswith(".qrels") else content)
     bad = command("verify", "y.zip")
     assert bad.code == 1
-    assert "labels/debate--web.qrels is not the file that was packed" in bad.out
+    assert "labels/debate--web.qrels was changed" in bad.out
     assert "MRecall@5 of bm25 on debate over web (gold): value is" in bad.out
     told = json.loads(command("verify", "y.zip", "--json").out)
     assert told["mismatches"] == bad.out.splitlines()
@@ -130,13 +130,16 @@ def test_a_bundle_is_verified_and_a_forged_one_is_not(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("verify", "gone.zip"), "The file does not exist."),
+        (("verify", "gone.zip"), "gone.zip: The file does not exist."),
         (("bundle", "debate--web--bm52", "x.zip"), "debate--web--bm25"),
         (("bundle", RUN, "debate--pages--bm25"), ".zip file"),
         (("runs", "export", "nothing", "x.run"), "Unknown run 'nothing'."),
-        (("runs", "export", RUN, "x.run", "--labels", "gold"), "for --format berds"),
-        (("runs", "labels", "debate", "web", "x", "--labels", "corrected(embedded)"), "Use embedded"),
-        (("runs", "import", "gone.run", "--dataset", "debate", "--corpus", "web"), "There is no such file."),
+        (("runs", "export", RUN, "x.run", "--labels", "gold"), "require --format berds"),
+        (("runs", "labels", "debate", "web", "x", "--labels", "corrected(embedded)"), "Use embedded."),
+        (
+            ("runs", "import", "gone.run", "--dataset", "debate", "--corpus", "web"),
+            "gone.run: The file does not exist.",
+        ),
         (("evaluate", "--run", "gone.run"), "There is no such file."),
         (("evaluate", "--qrels", "x.qrels"), "Name the file with --run."),
         (("evaluate", "--run", RUN, "--measures", "alpha_nDCG@50"), "at most 20"),

@@ -84,7 +84,7 @@ def test_tables_are_printed_and_kept(nowhere: Path, workspace: Workspace) -> Non
         (["none.json"], BadInputError, "There is no such task file"),
         (["task.json", "--task", "a", "--task", "b"], BadInputError, "2 times for 1 files"),
         (["task.json", "--pipeline", "bm26"], UnknownNameError, "Did you mean bm25"),
-        (["task.json", "--k", "0"], BadInputError, "0"),
+        (["task.json", "--k", "0"], BadInputError, "k must be between 1 and"),
         (["empty.json"], BadInputError, "Not a complete PIR task"),
         (["text.json"], BadInputError, "Not a valid JSON file"),
     ],
@@ -134,7 +134,7 @@ def test_what_was_left_out_is_told(nowhere: Path, workspace: Workspace) -> None:
     asked = ["dataset", "fetch", "debateqa", "--from", ".", "-w", str(workspace.folder)]
     result = CliRunner().invoke(cli, asked)
     assert result.stdout == "debateqa-test\t1 questions (published: 1,000); 0 partial answers\n"
-    assert "debateqa-dev: left out, since dev.jsonl is not among the copies" in result.stderr
+    assert "debateqa-dev: skipped, because the local copies do not include dev.jsonl" in result.stderr
 
 
 def test_a_source_is_reformatted_and_studied(nowhere: Path) -> None:
