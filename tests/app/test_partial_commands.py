@@ -39,11 +39,11 @@ def test_run_files_make_table_five_as_json(files: list[str], workspace: Workspac
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Name one source"),
-        (["--dataset", "policy"], "--dataset and --corpus belong together"),
-        (["--qrels", "none.txt"], "--run and --qrels belong together"),
-        (["--evidence", "nowhere"], "no such folder"),
-        (["--dataset", "policy", "--corpus", "web"], "has 0"),
+        ([], "exactly one source"),
+        (["--dataset", "policy"], "--dataset and --corpus require each other"),
+        (["--qrels", "none.txt"], "--run and --qrels require each other"),
+        (["--evidence", "nowhere"], "The folder does not exist"),
+        (["--dataset", "policy", "--corpus", "web"], "There are 0 runs"),
     ],
 )
 def test_dmerit_refuses_in_one_line(
