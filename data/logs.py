@@ -83,7 +83,7 @@ class _SharedFile(RotatingFileHandler):
                 super().emit(record)
                 if self.stream is not None:
                     self.stream.close()
-                    self.stream = None  # type: ignore[assignment]
+                    self.stream = None
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Drop a line that cannot be written."""

@@ -13,7 +13,6 @@ from typing import Any
 import altair as alt
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.extras import needing, require
 
 CATEGORIES = ("#2a78b8", "#d55e00", "#12936c", "#c0609b", "#a87808", "#7f6fd0", "#3a94c9", "#b0413e")
 """Based on Okabe and Ito's palette, with its light colours darkened: each has a contrast of at least 3:1 to white and to the dark

@@ -61,7 +61,7 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     from berdseye.annotation.label_studio.exchange import pull_workspace
 
     ws = opened(workspace)
-    with counting("received") as progress:
+    with counting("pulled") as progress:
         report = pull_workspace(ws, Judgments.open(ws.judgments_url), progress=_counted(progress))
     print_json(report.__dict__) if json else note(str(report))
 

@@ -170,8 +170,4 @@ def import_ray(*, on_loopback: bool) -> Any:
         os.environ.setdefault(name, value)
     with needing("A cluster"):
         import ray
-    except ImportError as error:
-        raise UnavailableError(
-            "Ray is not installed.", hint="Install the extra 'cluster': pip install -e '.[cluster]'."
-        ) from error
     return ray

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.extras import needing, require
+from berdseye.data.extras import require
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.models.weights import loading
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder

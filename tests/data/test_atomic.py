@@ -35,7 +35,9 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_leaves_the_old_file(tiny_disk: Path) -> None:
     path = tiny_disk / "file"
     write_bytes(path, b"old")
-    with pytest.raises(BerdseyeError, match=r"file: The file could not be written: No space left .* Nothing was changed"):
+    with pytest.raises(
+        BerdseyeError, match=r"file: The file could not be written: No space left .* Nothing was changed"
+    ):
         write_bytes(path, b"x" * 1_000_000)
     with pytest.raises(BerdseyeError, match="could not be written"):
         write_parquet(path, pa.table({"a": pa.array([os.urandom(1000) for _ in range(1000)])}))
