@@ -100,7 +100,10 @@ cli = typer.Typer(
 @cli.callback()
 def berdseye(
     person: Annotated[
-        str, typer.Option("--as", help="Who you are: a name, in team mode an e-mail address; else BERDSEYE_PERSON.")
+        str,
+        typer.Option(
+            "--as", help="Your name, or in team mode your e-mail address. By default the value of BERDSEYE_PERSON."
+        ),
     ] = "",
     verbose: Annotated[bool, typer.Option(help="Show the log on standard error, with details.")] = False,
 ) -> None:
@@ -117,7 +120,7 @@ def berdseye(
 
 
 def main() -> None:
-    """Entry point: an error that a person can mend is one line on standard error, and exit status 2."""
+    """Run the command line. An error that a user can fix is printed as one line on standard error, with exit status 2."""
     with reporting():
         try:
             cli()

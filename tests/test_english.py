@@ -1,6 +1,8 @@
-"""Plain English: no Markdown file holds an idiom from the table below, and the glossary fits on one screen."""
+"""Plain English and one vocabulary: no page, help text, error, docstring or public name holds a word of the tables below."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ IDIOMS: tuple[tuple[str, str, str], ...] = (
     (r"\btells? of\b", "software reports or shows", "reports, lists, describes"),
     (r"\bmend(?:s|ed|ing|able)?\b", "the term is fix", "fix, repair"),
     (r"\banew\b", "archaic", "again"),
-    (r"\b(?:whoever|whomever|whosoever|whom)\b", "hides the actor", "the person who, anyone who, everyone who"),
+    (r"\b(?:whoever|whomever|whosoever|of whom)\b", "hides the actor", "the person who, anyone who, everyone who"),
     (r"\b(?:lest|naught|aught|fain|whence|whither)\b", "archaic", "a plain clause"),
     (r"\b(?:there|here)(?:of|in|to|upon|by)\b", "archaic", "name the thing"),
     (r"\bheed(?:s|ed|ing)?\b", "archaic", "follow, respect, use"),
@@ -62,6 +64,66 @@ PAGES = [
 ]
 
 
+PACKAGES = ("annotation", "app", "berdseye", "data", "detectors", "evaluation", "retrieval")
+PROMPTS = {
+    "annotation/label_studio/form.py",
+    "data/language_models/prompts.py",
+    "data/language_models/choosing.py",
+    "detectors/disputes.py",
+    "detectors/prompts.py",
+    "detectors/sides.py",
+    "evaluation/answer_measures/dispute_awareness.py",
+    "evaluation/answer_measures/ratings.py",
+    "evaluation/answering/downstream.py",
+    "evaluation/answering/styles.py",
+    "retrieval/expansion/language_model.py",
+}
+"""Modules with texts that language models or Label Studio read: stored results name them by their hash, so that they stay."""
+SOURCES = [
+    path.relative_to(ROOT).as_posix()
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if not path.relative_to(ROOT).as_posix().startswith("annotation/migrations/versions")
+    and not (package == "berdseye" and path.parent != ROOT / "berdseye")
+]
+OLD_NAMES = re.compile(
+    r"(?:^|_)(?:told|tell|mend|mended|mending|anew|heard|touched|stands|surroundings|beside|gold_words?|people_say"
+    r"|whom|whose|word_fields|made_up)(?:_|$)",
+    re.IGNORECASE,
+)
+"""Words that are in no public name; docs/glossary.md has the terms."""
+
+
+def texts_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The sentences of a Python file, with their lines: docstrings, and string constants of more than two words."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 1:
+            yield node.lineno, node.value
+
+
+def public_names_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The names that other modules use: public functions, classes, methods and fields, and parameters of these."""
+
+    def named(body: list[ast.stmt]) -> Iterator[tuple[int, str]]:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith(
+                "_"
+            ):
+                yield node.lineno, node.name
+                if isinstance(node, ast.ClassDef):
+                    yield from named(node.body)
+                else:
+                    parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                    yield from ((node.lineno, parameter.arg) for parameter in parameters)
+            elif isinstance(node, ast.AnnAssign | ast.Assign):
+                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+                yield from (
+                    (node.lineno, t.id) for t in targets if isinstance(t, ast.Name) and not t.id.startswith("_")
+                )
+
+    yield from named(tree.body)
+
+
 def banned(text: str) -> list[str]:
     """Each banned idiom in a text, with its line, why it is banned and what to write instead."""
     found = [
@@ -87,6 +149,19 @@ def prose(markdown: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_in_plain_english(name: str) -> None:
     found = banned(prose((ROOT / name).read_text(encoding="utf-8")))
+    assert found == [], f"{name} (CONTRIBUTING.md, “How we write English”):\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_module_is_in_plain_english(name: str) -> None:
+    tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
+    texts = [] if name in PROMPTS else list(texts_of(tree))
+    found = [f"line {line}: {message}" for line, text in texts for message in banned(_INLINE.sub("`", text))]
+    found += [
+        f"line {line}: the name {name!r} holds a word that is no term"
+        for line, name in public_names_of(tree)
+        if OLD_NAMES.search(name)
+    ]
     assert found == [], f"{name} (CONTRIBUTING.md, “How we write English”):\n" + "\n".join(found)
 
 

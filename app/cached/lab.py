@@ -1,4 +1,4 @@
-"""What the detector lab measures: a detector, and the pairs whose labels count as right, read once for all sessions."""
+"""The detector lab's data: a detector, and the judged pairs it is measured on, read once for all sessions."""
 
 import tempfile
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ from berdseye.evaluation.labels.sources import HUMAN
 
 MADE_UP, FILE, SET = "human and made-up", "file", "set "
 _FILES = ("tsv", "csv", "jsonl", "parquet")
-_PROGRESS = "Asking {}…"
+_PROGRESS = "Predicting with {}…"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A detector with what it says of judged pairs, float32[n] without NaN. Of `known` pairs with a label, `unasked` it was
-    not asked about, and `seen` it learned from, which are left out."""
+    """A detector with its probabilities for judged pairs, float32[n] without NaN. Of `known` labelled pairs, `unasked` have no
+    prediction yet, and `seen` were in its training data; both are left out."""
 
     detector: Detector
     judged: JudgedPairs
@@ -51,7 +51,7 @@ class Measured:
 
 
 def chosen_detector(key: str, label: str = "Detector", *, place: int = 0) -> Detector:
-    """One of the detectors of this workspace, or a name that is typed; the `place`-th stands there at first."""
+    """Draw the choice of a detector of this workspace, or of a typed name; the `place`-th is selected at first."""
     names = detector_names(workspace())
     chosen = st.selectbox(
         label, names, index=min(place, len(names) - 1), key=key, bind="query-params", accept_new_options=True
@@ -60,7 +60,7 @@ def chosen_detector(key: str, label: str = "Detector", *, place: int = 0) -> Det
 
 
 def chosen_pairs() -> JudgedPairs:
-    """The judged pairs of the widget `on`; its options stand in the address as they are shown."""
+    """Draw the choice `on` of judged pairs, and return them. The address of the page keeps the choice."""
     sets = {f"{SET}{made.id}": made.id for made in list_sets(workspace())}
     options = [HUMAN, GOLD, MADE_UP, *sets, FILE]
     first = HUMAN if len(_people(demo=False).table) else GOLD
@@ -70,8 +70,8 @@ def chosen_pairs() -> JudgedPairs:
         index=options.index(first),
         key="on",
         bind="query-params",
-        help="human: what people say (adjudicated, else the majority). gold: the labels that came with data sets, of the "
-        "passages of the stored runs. A training set: its questions that are held out.",
+        help="human: judgments (the adjudicated label; otherwise the majority label). gold: the labels that come with data "
+        "sets, for the passages of stored runs. A training set: its held-out questions.",
     )
     if chosen in (HUMAN, MADE_UP):
         return _people(demo=chosen == MADE_UP)
@@ -83,13 +83,13 @@ def chosen_pairs() -> JudgedPairs:
 
 
 def _given() -> JudgedPairs:
-    """The rows of a file that a person gives; none before."""
+    """Draw the upload of a file of labelled pairs, and return its rows; none before a file is chosen."""
     given = st.file_uploader(
         "Labelled pairs",
         _FILES,
         key="labelled-file",
-        help="Columns document, perspective, label (0 or 1), and if known question, title, dataset, corpus, stance, split: "
-        "of a file with splits the rows of split test count.",
+        help="Columns document, perspective and label (0 or 1); optionally question, title, dataset, corpus, stance and split. "
+        "If there are splits, only the rows of the split test count.",
     )
     return of_rows("", []) if given is None else _file(given.name, given.getvalue())
 
@@ -123,19 +123,19 @@ def _file(name: str, content: bytes) -> JudgedPairs:
 
 
 def measured(judged: JudgedPairs, detector: Detector, key: str) -> Measured:
-    """What is known of a detector on judged pairs; says on what it is measured, and offers what is missing.
+    """Return the stored predictions of a detector for judged pairs; warn of pairs it learned from, and offer missing predictions.
 
-    `key` tells the widgets of several detectors apart.
+    `key` distinguishes the widgets of several detectors.
     """
     known = _stored(detector, judged)
     unasked = int(np.isnan(known).sum())
-    told = learned(workspace(), detector.name)
-    seen = told.seen(judged.table)
-    _warn(told, int(seen.sum()), len(seen), detector.name)
+    provenance = learned(workspace(), detector.name)
+    seen = provenance.seen(judged.table)
+    _warn(provenance, int(seen.sum()), len(seen), detector.name)
     if unasked:
         _offer(judged, detector, known, key)
     with_seen = bool(seen.any()) and st.toggle(
-        "Count the pairs it learned from too", key=f"seen-{key}", help="The figures then flatter the detector."
+        "Include pairs it learned from", key=f"seen-{key}", help="The figures then flatter the detector."
     )
     kept = ~np.isnan(known) & (~seen | with_seen)
     left = 0 if with_seen else int((seen & ~np.isnan(known)).sum())
@@ -143,12 +143,12 @@ def measured(judged: JudgedPairs, detector: Detector, key: str) -> Measured:
 
 
 def stored_run(run: RunManifest, detector: Detector, k: int) -> RunChances:
-    """What a detector is known to say of a run's top k; nobody changes what is given."""
+    """Return the stored predictions of a detector for a run's top k; do not change them."""
     return _run(run.name, run.created, detector.name, detector.version, k)
 
 
 def ask_of_run(run: RunManifest, detector: Detector) -> None:
-    """Ask a detector about the pairs of a run that it was not asked about yet."""
+    """Predict the pairs of a run that have no prediction yet."""
     with st.spinner(_PROGRESS.format(escaped(detector.name))):
         labelled(run, detector.name)
 
@@ -177,17 +177,17 @@ def _known(name: str, version: str, _judged: JudgedPairs) -> Floats:
     return LabelStore(workspace()).get(name, _judged.table["pair"].tolist(), version)
 
 
-def _warn(told: Learned, seen: int, n: int, name: str) -> None:
+def _warn(provenance: Learned, seen: int, n: int, name: str) -> None:
     if seen:
         st.warning(
-            f"{seen:,} of {n:,} pairs are of questions or passages that {escaped(name)} was trained or tuned on "
-            f"({escaped(', '.join(told.sets))}). They prove nothing, and are left out unless you count them.",
+            f"{escaped(name)} was trained or tuned on the questions or passages of {seen:,} of these {n:,} pairs "
+            f"({escaped(', '.join(provenance.sets))}). They are left out unless you include them.",
             icon=":material/school:",
         )
-    if told.elsewhere:
+    if provenance.elsewhere:
         st.info(
-            f"{escaped(name)} learned from {escaped(', '.join(told.elsewhere))}, which does not stand in this workspace: "
-            "whether it saw these pairs cannot be told.",
+            f"{escaped(name)} learned from {escaped(', '.join(provenance.elsewhere))}, which is not in this workspace, so "
+            "Berdseye cannot check whether it saw these pairs.",
             icon=":material/help:",
         )
 
@@ -195,9 +195,12 @@ def _warn(told: Learned, seen: int, n: int, name: str) -> None:
 def _offer(judged: JudgedPairs, detector: Detector, known: Floats, key: str) -> None:
     places = np.flatnonzero(np.isnan(known)).tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{escaped(detector.name)} was not asked about {len(places):,} of these {len(known):,} pairs.")
+        st.markdown(f"{escaped(detector.name)} has no prediction for {len(places):,} of these {len(known):,} pairs.")
         if st.button(
-            "Ask it", icon=":material/smart_toy:", key=f"ask-{key}", help="What it says is kept as its labels."
+            "Predict them",
+            icon=":material/smart_toy:",
+            key=f"ask-{key}",
+            help="The predictions are stored as its labels.",
         ):
             with st.spinner(_PROGRESS.format(escaped(detector.name))):
                 label_keys(

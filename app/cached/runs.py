@@ -43,18 +43,18 @@ _State = tuple[object, ...]
 
 
 def labelled(run: RunManifest, source: str, version: str = "", depth: int = POOL_DEPTH) -> LabelledRun:
-    """The first `depth` passages of a stored run with the labels of a source; nobody changes what is given. A detector is asked
-    about those it has not seen, so that a small depth is drawn sooner.
+    """Return the first `depth` passages of a stored run with the labels of a source; do not change them.
 
-    `version` is one of its data set, where that is not the run's own. Raises `StaleError` as `labelled_run` does.
+    A detector predicts what it has not predicted yet, so that a small depth is ready sooner. `version` names another version of
+    the run's data set. Raises `StaleError` if the run no longer fits its data set or corpus.
     """
     parsed, depth = parse_label_source(source), min(depth, run.k)
     if parsed.corrected or len(parsed.parts) == 1 or not parsed.asks_detector:
         return _part(run, parsed, version, depth)
-    # Kept apart, since people's words change with every judgment and a detector's do not.
-    said = _part(run, LabelSource(parsed.parts[:-1]), version, depth)
-    found = _part(run, LabelSource(parsed.parts[-1:]), version, depth)
-    return replace(found, labels=np.where(np.isnan(said.labels), found.labels, said.labels))
+    # Kept apart: people's labels change with every judgment, a detector's do not.
+    by_people = _part(run, LabelSource(parsed.parts[:-1]), version, depth)
+    by_detector = _part(run, LabelSource(parsed.parts[-1:]), version, depth)
+    return replace(by_detector, labels=np.where(np.isnan(by_people.labels), by_detector.labels, by_people.labels))
 
 
 def _part(run: RunManifest, source: LabelSource, version: str, depth: int) -> LabelledRun:
@@ -62,7 +62,7 @@ def _part(run: RunManifest, source: LabelSource, version: str, depth: int) -> La
 
 
 class _Deepest:
-    """A stored run with the labels of a source, as deep as anybody looked."""
+    """A stored run with the labels of a source, to the greatest depth that was asked for so far."""
 
     def __init__(self, name: str, version: str, source: LabelSource, made: "_State") -> None:
         self._name, self._version, self._source, self._made = name, version, source, made
@@ -71,7 +71,7 @@ class _Deepest:
         self._known = 0
 
     def to(self, depth: int) -> LabelledRun:
-        """Its first passages; what was read once is not read again."""
+        """Return its first `depth` passages; nothing is read twice."""
         with self._reading:
             if self._held is None or self._known < depth:
                 with st.spinner("Reading the run and its labels…"):
@@ -89,8 +89,8 @@ class _Deepest:
 
 
 def pool(run: RunManifest, source: str, version: str = "", *, labels: bool = False) -> Pool:
-    """What is known of the questions of a stored run before it is scored (`evaluation.scoring.pool_of`): which of them count and,
-    where measures of recall need them (`labels`), the labels of all runs of its data set and corpus."""
+    """Return the pool that a stored run is scored with (`berdseye.evaluation.scores.scoring.pool_of`): which questions count and,
+    with `labels`, which measures of recall need, the labels of all runs on its data set and corpus."""
     held, dataset = workspace(), version or run.dataset
     files = (version_file(held, dataset), held.corpus_folder(run.corpus) / "manifest.json")
     plain = str(parse_label_source(source).plain)
@@ -99,14 +99,14 @@ def pool(run: RunManifest, source: str, version: str = "", *, labels: bool = Fal
 
 
 def pool_runs(run: RunManifest) -> _State:
-    """The runs that the pool of a run's data set and corpus is among, by file and time: another one may make more questions
-    count. Their manifests are not read, which would take a page longer the more runs there are."""
+    """Return the files and times of the runs that may be in the pool of a run's data set and corpus: a new run may make more
+    questions count. Manifests are not read, since a page would take longer the more runs there are."""
     named = workspace().runs_folder.glob(f"{glob_escape(split_version(run.dataset)[0])}*.json")
     return tuple(sorted((path.name, path.stat().st_mtime_ns) for path in named))
 
 
 def state(run: RunManifest, source: str, version: str = "") -> _State:
-    """What changes when a run, its questions, its corpus or the labels of a source do."""
+    """Return a value that changes whenever the run, its questions, its corpus or the labels of a source change."""
     return (*_made(run, version), *_labels(source))
 
 
@@ -131,7 +131,7 @@ def _deepest(name: str, version: str, source: str, made: _State) -> _Deepest:
 
 @cached_on(lambda name, version, depth, _made: _made, max_entries=_MOST, shared=True)
 def _keyed(name: str, version: str, depth: int, _made: _State) -> KeyedRun:
-    """The keys of a run, which all sources of labels share."""
+    """Return the pair keys of a run, which all label sources share."""
     run = load_run(workspace(), name)
     if version != run.manifest.dataset:
         run = under_version(workspace(), run, version)
@@ -152,17 +152,17 @@ def _pool(dataset: str, source: str, labels: bool, _state: _State, _run: str) ->
 
 
 Made = tuple[tuple[object, ...], ...]
-"""Runs by name and state: those that were made anew, or whose labels are others, are others."""
+"""Runs by name and state, so that a run that was replaced or relabelled is another key."""
 
 
 def made(runs: list[RunManifest], source: str) -> Made:
-    """What stands for runs in what is kept of them."""
+    """Return the keys under which results of runs are kept."""
     plain = str(parse_label_source(source).plain)
     return tuple((run.name, *state(run, plain), pool_runs(run)) for run in runs)
 
 
 def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]:
-    """The labelled runs of each system (pipeline and corpus), on its data sets in their order, to a depth."""
+    """Return the labelled runs of each system (pipeline and corpus), one for each data set, to a depth."""
     found: dict[str, list[LabelledRun]] = {}
     for run in manifests(kept):
         found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(labelled(run, source, depth=depth))
@@ -170,7 +170,7 @@ def systems(kept: Made, source: str, depth: int) -> dict[str, list[LabelledRun]]
 
 
 def counted(kept: Made, source: str) -> dict[str, list[npt.NDArray[np.bool_]]]:
-    """Which questions of each system's runs count, in the order of `systems`."""
+    """Return which questions of each system's runs count, in the order of `systems`."""
     found: dict[str, list[npt.NDArray[np.bool_]]] = {}
     for run in manifests(kept):
         found.setdefault(f"{run.pipeline}, {run.corpus}", []).append(pool(run, source).counted.questions)
@@ -239,6 +239,6 @@ def _score(run: RunManifest, source: LabelSource, measures: list[Measure]) -> li
 
 
 def manifests(runs: Made) -> list[RunManifest]:
-    """Those of the runs that are still as they were."""
+    """Return the manifests of those runs that have not been replaced."""
     wanted = {(name, created) for name, created, *_ in runs}
     return [run for run in list_runs(workspace()) if (run.name, run.created) in wanted]

@@ -1,4 +1,4 @@
-"""`batch create | list | show | close | export`: sending pairs out to be judged."""
+"""The commands of `berdseye batch`: create, list, show, close and export batches."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from berdseye.data.workspace import Workspace
     from berdseye.evaluation.selection.decision import Standing
 
-batch = typer.Typer(no_args_is_help=True, help="Send pairs out to be judged: choose them, follow them, export them.")
+batch = typer.Typer(
+    no_args_is_help=True, help="Create, follow and export batches: pairs that are sent out for judging."
+)
 NameArgument = Annotated[str, typer.Argument(help="The name of the batch.")]
 RESERVATION_MINUTES = 30
 _LONGEST_RESERVATION = 366 * 24 * 60
@@ -35,71 +37,84 @@ def register(cli: typer.Typer) -> None:
 
 def create(
     name: NameArgument,
-    run: Annotated[
-        list[str] | None, typer.Option(help="A stored run; of several, the pool. May be given again.")
-    ] = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="The top k of those runs.")] = 5,
+    run: Annotated[list[str] | None, typer.Option(help="A stored run; repeat the option to pool several runs.")] = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="How many passages of each ranking to take.")] = 5,
     file: Annotated[
-        Path | None, typer.Option(help="Pairs of a TSV, CSV, JSONL or Parquet file (passage, perspective).")
+        Path | None, typer.Option(help="A TSV, CSV, JSONL or Parquet file of pairs (passage, perspective).")
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="For the task prefer: JSON Lines of question, first and second answer.")
+        Path | None, typer.Option(help="For the task prefer: a JSON Lines file of question, first and second answer.")
     ] = None,
     decide: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="Two runs: the batch is to settle which is better, the most telling pairs first."),
+        typer.Option(
+            help="Two runs. The batch decides which one is better, and serves the most informative pairs first."
+        ),
     ] = None,
     measure: Annotated[
-        str, typer.Option(help="With --decide: better by MRecall@k, Precision@k or Coverage@k.")
+        str, typer.Option(help="With --decide: the measure to decide by, MRecall@k, Precision@k or Coverage@k.")
     ] = "MRecall@5",
     preset: Annotated[
         Literal["berds", "dmerit", "debateqa", "random-questions"] | None,
         typer.Option(
-            help="berds: the test set of BERDS, from the runs of two retrievers for each data set; dmerit: agree or "
-            "disagree with a decision that is shown; debateqa: the better of two answers; random-questions: whole "
+            help="berds: the test set of BERDS, from the runs of two retrievers for each data set. dmerit: agree or "
+            "disagree with a decision that is shown. debateqa: prefer one of two answers. random-questions: whole "
             "questions drawn at random, which corrected(DETECTOR) needs."
         ),
     ] = None,
     questions: Annotated[
-        int, typer.Option(min=1, help="For the presets berds and random-questions: questions of each data set.")
+        int,
+        typer.Option(
+            min=1, help="For the presets berds and random-questions: the number of questions of each data set."
+        ),
     ] = 10,
-    sample: Annotated[int | None, typer.Option(min=1, help="Only so many of the pairs, drawn by the seed.")] = None,
-    by: Annotated[str, typer.Option(help="Strata of that sample, with commas: probability, dataset, stance.")] = "",
+    sample: Annotated[int | None, typer.Option(min=1, help="Draw this many of the pairs with the seed.")] = None,
+    by: Annotated[
+        str, typer.Option(help="Strata of the sample, separated by commas: probability, dataset, stance.")
+    ] = "",
     task: Annotated[
         Literal["judge", "verify", "prefer"],
-        typer.Option(help="judge a pair; verify a shown decision of the detector; prefer one of two answers."),
+        typer.Option(
+            help="What annotators do: judge a pair, verify a decision of the detector, or prefer one of two answers."
+        ),
     ] = "judge",
-    per_pair: Annotated[int, typer.Option(min=1, help="How many people judge a pair.")] = 1,
+    per_pair: Annotated[int, typer.Option(min=1, help="How many people judge each pair.")] = 1,
     person: Annotated[
-        list[str] | None, typer.Option(help="Who may judge; nobody named: anyone. May be given again.")
+        list[str] | None,
+        typer.Option(help="A person who may judge; repeat the option for several. By default everyone may."),
     ] = None,
-    calibration: Annotated[int, typer.Option(min=0, help="How many pairs, drawn by the seed, everyone judges.")] = 0,
+    calibration: Annotated[
+        int, typer.Option(min=0, help="How many pairs, drawn with the seed, every person judges first.")
+    ] = 0,
     order: Annotated[
         Literal["batch", "uncertainty", "disagreement", "decision"],
-        typer.Option(help="What comes first; with --decide always decision."),
+        typer.Option(help="The order of the pairs. --decide sets it to decision."),
     ] = "batch",
     detector: Annotated[
-        str | None, typer.Option(help="Whose probabilities and decisions; else the adopted one.")
+        str | None,
+        typer.Option(help="The detector that gives probabilities and decisions. By default the adopted one."),
     ] = None,
     shown: Annotated[
-        bool, typer.Option(help="Show the detector's label before the word; else the batch is blind.")
+        bool, typer.Option(help="Show the detector's label before the judgment. By default the batch is blind.")
     ] = False,
     experiment: Annotated[
         float | None,
-        typer.Option(help="Show the detector's label before the word, for this share of pairs and people at random."),
+        typer.Option(help="Show the detector's label for a random share, from 0 to 1, of pairs and people."),
     ] = None,
     guidelines: Annotated[
-        Path | None, typer.Option(help="A Markdown file: what annotators of this batch are told, for as long as it is.")
+        Path | None, typer.Option(help="A Markdown file with guidelines for this batch alone.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same seed chooses the same pairs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The seed of every random choice.")] = 0,
     reservation_minutes: Annotated[
         int,
-        typer.Option(min=1, max=_LONGEST_RESERVATION, help="Minutes that a pair stays reserved for someone who left."),
+        typer.Option(
+            min=1, max=_LONGEST_RESERVATION, help="Minutes for which a pair stays reserved for an annotator who left."
+        ),
     ] = RESERVATION_MINUTES,
     workspace: WorkspaceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Choose pairs and send them out; the Annotate page hands them to people.
+    """Choose pairs and send them out for judging on the Annotate page.
 
     Example: `berdseye batch create first --run "debate--web--bm25" --k 5 --per-pair 2 --person Ana --person Bo`
     """
@@ -110,11 +125,11 @@ def create(
     only_with("--run", run, "k")
     only_with("--preset berds or random-questions", preset in QUESTION_PRESETS, "questions")
     only_with("--sample", sample, "by")
-    not_with("--experiment", experiment is not None, "shown", why="which shows labels to some")
+    not_with("--experiment", experiment is not None, "shown", why="which shows labels to some people")
     if decide and order != "decision" and written("order"):
         raise BadInputError(
             f"--order {order} has no effect with --decide, which sets the order.",
-            hint="Leave out --order, or use --order decision.",
+            hint="Omit --order, or use --order decision.",
         )
     request = BatchRequest(
         name,
@@ -140,7 +155,7 @@ def create(
         seed=seed,
         reservation_seconds=reservation_minutes * 60,
     )
-    not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which asks no detector")
+    not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which uses no detector")
     folder = opened(workspace)
     made_by = acting_name(folder)
     created, pairs = create_requested_batch(folder, _judgments(folder), request, made_by=made_by, counting=counting)
@@ -166,11 +181,13 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
         return
     for found, p in rows:
         state = "open" if found.is_open else "closed"
-        print(f"{found.name}\t{state}\t{found.task}\t{p.pairs} pairs\t{p.given} of {p.wanted} words\t{found.at[:10]}")
+        print(
+            f"{found.name}\t{state}\t{found.task}\t{p.pairs} pairs\t{p.given} of {p.wanted} judgments\t{found.at[:10]}"
+        )
 
 
 def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
-    """Show what a batch asks for, how far it is, who did what, and which perspectives were flagged.
+    """Show what a batch asks for, its progress, the share of each person, and the flagged perspectives.
 
     Of one that decides between two runs: which is ahead, how likely that is wrong, and about how many more judgments settle it.
 
@@ -200,17 +217,19 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     print(f"{found.name}\t{'open' if found.is_open else 'closed'}\t{found.task}, {sight}")
     if standing is not None:
         print(standing)
-    print(f"{p.finished} of {p.pairs} pairs finished, {p.given} of {p.wanted} words, {p.reserved} out, {p.extra} extra")
-    print(f"{p.disputed} pairs disputed, {p.decided} decided by an adjudicator")
+    print(
+        f"{p.finished} of {p.pairs} pairs finished, {p.given} of {p.wanted} judgments, {p.reserved} reserved, {p.extra} extra"
+    )
+    print(f"{p.disputed} pairs disputed, {p.decided} adjudicated")
     for share in shares:
         took = "" if share.seconds is None else f"\tmedian {share.seconds:.1f} s"
-        print(f"{share.name}\t{share.words} words\t{share.skipped} skipped\t{share.flagged} flagged{took}")
+        print(f"{share.name}\t{share.words} judgments\t{share.skipped} skipped\t{share.flagged} flagged{took}")
     for row in flagged.to_dict(orient="records"):
         print(f"flagged by {row['annotator']}: {row['perspective']} ({row['comment'] or 'no comment'})")
 
 
 def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") -> "Standing | None":
-    """Of a batch that decides between two runs how far it is; what is left of it is put in order anew."""
+    """Return how far a batch is that decides between two runs, and reorder the pairs that are left; None for other batches."""
     from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 
     if not decides(found):
@@ -222,10 +241,10 @@ def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") ->
 
 def close(
     name: NameArgument,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Open it again.")] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open the batch again.")] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Hand out no more pairs of a batch; what people said stays.
+    """Close a batch: no more pairs are served, and its judgments are kept.
 
     Example: `berdseye batch close first`
     """
@@ -246,14 +265,17 @@ def export(
         ),
     ],
     label_studio: Annotated[
-        bool, typer.Option("--label-studio", help="Write the tasks instead, for a Label Studio that cannot be reached.")
+        bool,
+        typer.Option(
+            "--label-studio", help="Write the tasks for a Label Studio server that cannot be reached from here."
+        ),
     ] = False,
     workspace: WorkspaceOption = None,
 ) -> None:
-    """Write every word of a batch beside its pair, the detector's probability and the adjudicator's decision.
+    """Export every judgment of a batch with its pair, the detector's probability and the adjudicated verdict.
 
-    With `--label-studio`: nobody's words, but the tasks and (as .config.xml beside them) the labeling interface; what is
-    exported there comes back by `berdseye judgments import`.
+    With `--label-studio`, export the tasks, without judgments, and the labeling interface as a .config.xml file next to them.
+    `berdseye judgments import` imports what that server exports.
 
     Example: `berdseye batch export first first.csv`
     """

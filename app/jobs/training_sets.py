@@ -32,7 +32,7 @@ def made_set(
         Judgments.open(workspace.judgments_url),
         name,
         Choice(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
-        mend=one_of("way to mend leaks", leaks, MENDS),
+        mend=one_of("way to handle leaks", leaks, MENDS),
         made_by=made_by,
     )
 

@@ -33,9 +33,9 @@ from berdseye.evaluation.studies.gathering import Gatherer
 from berdseye.evaluation.studies.result import StudyResult
 
 
-def facts_html(title: str, told: Mapping[str, str]) -> str:
-    """A table of facts, all texts escaped."""
-    rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in told.items())
+def facts_html(title: str, facts: Mapping[str, str]) -> str:
+    """Render an HTML table of facts with all texts escaped."""
+    rows = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
     return f"<table><caption>{html.escape(title)}</caption>{rows}</table>"
 
 
@@ -44,7 +44,7 @@ USUAL = " ".join(DEFAULT_MEASURES)
 
 @dataclass(frozen=True)
 class Run:
-    """A stored run: its lists are `stored.ids` int64[n_questions, k] and `stored.scores`, -1 pads."""
+    """A stored run. Its rankings are `stored.ids`, int64[n_questions, k], padded with -1, and `stored.scores`."""
 
     workspace: "Workspace"
     stored: StoredRun
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def place(self) -> str:
-        """What was asked of what, in words."""
+        """The data set and the corpus of the run."""
         return f"{self.stored.manifest.dataset} over {self.stored.manifest.corpus}"
 
     def rankings(self) -> pd.DataFrame:
@@ -68,15 +68,15 @@ class Run:
     def measures(
         self, names: str = USUAL, labels: str | None = None, *, min_judged: float | None = None
     ) -> pd.DataFrame:
-        """As `Workspace.measures`."""
+        """Call `Workspace.measures` for this run."""
         return self.workspace.measures(self, names, labels, min_judged=min_judged)
 
     def labels(self, k: int = 5, labels: str | None = None) -> pd.DataFrame:
-        """As `Workspace.labels`."""
+        """Call `Workspace.labels` for this run."""
         return self.workspace.labels(self, k, labels)
 
     def holes(self, k: int = 5, labels: str | None = None) -> pd.DataFrame:
-        """As `Workspace.holes`."""
+        """Call `Workspace.holes` for this run."""
         return self.workspace.holes(self, k, labels)
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two runs on the same questions. `contrast.questions` has a row a question, the greatest difference first."""
+    """Two runs compared on their common questions. `contrast.questions` has one row a question, the greatest difference first."""
 
     first: Run
     second: Run
@@ -101,12 +101,13 @@ class Compared:
 
     @property
     def questions(self) -> pd.DataFrame:
-        """Values of both, their difference (second minus first), the outcome, and perspectives lost and gained."""
+        """One row a question: both values, their difference (second minus first), the outcome, and perspectives lost
+        and gained."""
         return self.contrast.questions
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row: the difference (second minus first) with its interval, n and p, and how many wins, losses and ties."""
+        """One row: the difference (second minus first) with its interval, n and p, and the numbers of wins, losses and ties."""
         c = self.contrast.comparison
         found = {"measure": str(self.contrast.measure), "difference": c.difference, "low": c.low, "high": c.high}
         counts = {outcome.replace(" ", "_"): self.contrast.count(outcome) for outcome in OUTCOMES}
@@ -132,7 +133,7 @@ class Compared:
 
 
 Row = Mapping[str, Any] | pd.Series
-"""A row of `Workspace.labels`, or anything with its dataset, question_id, place, corpus and passage."""
+"""A row of `Workspace.labels`, or a mapping with dataset, question_id, place, corpus and passage."""
 _DEPTH = 20
 _FOUND = ("corpus", "pipeline", "rank", "passage", "score", "title", "text", "url")
 _PLACED = ("dataset", "question_id", "place", "corpus", "passage")
@@ -153,7 +154,7 @@ _MEASURED = (
 
 
 class Workspace:
-    """A workspace and what is asked of it. `folder` is the same to the packages below, `people` holds the judgments."""
+    """A workspace. `folder` is the workspace that the other packages take; `people` gives access to the judgments."""
 
     def __init__(self, folder: Folder, progress: Progress = silent) -> None:
         self.folder, self.progress = folder, progress
@@ -171,34 +172,34 @@ class Workspace:
 
     @property
     def detectors(self) -> list[str]:
-        """Names of detectors that are ready here; the adopted one comes first."""
+        """Names of the detectors that are ready for use, the adopted one first."""
         from berdseye.detectors.trained import detector_names
 
         return detector_names(self.folder)
 
     @property
     def studies(self) -> list[str]:
-        """Names that `study` takes."""
+        """Names of the studies that `study` runs."""
         from berdseye.app.commands.studies.calling import study_names
 
         return study_names()
 
     def add_corpus(self, name: str, source: str | Path, **options: Any) -> int:
-        """Add a corpus from a file or folder, as `berdseye corpus add` does; returns how many passages it has."""
+        """Add a corpus from a file or folder, with the options of `berdseye corpus add`; returns the number of its passages."""
         from berdseye.data.corpora import add_corpus
 
         add_corpus(self.folder, name, Path(source), progress=self.progress, **options)
         return open_corpus(self.folder, name).manifest.count
 
     def add_dataset(self, name: str, source: str | Path) -> pd.DataFrame:
-        """Add a data set from a file in one of the known layouts; returns its questions."""
+        """Add a data set from a file in one of the known layouts; returns its questions as `questions` does."""
         from berdseye.data.datasets.stored import import_dataset
 
         import_dataset(self.folder, name, Path(source))
         return self.questions(name)
 
     def questions(self, dataset: str) -> pd.DataFrame:
-        """A row a question: question_id, question, perspectives (their texts) and stances, both tuples."""
+        """Return one row a question: question_id, question, perspectives (a tuple of texts) and stances (a tuple)."""
         rows = [
             (q.id, q.text, tuple(p.text for p in q.perspectives), tuple(p.stance for p in q.perspectives))
             for q in load_dataset(self.folder, dataset)
@@ -206,14 +207,14 @@ class Workspace:
         return pd.DataFrame(rows, columns=["question_id", "question", "perspectives", "stances"])
 
     def question(self, dataset: str, question_id: str) -> Question:
-        """One question of a data set; raises `UnknownNameError` with the nearest ids."""
+        """Return one question of a data set; raises `UnknownNameError` with the nearest ids."""
         known = {q.id: q for q in load_dataset(self.folder, dataset)}
         if question_id not in known:
             raise UnknownNameError("question", question_id, known)
         return known[question_id]
 
     def passages(self, corpus: str, ids: Sequence[int]) -> list[Passage]:
-        """Passages of a corpus by their ids, in order."""
+        """Return passages of a corpus by their ids, in the order of the ids."""
         return open_corpus(self.folder, corpus).passages([int(i) for i in ids])
 
     def search(
@@ -271,16 +272,17 @@ class Workspace:
                              "detector": chosen.name})  # fmt: skip
 
     def run(self, dataset: str, corpus: str, pipeline: str, k: int = _DEPTH) -> Run:
-        """The run of a pipeline on a data set over a corpus, at least k deep: the stored one where it still fits, else made and
-        stored."""
+        """Return the run of a pipeline on a data set over a corpus, at least k deep. A stored run that is up to date is reused;
+        otherwise the pipeline runs and the run is stored."""
         return Run(self, self._gatherer(None).run(dataset, corpus, pipeline, k))
 
     def stored(self, name: str) -> Run:
-        """A stored run by its name, such as 'debate--web--bm25'; raises `UnknownNameError` with the nearest names."""
+        """Return a stored run by its name, such as 'debate--web--bm25'; raises `UnknownNameError` with the nearest names."""
         return Run(self, load_run(self.folder, name))
 
     def runs(self) -> pd.DataFrame:
-        """The stored runs: run (its name), dataset, corpus, pipeline, questions, k, ms_per_question, created."""
+        """Return the stored runs, one row each: run (its name), dataset, corpus, pipeline, questions, k,
+        ms_per_question, created."""
         rows = [
             (m.name, m.dataset, m.corpus, m.pipeline, m.questions, m.k, m.milliseconds_per_question, m.created)
             for m in list_runs(self.folder)
@@ -318,14 +320,15 @@ class Workspace:
         return pd.DataFrame([score_row(s) for s in scores], columns=_MEASURED)
 
     def labelled(self, run: Run | str, k: int, labels: str | None = None) -> LabelledRun:
-        """The top k of a run with its labels as arrays, for what is computed by hand."""
+        """Return the top k of a run with its labels as arrays, for computations of your own."""
         return labelled_run(
             self.folder, self.people, self._run(run).stored, self._source(labels), k, progress=self.progress
         )
 
     def labels(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
-        """Every pair of the top k, a row each: dataset, question_id, question, corpus, rank, passage, text, place (of the
-        perspective, from 1), perspective, supports (True, False, None: nobody said) and pair (its key)."""
+        """Return every pair of the top k, one row each: dataset, question_id, question, corpus, rank, passage, text,
+        place (of the
+        perspective, from 1), perspective, supports (True, False, or None without a label) and pair (its key)."""
         manifest, found = self._run(run).stored.manifest, self.labelled(run, k, labels)
         rows, ranks, places = np.nonzero(found.keys != b"")
         ids = found.ids[rows, ranks].tolist()
@@ -348,12 +351,13 @@ class Workspace:
         )
 
     def hole_map(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
-        """The first rank within 100 that covers each perspective of each question, and whether that is a hole at k; what
+        """Return the first rank within 100 that covers each perspective of each question, and whether it is a hole at
+        k; the table that
         `berdseye.evaluation.failures.charts.hole_chart` draws."""
         return hole_map(self.labelled(run, POOL_DEPTH, labels), k)
 
     def holes(self, run: Run | str, k: int = 5, labels: str | None = None) -> pd.DataFrame:
-        """The perspectives that the top k miss, each with the reason (evaluation/failures/reasons.py), and who else found it.
+        """Return the holes of the top k, each with its reason (evaluation/failures/reasons.py) and the other runs that found it.
 
         Runs whose data set or corpus have changed since do not take part, and a warning names them.
         """
@@ -377,8 +381,10 @@ class Workspace:
         test: Test = "randomisation",
         seed: int = 0,
     ) -> Compared:
-        """Two runs question by question: who wins, by how much, whether it is chance, and which perspectives are lost. Nobody
-        has a value where less than `min_judged` of the pairs of either top k have a label, as in `measures`."""
+        """Compare two runs question by question: wins, differences, their significance, and lost perspectives.
+
+        Values are withheld where less than `min_judged` of the pairs of either top k have a label, as in `measures`.
+        """
         parsed, a, b = parse_measure(measure), self._run(first), self._run(second)
         source = self._source(labels)
         [found] = contrasts(
@@ -388,7 +394,7 @@ class Workspace:
         return Compared(a, b, str(source), found)
 
     def judge(self, pair: Row, verdict: Verdict, *, person: str, comment: str = "") -> None:
-        """Record what a person says of a pair: 'supports', 'does not support' or 'unsure'. It is on disk when this returns.
+        """Record a person's verdict on a pair: 'supports', 'does not support' or 'unsure'. It is on disk when this returns.
 
         `pair` is a row of `labels`, or anything with its dataset, question_id, place, corpus and passage.
         """
@@ -397,18 +403,19 @@ class Workspace:
         self.people.judge(self.people.sign_in(person), key, verdict, source="import", comment=comment)
 
     def withdraw(self, pair: Row, *, person: str) -> None:
-        """Take back what a person said of a pair."""
+        """Withdraw a person's judgment of a pair."""
         self.people.withdraw(self.people.annotator(person), self._record(pair).key, source="import")
 
     def judgments(self) -> pd.DataFrame:
-        """What people say now, a row a person and pair, beside the pair's texts."""
+        """Return the present judgments, one row a person and pair, with the texts of the pair."""
         return self.people.frame()
 
     def agreement(
         self, part: str = "together", *, detector: str | None = None, demo: bool = True, **choices: Any
     ) -> pd.DataFrame:
-        """A table of the agreement among people, and of a detector (else the adopted one) with them: 'together', 'pairs',
-        'slices', 'time', 'detection', 'anchoring', … `choices` are those of `berdseye.evaluation.agreement.report.Choices`."""
+        """Return a table of the agreement among people and with a detector, by default the adopted one: 'together', 'pairs',
+        'slices', 'time', 'detection', 'anchoring' and others. `choices` are those of
+        `berdseye.evaluation.agreement.report.Choices`."""
         from berdseye.detectors.detector_registry import parse_detector
         from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
         from berdseye.evaluation.agreement.report import PARTS, Choices, report
@@ -420,9 +427,9 @@ class Workspace:
         return report(rows, Choices(**choices), adjudicated(self.people)).parts[part]
 
     def train(self, name: str, kind: str = "head", *, demo: bool = False) -> str:
-        """Train a detector on what people judged here, split by question; returns the name that `labels=` takes.
+        """Train a detector on the judgments, split by question; returns the name that `labels=` takes.
 
-        `kind` is one of `berdseye detector train`; `demo` lets the made-up annotators vote.
+        `kind` is one of `berdseye detector train`; `demo` counts the votes of the simulated annotators.
         """
         from berdseye.app.jobs.improving import set_to_train_on
         from berdseye.app.jobs.training_sets import made_set
@@ -436,9 +443,9 @@ class Workspace:
         return train_detector(self.folder, TrainingPlan(chosen, name), data, progress=self.progress).detector
 
     def study(self, name: str, *files: object, **options: object) -> StudyResult:
-        """A study by the name and the options of its command, as `berdseye study NAME --help` tells them.
+        """Run a study by the name and the options of its command, which `berdseye study NAME --help` lists.
 
-        Its tables are `result.tables`, its charts `result.charts`; it is kept in the workspace too.
+        The result has `tables` and `charts`, and is stored in the workspace.
         """
         from berdseye.app.commands.studies.calling import call_study
 
@@ -494,5 +501,5 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 
 def _words(labels: npt.NDArray[np.float64]) -> list[bool | None]:
-    """True, False, or None of NaN."""
+    """Convert labels to True, False, or None for NaN."""
     return [None if value != value else value == 1 for value in labels.tolist()]

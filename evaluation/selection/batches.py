@@ -1,6 +1,6 @@
-"""Which pairs a batch sends out: of runs, of a file, a stratified sample of them, or by the recipe of a paper.
+"""Selecting the pairs of a batch: from runs, from a file, as a stratified sample, or by the recipe of a paper.
 
-Every choice is the same for the same seed, whatever order files and runs are named in.
+A seed always selects the same pairs, in whatever order files and runs are named.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ BERDS_QUESTIONS, BERDS_K, BERDS_RUNS = 10, 5, 2
 
 
 class Preset(NamedTuple):
-    """A batch as a paper has it: what people do, and which options the pairs may come from."""
+    """A batch by the recipe of a paper: the task, and the options that its pairs may come from."""
 
     task: Task
     sources: tuple[str, ...]
@@ -48,20 +48,20 @@ PRESETS: dict[str, Preset] = {
     "debateqa": Preset("prefer", ("answers",)),
     RANDOM_QUESTIONS: Preset("judge", ("run",)),
 }
-"""BERDS (Chen and Choi): its test set. D-MERIT (Rassin et al.): is a decision that a model made right? DebateQA (Xu et al.):
-which of two answers is better? Of the last two it is the task, with guidelines of its own; how many pairs is yours to say.
+"""BERDS (Chen and Choi): its test set. D-MERIT (Rassin et al.): whether the decision of a model is right. DebateQA (Xu et al.):
+which of two answers is better. The last two fix the task and its guidelines, not the number of pairs.
 `random-questions`: the sample that `corrected(DETECTOR)` needs (annotation/batches/random_sample.py)."""
 ANSWERS = "answers"
-"""What stands for the corpus of a pair of answers."""
+"""The name given as the corpus of a pair of answers."""
 
 
 def of_runs(workspace: Workspace, runs: Sequence[str], k: int) -> list[Item]:
-    """Every pair of the top k of each run with all perspectives: of several runs, the pool to depth k."""
+    """Return every pair of the top k of each run with all perspectives; several runs are pooled to depth k."""
     return [Item(record) for record in pairs_of_runs(workspace, sorted(set(runs)), k).values()]
 
 
 def of_file(path: Path) -> list[Item]:
-    """The pairs of a table of passages and perspectives (data/datasets/labelled_pairs.py); labels in it are not read."""
+    """Read the pairs of a table of passages and perspectives (data/datasets/labelled_pairs.py), without its labels."""
     rows = read_labelled_pairs(path, labelled=False)
     return [
         Item(
@@ -81,15 +81,17 @@ def of_file(path: Path) -> list[Item]:
 
 
 def of_answers(path: Path, seed: int = 0) -> list[Item]:
-    """Two answers to a question each, as DebateQA's human preference has them (Xu et al.): JSON Lines of
-    `{"id", "question", "first", "second"}`. Which of the two stands first is drawn by the seed, once for a pair."""
+    """Read pairs of answers for DebateQA's preference task (Xu et al.): JSON Lines of `{"id", "question", "first", "second"}`.
+
+    The seed decides which answer is shown first. Raises `BadInputError` for a row that lacks a text or repeats an answer.
+    """
     found = []
     for line, row in read_rows(path):
         texts = {name: clean(str(row.get(name) or "")) for name in ("question", "first", "second")}
         if empty := [name for name, text in texts.items() if not text]:
-            raise BadInputError(f"The row has no {empty[0]}.", where=path, line=line, hint="Correct this line.")
+            raise BadInputError(f"The row has no {empty[0]}.", where=path, line=line, hint="Add it.")
         if texts["first"] == texts["second"]:
-            raise BadInputError("Both answers are the same.", where=path, line=line, hint="Leave this line out.")
+            raise BadInputError("Both answers are equal.", where=path, line=line, hint="Remove this line.")
         question_id = str(row.get("id") or texts["question"])
         answers = sorted((texts["first"], texts["second"]))
         if Random(f"{seed} {question_id}").random() < 0.5:
@@ -103,14 +105,14 @@ def of_answers(path: Path, seed: int = 0) -> list[Item]:
 def with_labels(
     workspace: Workspace, detector: Detector, items: Sequence[Item], *, progress: Progress = silent
 ) -> list[Item]:
-    """The items with the detector's probability and decision."""
+    """Add the detector's probability and decision to the items."""
     pairs = [Pair(i.record.passage, i.record.perspective, i.record.title) for i in items]
     found = label(LabelStore(workspace), detector, pairs, progress=progress).tolist()
     return [i._replace(probability=p, decision=p >= detector.threshold) for i, p in zip(items, found, strict=True)]
 
 
 def without_near_duplicates(items: Sequence[Item]) -> list[Item]:
-    """The items but those of passages that nearly repeat an earlier one of the same question."""
+    """Drop the items whose passage nearly repeats an earlier passage of its question."""
     passages: dict[tuple[str, str], dict[str, None]] = {}
     for item in items:
         passages.setdefault(_question(item), {})[item.record.passage] = None
@@ -122,14 +124,14 @@ def without_near_duplicates(items: Sequence[Item]) -> list[Item]:
 
 
 def stratified(items: Sequence[Item], size: int, by: Sequence[Stratum], seed: int = 0) -> list[Item]:
-    """`size` items, as equally from every stratum as they last; `by` no stratum: plainly at random.
+    """Draw `size` items, as evenly from the strata as they allow; without strata, a simple random sample.
 
-    The strata of the probability are fifths of the way from 0 to 1.
+    Probabilities have five strata of equal width. Raises `BadInputError` for a size that is out of range.
     """
     if not 1 <= size <= len(items):
-        raise BadInputError(f"A sample of {size} of {len(items)} pairs.", hint="Choose a number in between.")
+        raise BadInputError(f"The sample of {size} must be between 1 and {len(items)}, the number of pairs.")
     if "probability" in by and any(item.probability is None for item in items):
-        raise BadInputError("Strata of the probability need a detector.", hint="Name a detector.")
+        raise BadInputError("Strata by probability need a detector.", hint="Name one with --detector.")
     strata: dict[tuple[str, ...], list[Item]] = {}
     for item in sorted(items, key=lambda i: i.record.key):
         strata.setdefault(tuple(_STRATUM[name](item) for name in by), []).append(item)
@@ -143,10 +145,11 @@ def stratified(items: Sequence[Item], size: int, by: Sequence[Stratum], seed: in
 def berds_test_set(
     workspace: Workspace, runs: Sequence[str], seed: int = 0, *, questions: int = BERDS_QUESTIONS, k: int = BERDS_K
 ) -> list[Item]:
-    """The recipe of the test set of BERDS (Chen and Choi): of each data set 10 questions with two perspectives, the
-    top 5 of two retrievers, near-duplicates out.
+    """Select pairs by the recipe of the BERDS test set (Chen and Choi): 10 questions with two perspectives of each data
+    set, and the
+    top 5 of two retrievers without near-duplicates.
 
-    Raises `BadInputError` where a data set has not two runs or too few such questions.
+    Raises `BadInputError` for a data set that does not have two runs, or has too few such questions.
     """
     by_dataset: dict[str, list[str]] = {}
     for name in sorted(set(runs)):
@@ -155,14 +158,14 @@ def berds_test_set(
     for dataset in sorted(by_dataset):
         if len(by_dataset[dataset]) != BERDS_RUNS:
             raise BadInputError(
-                f"Data set '{dataset}' has {len(by_dataset[dataset])} of the runs.",
-                hint="The recipe takes the runs of two retrievers for each.",
+                f"Data set '{dataset}' has {len(by_dataset[dataset])} of the named runs.",
+                hint="Name the runs of two retrievers for each data set.",
             )
         two_sided = sorted(q.id for q in load_dataset(workspace, dataset) if len(q.perspectives) == 2)
         if len(two_sided) < questions:
             raise BadInputError(
                 f"Data set '{dataset}' has {len(two_sided)} questions with two perspectives.",
-                hint=f"The recipe takes {questions}; ask for fewer.",
+                hint=f"The recipe needs {questions}; lower --questions.",
             )
         kept = set(Random(f"{seed} {dataset}").sample(two_sided, questions))
         chosen += [i for i in of_runs(workspace, by_dataset[dataset], k) if i.record.question_id in kept]
@@ -172,27 +175,28 @@ def berds_test_set(
 def random_questions(
     workspace: Workspace, runs: Sequence[str], seed: int = 0, *, questions: int, k: int
 ) -> tuple[list[Item], dict[str, Any]]:
-    """`questions` of each data set, drawn uniformly at random, with every pair of the top k of all the runs: each drawn
-    question can be judged whole. And what the recipe of the batch says of the draw (`berdseye.annotation.batches.random_sample`).
+    """Draw `questions` of each data set uniformly at random, with every pair of the top k of all runs.
 
-    Items come question by question in the order of the draw, one of each data set in turn: wherever people stop, the
-    questions they are through with are a random sample. Raises `BadInputError` where a data set has too few questions.
+    Returns the items and the entries of the batch's recipe that describe the draw (`berdseye.annotation.batches.random_sample`).
+    Items come question by question in the order of the draw, one question of each data set in turn, so that the completed
+    questions are a random sample whenever people stop. Raises `BadInputError` for a data set with too few questions.
     """
     records: dict[str, dict[str, dict[str, PairRecord]]] = {}
     asked: dict[str, list[str]] = {}
     for name in sorted(set(runs)):
         run = load_run(workspace, name)
-        held = load_dataset(workspace, run.manifest.dataset)
+        dataset_questions = load_dataset(workspace, run.manifest.dataset)
         dataset = split_version(run.manifest.dataset)[0]
-        ids = sorted(q.id for q in held if q.perspectives)
+        ids = sorted(q.id for q in dataset_questions if q.perspectives)
         by_question = records.setdefault(dataset, {})
         if asked.setdefault(dataset, ids) != ids:
             raise BadInputError(
-                f"The runs are of several versions of '{dataset}'.", hint="Name runs of one, or make two batches."
+                f"The runs are of several versions of '{dataset}'.",
+                hint="Name runs of one version, or create two batches.",
             )
-        found = run_pairs(workspace, run, held, k)
+        found = run_pairs(workspace, run, dataset_questions, k)
         for (number, rank, place), pair in zip(found.places.tolist(), found.pairs, strict=True):
-            question, passage = held[number], found.passages[int(run.ids[number, rank])]
+            question, passage = dataset_questions[number], found.passages[int(run.ids[number, rank])]
             record = PairRecord.of(question, question.perspectives[place], run.manifest.corpus, passage)
             by_question.setdefault(question.id, {}).setdefault(pair.key, record)
     drawn: dict[str, list[str]] = {}
@@ -200,7 +204,7 @@ def random_questions(
         if len(ids) < questions:
             raise BadInputError(
                 f"Data set '{dataset}' has {len(ids)} questions with perspectives.",
-                hint=f"{questions} cannot be drawn; give --questions a smaller number.",
+                hint=f"{questions} cannot be drawn; lower --questions.",
             )
         drawn[dataset] = drawn_order(ids, questions, f"{seed} {dataset}")
     items = [
@@ -214,22 +218,22 @@ def random_questions(
 
 
 def drawn_order(ids: Sequence[str], count: int, seed: str) -> list[str]:
-    """`count` of the ids in a random order, each set and each order of it as likely as any other."""
+    """Draw `count` ids in random order; all sets and orders are equally likely."""
     return Random(seed).sample(sorted(ids), count)
 
 
 def check_random_questions(*, order: str, calibration: int, sample: int | None) -> None:
-    """Raises `BadInputError` for options that would break the draw of `random_questions` or its order."""
+    """Raise `BadInputError` for options that would bias the draw of `random_questions` or change its order."""
     given = {"--order": order != "batch", "--calibration": bool(calibration), "--sample": sample is not None}
     if broken := [name for name, is_given in given.items() if is_given]:
         raise BadInputError(
             f"The preset {RANDOM_QUESTIONS} serves whole questions in the order they were drawn.",
-            hint=f"Leave out {' and '.join(broken)}.",
+            hint=f"Omit {' and '.join(broken)}.",
         )
 
 
 def count_by(items: Iterable[Item], stratum: Stratum) -> dict[str, int]:
-    """How many items each stratum has."""
+    """Count the items of each stratum."""
     names = sorted(_STRATUM[stratum](item) for item in items)
     return {name: sum(1 for _ in held) for name, held in groupby(names)}
 
