@@ -36,12 +36,12 @@ app: $(STAMP) ## Build the demo workspace, start Label Studio and the app
 # Two processes with one thread each: processes that each take every core wait for one another.
 # Types are checked beside them, which takes up to a minute of one core.
 define check
-@$(BIN)/mypy & types=$$!; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder -m '$(1)'; tests=$$?; \
+@$(BIN)/mypy & types=$$!; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder -m '$(1)' $(2); tests=$$?; \
 wait $$types && exit $$tests
 endef
 
 test: $(DEV_STAMP) style ## Lint, types and the quick tests: what a change usually breaks
-	$(call check,not full and not slow and not benchmark)
+	$(call check,not full and not slow and not benchmark,--hypothesis-profile=quick)
 
 test-all: $(DEV_STAMP) servers style ## Lint, types and every test that CI runs, real servers and a browser among them
 	$(call check,not slow and not benchmark)

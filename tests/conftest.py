@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -11,6 +12,8 @@ from xdist.scheduler import LoadScopeScheduling
 from berdseye.app.demo import build_demo
 from berdseye.data.workspace import Workspace
 from tests.watchdog import watch_over_this_process
+
+hypothesis.settings.register_profile("quick", max_examples=20)  # of `make test`; the default tries 100
 
 
 def pytest_configure() -> None:
