@@ -54,6 +54,9 @@ def test_what_cannot_be_used_is_refused(values: dict[str, Any]) -> None:
     with pytest.raises(BerdseyeError) as told:
         WebSettings.read({**base, **values})
     assert "\n" not in str(told.value)
+    given = [value[0] if isinstance(value, list) else value for value in values.values()]
+    facts = [*values, *map(str, given)] or ["address"]
+    assert any(fact in str(told.value) for fact in facts), "the setting or its value is named"
 
 
 def test_a_wrong_name_is_answered_with_the_nearest() -> None:
