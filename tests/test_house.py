@@ -152,7 +152,7 @@ def test_what_only_the_full_loop_runs_exists() -> None:
         if line and not line.startswith("#"):
             path, _, test = line.partition("::")
             assert (ROOT / path).exists(), line
-            assert re.search(rf"\b{test}\b", (ROOT / path).read_text(encoding="utf-8")), line
+            assert not test or re.search(rf"\b{test}\b", (ROOT / path).read_text(encoding="utf-8")), line
 
 
 def test_no_test_module_is_imported_by_another() -> None:
