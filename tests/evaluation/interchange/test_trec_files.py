@@ -144,9 +144,9 @@ def test_files_that_are_none(tmp_path: Path, content: bytes) -> None:
     ("line", "said"),
     [
         ("zoo Q0 1 1 3.0 t", "Unknown question 'zoo'. Did you mean zoos?"),
-        ("zoos Q0 d17 1 3.0 t", "'d17' is no passage"),
+        ("zoos Q0 d17 1 3.0 t", "'d17' is not a passage"),
         ("zoos Q0 4711 1 3.0 t", "has no passage 4711"),
-        ("zoos Q0 -1 1 3.0 t", "'-1' is no passage"),
+        ("zoos Q0 -1 1 3.0 t", "'-1' is not a passage"),
     ],
 )
 def test_what_the_workspace_does_not_hold(small: Workspace, tmp_path: Path, line: str, said: str) -> None:
