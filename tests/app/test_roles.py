@@ -217,7 +217,7 @@ def test_a_provider_that_is_down_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     answering(200, {"issuer": "https://evil.example.org"})
     assert "another issuer" in provider_trouble(PEOPLE)
     answering(503, {})
-    assert provider_trouble(PEOPLE) == "It answers 503."
+    assert provider_trouble(PEOPLE) == "It answers with HTTP status 503."
     answering(200, [])
     assert provider_trouble(PEOPLE) == "It does not answer."
     monkeypatch.undo()
