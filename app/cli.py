@@ -1,4 +1,4 @@
-"""The command line `berdseye`: the same backend without a browser."""
+"""The command line `berdseye`, with the table of its commands."""
 
 import sys
 from typing import Annotated
@@ -11,7 +11,7 @@ from berdseye.app.jobs.reports import reporting
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.extras import missing
 
-_FAULT = "berdseye: this is a fault of Berdseye itself. Please report it, with the command and the lines below."
+_FAULT = "berdseye: this is a bug in Berdseye. Please report it with the command and the lines below."
 
 COMMANDS = {
     "init": Listed("app_command", "Create an empty workspace."),
@@ -69,7 +69,8 @@ COMMANDS = {
     "study": Listed("studies", "Compute the tables and figures of papers from stored runs, labels and answers."),
     "judgments": Listed("judgments", "Exchange judgments with Label Studio, check them, and export them."),
     "label-studio": Listed(
-        "label_studio", "Serve Label Studio on this workspace, and exchange batches with it or with another server."
+        "label_studio",
+        "Serve Label Studio on this workspace, and exchange batches with it or with another server.",
     ),
     "batch": Listed("batches", "Send pairs out to be judged: choose them, follow them, export them."),
     "guidelines": Listed("guidelines", "Show, set and list the versions of the annotation guidelines."),
@@ -101,15 +102,13 @@ cli = typer.Typer(
 def berdseye(
     person: Annotated[
         str,
-        typer.Option(
-            "--as", help="Your name, or in team mode your e-mail address. By default the value of BERDSEYE_PERSON."
-        ),
+        typer.Option("--as", help="Who you are: a name, or in team mode an e-mail address. Default: BERDSEYE_PERSON."),
     ] = "",
     verbose: Annotated[bool, typer.Option(help="Show the log on standard error, with details.")] = False,
 ) -> None:
     """A bird's-eye view of the perspectives that retrieval shows, and of those it misses.
 
-    The workspace is `./workspace`, or the folder in `BERDSEYE_WORKSPACE`, or what `--workspace` says.
+    The workspace is the folder in `--workspace`, otherwise in `BERDSEYE_WORKSPACE`, otherwise `./workspace`.
     """
     from berdseye.app.access.acting import act_as
     from berdseye.data.logs import show_log
@@ -120,7 +119,7 @@ def berdseye(
 
 
 def main() -> None:
-    """Run the command line. An error that a user can fix is printed as one line on standard error, with exit status 2."""
+    """Run the command line. An error that a person can fix is one line on standard error, with exit status 2."""
     with reporting():
         try:
             cli()
@@ -135,7 +134,7 @@ def main() -> None:
             note(f"berdseye: {found}")
             sys.exit(2)
         except KeyboardInterrupt:
-            note("berdseye: interrupted; what was finished is kept.")
+            note("berdseye: interrupted; finished work is kept.")
             sys.exit(130)
         except Exception:
             note(_FAULT)
