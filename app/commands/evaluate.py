@@ -48,7 +48,7 @@ def evaluate(
     corpus: Annotated[str | None, typer.Option(help="For a file: the corpus of its passages in the workspace.")] = None,
     missing: Annotated[
         Missing,
-        typer.Option(help="How questions that a file lacks are handled; zero counts them as finding nothing."),
+        typer.Option(help="How questions that a file lacks are handled; zero counts them as retrieving nothing."),
     ] = Missing.ZERO,
     min_judged: MinJudgedOption = None,
     version: Annotated[

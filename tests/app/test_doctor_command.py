@@ -63,7 +63,7 @@ def test_it_is_told_in_lines_and_the_rebuild_command_works(stored: Workspace) ->
     result = CliRunner().invoke(cli, ["doctor", *place])
     assert result.exit_code == 1
     (line,) = result.stdout.splitlines()
-    assert line.startswith("damaged\tcorpora/c/indexes/lexical(english)/terms.ends: The file is damaged: 0 of its")
+    assert line.startswith("damaged\tcorpora/c/indexes/lexical(english)/terms.ends: The file is damaged: only 0 of its")
     command = line.partition("`berdseye ")[2].partition("`")[0].split()
     assert CliRunner().invoke(cli, [*command, *place]).exit_code == 0
     assert CliRunner().invoke(cli, ["doctor", *place]).exit_code == 0

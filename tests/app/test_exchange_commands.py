@@ -85,7 +85,7 @@ def test_what_is_missing_is_said(command: Command) -> None:
     )
     assert f"1 of 8 questions are not in y.run and are left out: {first}." in left_out.err
     assert "y.run has 20 passages per question at most; these measures look deeper: Precision@30." in left_out.err
-    assert "count as finding nothing" in zero.err
+    assert "count as retrieving nothing" in zero.err
     a, b = (json.loads(answer.out)["Precision@30"] for answer in (left_out, zero))
     assert (a["n"], b["n"]) == (7, 8)
     assert b["value"] == pytest.approx(a["value"] * 7 / 8)

@@ -74,7 +74,7 @@ def test_trust_prints_pairs_and_refuses_unknown_runs(
     }  # fmt: skip
     for wrong, said in (
         (["--pipeline", "qld"], "Unknown run of 'policy' over 'web' by 'qld'"),
-        (["--measure", "R@5 P@5"], "not one"),
+        (["--measure", "R@5 P@5"], "exactly one is needed"),
     ):
         monkeypatch.setattr("sys.argv", ["berdseye", "study", "trust", *where, *wrong])
         with pytest.raises(SystemExit) as caught:
