@@ -76,7 +76,7 @@ def person_of(judgments: Judgments, identity: Identity) -> Annotator:
         return Annotator(row.id, change.get("name", row.name), row.demo)
 
 
-def known_or_invited(judgments: Judgments, who: str) -> Annotator:
+def find_or_invite(judgments: Judgments, who: str) -> Annotator:
     """Return the annotator of a name or an e-mail address, created if there is none.
 
     Someone who later signs in with this address becomes this annotator.
@@ -146,7 +146,7 @@ def by_email(judgments: Judgments, email: str) -> Annotator:
     return Annotator(row.id, row.name, row.demo)
 
 
-def known_person(judgments: Judgments, who: str) -> Annotator:
+def find_person(judgments: Judgments, who: str) -> Annotator:
     """Return the annotator of a name, otherwise of an e-mail address; raises `UnknownNameError`."""
     named = [person for person in judgments.annotators() if folded_name(person.name) == folded_name(who)]
     if named:

@@ -25,7 +25,7 @@ _checked_at: dict[Path, float] = {}
 PAGES_A_QUESTION = 10
 
 
-class Stored:
+class StoredCorpus:
     """A corpus of passages; its indexes are stored with it and stay open."""
 
     def __init__(self, corpus: Corpus) -> None:
@@ -53,7 +53,7 @@ class Stored:
         return ranker.rank(self, queries, k)
 
 
-class Loose:
+class InMemoryPassages:
     """Passages in memory, numbered by position whatever their ids; their indexes are temporary."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -133,7 +133,7 @@ def searchable(corpus: Corpus, day: str | None = None) -> Searchable:
         return FoundPages(corpus, day)
     if day is not None:
         raise BadInputError(f"Corpus '{corpus.name}' is not a web corpus, so it has no days.", hint="Omit the day.")
-    return SavedPages(corpus) if corpus.manifest.kind == "pages" else Stored(corpus)
+    return SavedPages(corpus) if corpus.manifest.kind == "pages" else StoredCorpus(corpus)
 
 
 def rank_pages(
@@ -144,10 +144,10 @@ def rank_pages(
     passages = sorted(p for page in pages for p in cut_page(page, chunker))
     if not passages:
         return Ranking(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
-    local = Loose(passages).rank(ranker, [query], k)[0]
+    local = InMemoryPassages(passages).rank(ranker, [query], k)[0]
     return Ranking(np.array([passages[i].id for i in local.ids.tolist()], dtype=np.int64), local.scores)
 
 
 @lru_cache(maxsize=8)
-def _pages(folder: Path, corpus_hash: str) -> Loose:
-    return Loose([p for batch in unchanged(folder, corpus_hash).batches() for p in batch])
+def _pages(folder: Path, corpus_hash: str) -> InMemoryPassages:
+    return InMemoryPassages([p for batch in unchanged(folder, corpus_hash).batches() for p in batch])

@@ -23,7 +23,7 @@ from berdseye.annotation.judgments.schema import (
     batch_words,
     batches,
 )
-from berdseye.annotation.people import known_or_invited
+from berdseye.annotation.people import find_or_invite
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import checked_name
 
@@ -108,7 +108,7 @@ def create_batch(judgments: Judgments, plan: BatchPlan, items: Sequence[Item]) -
     """
     unique = list({item.record.key: item for item in items}.values())
     _check(plan, unique)
-    people = list({person.id: person for person in (known_or_invited(judgments, who) for who in plan.people)}.values())
+    people = list({person.id: person for person in (find_or_invite(judgments, who) for who in plan.people)}.values())
     if people and plan.per_pair > len(people):
         raise BadInputError(
             f"The batch wants {plan.per_pair} annotators per pair, but names only {len(people)}.",

@@ -14,7 +14,7 @@ from uuid import NAMESPACE_URL, uuid5
 from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Table, delete, exists, func, select, text, update
 
 from berdseye.annotation.batches.stored import judgment_counts
-from berdseye.annotation.doctor.finding import Finding, some, within
+from berdseye.annotation.doctor.finding import Finding, first_few, in_transaction
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, VERDICTS, now
 from berdseye.annotation.judgments.schema import (
     annotators,
@@ -46,12 +46,12 @@ def integrity(connection: Connection) -> Iterator[Finding]:
     if all("index" in line for line in messages):
         yield Finding(
             "integrity",
-            f"{len(messages)} index entries are wrong: {some(messages)}.",
+            f"{len(messages)} index entries are wrong: {first_few(messages)}.",
             "rebuilds all indexes from the rows, which are intact.",
-            within(lambda writing: writing.execute(text("REINDEX"))),
+            in_transaction(lambda writing: writing.execute(text("REINDEX"))),
         )
         return
-    yield Finding("integrity", f"The file is damaged: {some(messages)}.", _RESTORE)
+    yield Finding("integrity", f"The file is damaged: {first_few(messages)}.", _RESTORE)
 
 
 def references(connection: Connection) -> Iterator[Finding]:
@@ -69,16 +69,19 @@ def _dangling(connection: Connection, table: Table, column: Column[object], key:
     counts: dict[Any, int] = {row[0]: int(row[1]) for row in connection.execute(query)}
     if not counts:
         return
-    values = some([str(value) for value in counts])
+    values = first_few([str(value) for value in counts])
     message = f"{sum(counts.values())} rows of {table.name} refer to {values}, which {parent.table} does not contain."
     if table.name in _REMADE_ANYWAY:
         cure = "deletes these rows, which contain no judgment."
         yield Finding(
-            "references", message, cure, within(lambda writing: writing.execute(delete(table).where(is_dangling)))
+            "references",
+            message,
+            cure,
+            in_transaction(lambda writing: writing.execute(delete(table).where(is_dangling))),
         )
     elif parent.table is annotators:
         cure = "gives each of these people a name again, so that their judgments are visible."
-        yield Finding("references", message, cure, within(partial(_name_people, numbers=list(counts))))
+        yield Finding("references", message, cure, in_transaction(partial(_name_people, numbers=list(counts))))
     else:
         yield Finding("references", message, _RESTORE)
 
@@ -117,7 +120,7 @@ def undos(connection: Connection) -> Iterator[Finding]:
     if missing:
         yield Finding(
             "undo",
-            f"{len(missing)} undos take back events that are not in the log: {some(missing)}.",
+            f"{len(missing)} undos take back events that are not in the log: {first_few(missing)}.",
             "an event is missing; compare with the last backup.",
         )
     for rows, what in (
@@ -129,26 +132,26 @@ def undos(connection: Connection) -> Iterator[Finding]:
             names = [f"on pair {row['pair']}" for row in lost]
             yield Finding(
                 "undo",
-                f"{len(lost)} undos {what}: {some(names)}.",
+                f"{len(lost)} undos {what}: {first_few(names)}.",
                 "records again the judgments that should be in force; every event stays.",
-                within(partial(_repeat, rows=rows)),
+                in_transaction(partial(_repeat, rows=rows)),
             )
 
 
-def doubled_words(connection: Connection) -> Iterator[Finding]:
+def repeated_judgments(connection: Connection) -> Iterator[Finding]:
     """Find judgments recorded twice in a row: with equal person, pair, verdict, comment and time."""
     doubles = _doubles(connection)
     if doubles:
         names = [f"event {row['id']}" for row in doubles]
         yield Finding(
             "doubled word",
-            f"{len(doubles)} judgments are in the log twice: {some(names)}.",
+            f"{len(doubles)} judgments are in the log twice: {first_few(names)}.",
             "takes the repetition back by an undo; the first one stays in force, and every event stays.",
-            within(lambda writing: _append(writing, [_undo(row) for row in _doubles(writing)])),
+            in_transaction(lambda writing: _append(writing, [_undo(row) for row in _doubles(writing)])),
         )
 
 
-def unreadable_words(connection: Connection) -> Iterator[Finding]:
+def unreadable_judgments(connection: Connection) -> Iterator[Finding]:
     """Find judgments without a known verdict, and events of an unknown kind."""
     kinds = (*JUDGMENT_KINDS, "flag", "adjudicate", "undo")
     judged = events.c.kind.in_(("judge", "adjudicate"))
@@ -157,7 +160,7 @@ def unreadable_words(connection: Connection) -> Iterator[Finding]:
     if names := [f"event {number}" for number in connection.execute(query).scalars()]:
         yield Finding(
             "unreadable word",
-            f"{len(names)} events have a kind or verdict that this version of Berdseye does not know: {some(names)}.",
+            f"{len(names)} events have a kind or verdict that this version of Berdseye does not know: {first_few(names)}.",
             "a newer version may have written them; use that version, or compare with the last backup.",
         )
 
@@ -230,9 +233,9 @@ def counters(connection: Connection) -> Iterator[Finding]:
         names = [f"pair {pair} of batch {batch}" for batch, pair in wrong]
         yield Finding(
             "batch counters",
-            f"{len(wrong)} pairs have counts of judgments that differ from the log: {some(names)}.",
+            f"{len(wrong)} pairs have counts of judgments that differ from the log: {first_few(names)}.",
             "counts the judgments in the log again.",
-            within(_recount),
+            in_transaction(_recount),
         )
 
 
@@ -244,7 +247,7 @@ def lost_reservations(connection: Connection) -> Iterator[Finding]:
             "reservations",
             f"{count} reservations belong to no pair, person or open batch.",
             "deletes them; no judgment depends on them.",
-            within(lambda writing: writing.execute(delete(reservations).where(_useless()))),
+            in_transaction(lambda writing: writing.execute(delete(reservations).where(_useless()))),
         )
 
 
@@ -306,9 +309,9 @@ def agreements(connection: Connection) -> Iterator[Finding]:
         names = [f"pair {pair}" for _, pair in wrong.values()]
         yield Finding(
             "exchange",
-            f"{len(wrong)} judgments are noted as exchanged with Label Studio but are not in the log: {some(names)}.",
+            f"{len(wrong)} judgments are noted as exchanged with Label Studio but are not in the log: {first_few(names)}.",
             "deletes the notes; the next exchange compares both sides again, and keeps both judgments if they differ.",
-            within(lambda writing: _forget(writing, list(_never_recorded(writing)))),
+            in_transaction(lambda writing: _forget(writing, list(_never_recorded(writing)))),
         )
 
 
@@ -320,7 +323,7 @@ def unconfirmed(connection: Connection) -> Iterator[Finding]:
             "exchange",
             f"{len(lost)} notes of judgments on their way to Label Studio are out of date.",
             "deletes the notes; the next exchange checks what arrived.",
-            within(lambda writing: _forget(writing, _long_sent(writing))),
+            in_transaction(lambda writing: _forget(writing, _long_sent(writing))),
         )
 
 

@@ -8,14 +8,14 @@ from sqlalchemy.exc import DatabaseError
 from berdseye.annotation.doctor.checks import (
     agreements,
     counters,
-    doubled_words,
     integrity,
     lost_reservations,
     references,
+    repeated_judgments,
     unconfirmed,
     undos,
     unknown_batches,
-    unreadable_words,
+    unreadable_judgments,
 )
 from berdseye.annotation.doctor.finding import Finding
 from berdseye.annotation.judgments.log import Judgments
@@ -26,8 +26,8 @@ CHECKS: tuple[Check, ...] = (
     integrity,
     references,
     undos,
-    doubled_words,
-    unreadable_words,
+    repeated_judgments,
+    unreadable_judgments,
     counters,
     lost_reservations,
     unknown_batches,
@@ -51,7 +51,7 @@ def examine(judgments: Judgments) -> list[Finding]:
     return findings
 
 
-def mend(judgments: Judgments, look: Callable[[], list[Finding]]) -> tuple[list[Finding], list[Finding]]:
+def fix_all(judgments: Judgments, look: Callable[[], list[Finding]]) -> tuple[list[Finding], list[Finding]]:
     """Fix what `look` finds, and look again, since one fault may hide another; returns the fixed and the remaining findings.
 
     No event is changed or deleted.

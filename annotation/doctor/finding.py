@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Judgments
 
-Mend = Callable[[Judgments], object]
+Fix = Callable[[Judgments], object]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Finding:
     check: str
     text: str
     cure: str
-    mend: Mend | None = field(default=None, compare=False, repr=False)
+    mend: Fix | None = field(default=None, compare=False, repr=False)
 
     def as_json(self) -> dict[str, object]:
         """Return the texts of the finding, and whether Berdseye can fix it."""
@@ -29,13 +29,13 @@ class Finding:
         return f"{self.check}: {self.text} {how}: {self.cure}"
 
 
-def some(names: list[str], most: int = 3) -> str:
+def first_few(names: list[str], most: int = 3) -> str:
     """Return the first few names, and how many more there are."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 
 
-def within(work: Callable[[Connection], object]) -> Mend:
+def in_transaction(work: Callable[[Connection], object]) -> Fix:
     """Return a fix that does this work in one transaction on the judgments database."""
 
     def mend(judgments: Judgments) -> None:

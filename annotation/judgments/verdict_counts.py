@@ -13,7 +13,7 @@ from berdseye.annotation.judgments.recorded import is_verdict, quotes
 from berdseye.annotation.judgments.schema import annotators, events, pairs, present
 
 
-def pair_words(judgments: Judgments) -> pd.DataFrame:
+def verdict_counts(judgments: Judgments) -> pd.DataFrame:
     """Count the present verdicts: a row for each judged pair, by pair key, with columns supports, does_not_support, unsure."""
     verdict = present.c.verdict
     query = (
@@ -31,8 +31,8 @@ def pair_words(judgments: Judgments) -> pd.DataFrame:
         return pd.DataFrame(map(tuple, result), columns=list(result.keys())).set_index("pair")
 
 
-Standing = Literal["supports", "does not support", "disputed", "unsure"]
-STANDINGS: tuple[Standing, ...] = get_args(Standing)
+PairStatus = Literal["supports", "does not support", "disputed", "unsure"]
+PAIR_STATUSES: tuple[PairStatus, ...] = get_args(PairStatus)
 """What people say of a pair; `disputed`: their verdicts differ, and no adjudicator has decided."""
 
 
@@ -47,14 +47,14 @@ def pairs_of_passages(judgments: Judgments, texts: Sequence[str]) -> dict[str, P
     return judgments.pair_records(keys)
 
 
-def passage_words(judgments: Judgments, texts: Sequence[str]) -> dict[str, frozenset[Standing]]:
+def passage_statuses(judgments: Judgments, texts: Sequence[str]) -> dict[str, frozenset[PairStatus]]:
     """Return what people say of the pairs of each passage, by the passage's text; unjudged passages are omitted."""
     records = pairs_of_passages(judgments, texts)
     verdicts_by_pair: dict[str, set[str]] = {}
     for judgment in judgments.present(list(records)):
         verdicts_by_pair.setdefault(judgment.pair, set()).add(judgment.verdict)
     verdicts_by_pair |= {pair: {verdict} for pair, verdict in adjudicated_labels(judgments, list(records)).items()}
-    standings: dict[str, set[Standing]] = {}
+    standings: dict[str, set[PairStatus]] = {}
     for pair, verdicts in verdicts_by_pair.items():
         standings.setdefault(records[pair].passage, set()).add(_standing(verdicts))
     return {text: frozenset(words) for text, words in standings.items()}
@@ -90,7 +90,7 @@ def passage_history(judgments: Judgments, text: str) -> pd.DataFrame:
     return frame.sort_values("id").drop(columns="id").reset_index(drop=True)
 
 
-def _standing(verdicts: set[str]) -> Standing:
+def _standing(verdicts: set[str]) -> PairStatus:
     yes, no = "supports" in verdicts, "does not support" in verdicts
     if yes and no:
         return "disputed"
@@ -106,7 +106,7 @@ class Change(NamedTuple):
     by: str
 
 
-def people_over_time(judgments: Judgments, keys: Sequence[str]) -> Iterator[Change]:
+def label_changes(judgments: Judgments, keys: Sequence[str]) -> Iterator[Change]:
     """Yield every change of people's labels of these pairs, oldest first; the last one of each pair is its present label.
 
     Labels are those of `majority_labels`: the adjudicated label, otherwise the majority of those who are sure.

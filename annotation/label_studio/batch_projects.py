@@ -112,7 +112,7 @@ Progress = Callable[[int, int], None]
 _LONGEST_TITLE = 50
 
 
-class Sent(NamedTuple):
+class BatchExchange(NamedTuple):
     """A project of a batch after an exchange; `person` is the annotator it is for, None if it is for everybody."""
 
     project: Project
@@ -120,14 +120,14 @@ class Sent(NamedTuple):
     report: ExchangeReport
 
 
-def send_batch(
+def push_to_projects(
     judgments: Judgments,
     connection: Connection,
     batch: Batch,
     *,
     together: bool = False,
     progress: Progress | None = None,
-) -> list[Sent]:
+) -> list[BatchExchange]:
     """Create a batch's projects (the first time), pull what was judged there, and push what is missing there.
 
     If the batch names people, each has a project with their share of the pairs, without anybody else's judgments; with
@@ -156,15 +156,15 @@ def send_batch(
             report += sync(
                 judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=report_progress
             )
-            sent.append(Sent(project, person, report))
+            sent.append(BatchExchange(project, person, report))
             done += len(keys)
         return sent
 
 
-def receive_batches(
+def pull_from_projects(
     judgments: Judgments, connection: Connection, batches: Sequence[Batch], *, whole: bool = False,
     withdraw_gone: bool = False, progress: Progress | None = None,
-) -> list[Sent]:  # fmt: skip
+) -> list[BatchExchange]:  # fmt: skip
     """Pull what was judged in the projects of these batches; a project that was deleted there is reported as a problem."""
     received = []
     with connection.exclusively():
@@ -177,20 +177,20 @@ def receive_batches(
                         "that has it."
                     )
                     missing = Project(0, title, project, "", "")
-                    received.append(Sent(missing, person, ExchangeReport(problems=(message,))))
+                    received.append(BatchExchange(missing, person, ExchangeReport(problems=(message,))))
                     continue
                 report = pull(
                     judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress
                 )
-                received.append(Sent(project, person, report))
+                received.append(BatchExchange(project, person, report))
     return received
 
 
-def exchange_batches(judgments: Judgments, connection: Connection, batches: Sequence[Batch]) -> list[Sent]:
+def exchange_batches(judgments: Judgments, connection: Connection, batches: Sequence[Batch]) -> list[BatchExchange]:
     """Pull from the projects of these batches, and push the judgments that wait for them; creates no project."""
     with connection.exclusively():
         return [
-            Sent(project, person, sync(judgments, connection, project))
+            BatchExchange(project, person, sync(judgments, connection, project))
             for batch in batches
             for project, person in _projects(judgments, connection, batch)
             if not isinstance(project, str)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from berdseye.annotation.batches.stored import Batch, list_batches
-from berdseye.annotation.doctor.finding import Finding, some
+from berdseye.annotation.doctor.finding import Finding, first_few
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.batch_projects import data_of, detector_of, labels_of
 from berdseye.annotation.label_studio.connection import Connection
@@ -48,15 +48,15 @@ def _findings(drift: Drift, connection: Connection, project: Project, batch: Bat
         cure = "exchanges them; if both sides changed, both judgments are kept and the later one counts."
         findings.append(by_exchange(text, cure))
     if drift.doubled_tasks:
-        text = f"{len(drift.doubled_tasks)} pairs have several tasks: {some(list(drift.doubled_tasks))}"
+        text = f"{len(drift.doubled_tasks)} pairs have several tasks: {first_few(list(drift.doubled_tasks))}"
         findings.append(
             by_exchange(text, "moves people's last judgments to the first task, and deletes the other tasks.")
         )
     if drift.missing_tasks:
-        text = f"{len(drift.missing_tasks)} tasks were deleted in Label Studio: pairs {some(list(drift.missing_tasks))}"
+        text = f"{len(drift.missing_tasks)} tasks were deleted in Label Studio: pairs {first_few(list(drift.missing_tasks))}"
         findings.append(by_exchange(text, "creates them again, with the judgments here."))
     if drift.unknown_pairs:
-        text = f"{len(drift.unknown_pairs)} tasks have pairs that are not known here: {some(list(drift.unknown_pairs))}"
+        text = f"{len(drift.unknown_pairs)} tasks have pairs that are not known here: {first_few(list(drift.unknown_pairs))}"
         findings.append(by_exchange(text, "adds the pairs."))
     if drift.unpredicted:
         text = f"{len(drift.unpredicted)} pairs have no prediction of the detector that the project shows"
@@ -65,14 +65,14 @@ def _findings(drift: Drift, connection: Connection, project: Project, batch: Bat
         else:
             findings.append(by_hand(f"{title}: {text}.", "push the runs again: `berdseye judgments push --run NAME`."))
     if drift.foreign_tasks:
-        tasks = some([str(task) for task in drift.foreign_tasks])
+        tasks = first_few([str(task) for task in drift.foreign_tasks])
         findings.append(
             by_hand(
                 f"{title}: tasks whose texts are not those of Berdseye: {tasks}.", "delete them there, or keep them."
             )
         )
     if drift.doubled_words:
-        authors = some([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_words])
+        authors = first_few([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_words])
         findings.append(
             by_hand(f"{title}: several annotations by {authors}.", "the newest one counts; delete the others there.")
         )

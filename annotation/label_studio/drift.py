@@ -18,15 +18,15 @@ from berdseye.annotation.label_studio.exchange_state import (
     Place,
     Step,
     belongs,
-    read_base,
+    read_agreed,
     read_local,
     read_pairs,
     read_sent,
     step,
 )
-from berdseye.annotation.label_studio.form import Word, pair_of, shown_version
+from berdseye.annotation.label_studio.form import RecordedVerdict, pair_of, shown_version
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, fresh
+from berdseye.annotation.label_studio.project import Project, reload_project
 from berdseye.annotation.label_studio.purpose import purpose_of
 from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, all_tasks
 
@@ -34,7 +34,7 @@ Side = Literal["only here", "only there", "differing"]
 
 
 @dataclass(frozen=True)
-class Held:
+class SideState:
     """One side's state of a person's judgment of a pair; no verdict if it was withdrawn, deleted or never made."""
 
     verdict: str | None = None
@@ -48,14 +48,14 @@ class Held:
 
 
 @dataclass(frozen=True)
-class WordDrift:
+class JudgmentDrift:
     """A person's judgment of a pair that differs between both sides; `cure` says what the next exchange does."""
 
     pair: str
     person: str
     side: Side
-    here: Held
-    there: Held
+    here: SideState
+    there: SideState
     cure: str
 
 
@@ -65,8 +65,8 @@ class Contested:
 
     pair: str
     person: str
-    here: Held
-    there: Held
+    here: SideState
+    there: SideState
     stands: Literal["here", "there"]
 
 
@@ -82,7 +82,7 @@ class Drift:
     """
 
     project: str
-    words: tuple[WordDrift, ...] = ()
+    words: tuple[JudgmentDrift, ...] = ()
     unnoted: int = 0
     doubled_tasks: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     doubled_words: tuple[tuple[str, str, int], ...] = ()
@@ -146,7 +146,7 @@ def contested_judgments(judgments: Judgments, pairs: list[str] | None = None) ->
         .where(events.c.kind.in_(JUDGMENT_KINDS), events.c.id.not_in(undone))
         .order_by(events.c.id)
     )
-    last: dict[tuple[str, str], dict[bool, Held]] = {}
+    last: dict[tuple[str, str], dict[bool, SideState]] = {}
     newest: dict[tuple[str, str], tuple[bool, bool]] = {}
     with judgments.reading() as connection:
         for part in by_keys(query, events.c.pair, pairs):
@@ -154,7 +154,7 @@ def contested_judgments(judgments: Judgments, pairs: list[str] | None = None) ->
                 place, is_remote = (row.pair, row.name), row.source == _THERE
                 newest[place] = (is_remote, row.verdict is not None)
                 if row.verdict is not None:
-                    last.setdefault(place, {})[is_remote] = Held(row.verdict, row.comment.strip(), row.at)
+                    last.setdefault(place, {})[is_remote] = SideState(row.verdict, row.comment.strip(), row.at)
     contested = []
     for place, sides in last.items():
         is_remote, stands = newest[place]
@@ -197,7 +197,7 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
     is gone.
     """
     with connection.exclusively():
-        project = fresh(connection, project)
+        project = reload_project(connection, project)
         by_key: dict[str, list[RemoteTask]] = defaultdict(list)
         for task in all_tasks(connection, project.id, versions=True):
             by_key[task.key].append(task)
@@ -214,7 +214,7 @@ def find_drift(judgments: Judgments, connection: Connection, project: Project) -
             keys = list(dict.fromkeys((*(place.pair for place in here), *by_key, *had_task)))
             all_local = read_local(database, keys)
             local = {place: ours for place, ours in all_local.items() if ours.word is None or place in here}
-            base, sent = read_base(database, project.key, keys), read_sent(database, project.key, keys)
+            base, sent = read_agreed(database, project.key, keys), read_sent(database, project.key, keys)
             known = read_pairs(database, list(by_key))
         names = {person.id: person.name for person in judgments.annotators()}
         words, unnoted = _compare(remote, local, base, sent, by_key, names)
@@ -261,13 +261,13 @@ def _read_remote(by_key: Mapping[str, list[RemoteTask]], people: People) -> _Rem
 def _compare(
     there: _RemoteState,
     local: Mapping[Place, Local],
-    base: Mapping[Place, Word | None],
-    sent: Mapping[Place, Word | None],
+    base: Mapping[Place, RecordedVerdict | None],
+    sent: Mapping[Place, RecordedVerdict | None],
     by_key: Mapping[str, list[RemoteTask]],
     names: Mapping[int, str],
-) -> tuple[tuple[WordDrift, ...], int]:
+) -> tuple[tuple[JudgmentDrift, ...], int]:
     """Return every judgment that differs, and the number of those that agree although no exchange has noted it."""
-    differences: list[WordDrift] = []
+    differences: list[JudgmentDrift] = []
     unnoted = 0
     theirs: dict[Place, RemoteAnnotation] = {}
     for (pair, author), annotation in there.newest.items():
@@ -275,7 +275,9 @@ def _compare(
             theirs[Place(pair, author.annotator)] = annotation
         elif annotation.word is not None:
             differences.append(
-                WordDrift(pair, author.name, "only there", Held(), _state(annotation.word, annotation.at), _NEW_PERSON)
+                JudgmentDrift(
+                    pair, author.name, "only there", SideState(), _state(annotation.word, annotation.at), _NEW_PERSON
+                )
             )
     for place in dict.fromkeys((*theirs, *local, *base)):
         annotation_there, ours = theirs.get(place), local.get(place)
@@ -292,7 +294,7 @@ def _compare(
         side: Side = "only here" if remote is None else "only there" if word is None else "differing"
         task_is_gone = place.pair not in by_key and agreed is not None
         differences.append(
-            WordDrift(
+            JudgmentDrift(
                 place.pair,
                 names.get(place.annotator, f"annotator {place.annotator}"),
                 side,
@@ -304,8 +306,8 @@ def _compare(
     return tuple(differences), unnoted
 
 
-def _state(word: Word | None, at: str) -> Held:
-    return Held(at=at) if word is None else Held(word.verdict, word.comment, at)
+def _state(word: RecordedVerdict | None, at: str) -> SideState:
+    return SideState(at=at) if word is None else SideState(word.verdict, word.comment, at)
 
 
 def _unpredicted(by_key: Mapping[str, list[RemoteTask]], version: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from berdseye.annotation.doctor.finding import Finding
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.schema import batch_items, sync_tasks
 from berdseye.annotation.label_studio import batch_projects
-from berdseye.annotation.label_studio.batch_projects import Sent
+from berdseye.annotation.label_studio.batch_projects import BatchExchange
 from berdseye.annotation.label_studio.connection import Connection, connect
 from berdseye.annotation.label_studio.doctor import examine_exchange
 from berdseye.annotation.label_studio.drift import Drift, find_drift
@@ -60,7 +60,7 @@ def pull_projects(
     whole: bool = False,
     withdraw_gone: bool = False,
     progress: Progress | None = None,
-) -> list[Sent]:
+) -> list[BatchExchange]:
     """Pull the project of the workspace and those of all batches; returns one report a project.
 
     `whole` and `withdraw_gone` are those of `pull`.
@@ -70,10 +70,10 @@ def pull_projects(
     own = pull(judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress)
     pushed = {purpose.batch for purpose in batch_purposes(judgments)}
     batches = [batch for batch in list_batches(judgments) if batch.id in pushed]
-    others = batch_projects.receive_batches(
+    others = batch_projects.pull_from_projects(
         judgments, connection, batches, whole=whole, withdraw_gone=withdraw_gone, progress=progress
     )
-    return _reported("pull of all projects", [Sent(project, None, own), *others])
+    return _reported("pull of all projects", [BatchExchange(project, None, own), *others])
 
 
 def pull_batch(
@@ -84,14 +84,14 @@ def pull_batch(
     whole: bool = False,
     withdraw_gone: bool = False,
     progress: Progress | None = None,
-) -> list[Sent]:
+) -> list[BatchExchange]:
     """Pull the projects of one batch. Raises `BadInputError` for a batch that was never pushed."""
     if not batch_purposes(judgments, batch.id):
         raise BadInputError(
             f"Batch '{batch.name}' was not pushed to Label Studio.",
             hint=f"Push it first: berdseye label-studio push {batch.name}",
         )
-    pulled = batch_projects.receive_batches(
+    pulled = batch_projects.pull_from_projects(
         judgments, connect(workspace), [batch], whole=whole, withdraw_gone=withdraw_gone, progress=progress
     )
     return _reported(f"pull of batch {batch.name}", pulled)
@@ -104,9 +104,9 @@ def push_batch(
     *,
     together: bool = False,
     progress: Progress | None = None,
-) -> list[Sent]:
+) -> list[BatchExchange]:
     """Create the projects of a batch in Label Studio, or complete them."""
-    pushed = batch_projects.send_batch(judgments, connect(workspace), batch, together=together, progress=progress)
+    pushed = batch_projects.push_to_projects(judgments, connect(workspace), batch, together=together, progress=progress)
     return _reported(f"push of batch {batch.name}", pushed)
 
 
@@ -133,7 +133,7 @@ def push_workspace(
     return report
 
 
-def _reported(what: str, projects: list[Sent]) -> list[Sent]:
+def _reported(what: str, projects: list[BatchExchange]) -> list[BatchExchange]:
     _log_report(what, sum((one.report for one in projects), ExchangeReport()))
     return projects
 

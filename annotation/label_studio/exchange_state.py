@@ -29,7 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from berdseye.annotation.judgments.log import Judgments, PairRecord, Verdict, batched_rows
 from berdseye.annotation.judgments.recorded import Preference
 from berdseye.annotation.judgments.schema import events, pairs, present, sync_annotations, sync_projects, sync_tasks
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes, purpose_of
 
 ARRIVES_WITHIN = 900
@@ -49,7 +49,7 @@ class Place(NamedTuple):
 class Local:
     """The state of a place here: the judgment (None: none in force), the time of the last event, and the present event."""
 
-    word: Word | None
+    word: RecordedVerdict | None
     at: str
     source: str
     uid: str
@@ -59,7 +59,7 @@ class Local:
 class Agreed(NamedTuple):
     """The state of a place on both sides after an exchange: the judgment, and the id of its annotation."""
 
-    word: Word | None
+    word: RecordedVerdict | None
     annotation: int | None
 
 
@@ -89,12 +89,12 @@ def read_local(connection: Connection, keys: Sequence[str]) -> dict[Place, Local
             event = standing.get(place)
             word = None
             if event is not None and event["kind"] in ("judge", "prefer"):
-                word = Word(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
+                word = RecordedVerdict(cast(Verdict | Preference, event["verdict"]), event["comment"].strip())
             local[place] = Local(word, last.at, last.source, event["uid"] if event else last.uid, event)
     return local
 
 
-def read_base(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
+def read_agreed(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, RecordedVerdict | None]:
     """Return the judgments of these pairs that both sides agreed on last."""
     return {place: word for place, (word, _) in _read_judgments(connection, project, keys).items()}
 
@@ -105,14 +105,14 @@ def read_authors(connection: Connection, project: str, keys: Sequence[str]) -> d
     return {(place.pair, number): place.annotator for place, (_, number) in rows.items() if number is not None}
 
 
-def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, Word | None]:
+def read_sent(connection: Connection, project: str, keys: Sequence[str]) -> dict[Place, RecordedVerdict | None]:
     """Return the judgments pushed recently without a confirmation: they may have arrived, or may still arrive."""
     oldest = int(time.time()) - ARRIVES_WITHIN
     rows = _read_judgments(connection, _sent(project), keys)
     return {place: word for place, (word, moment) in rows.items() if (moment or 0) >= oldest}
 
 
-def write_sent(connection: Connection, project: str, words: Mapping[Place, Word | None]) -> None:
+def write_sent(connection: Connection, project: str, words: Mapping[Place, RecordedVerdict | None]) -> None:
     """Store, before a push, the judgments about to be sent: a crash may happen between their arrival and the confirmation.
 
     Otherwise a judgment of Berdseye found in Label Studio would look like a change that someone made there.
@@ -127,13 +127,13 @@ def _sent(project: str) -> str:
 
 def _read_judgments(
     connection: Connection, project: str, keys: Sequence[str]
-) -> dict[Place, tuple[Word | None, int | None]]:
+) -> dict[Place, tuple[RecordedVerdict | None, int | None]]:
     table = sync_annotations
-    words: dict[Place, tuple[Word | None, int | None]] = {}
+    words: dict[Place, tuple[RecordedVerdict | None, int | None]] = {}
     for chunk in batched_rows(list(keys)):
         query = select(table).where(table.c.project == project, table.c.pair.in_(chunk))
         for row in connection.execute(query):
-            word = None if row.verdict is None else Word(row.verdict, row.comment)
+            word = None if row.verdict is None else RecordedVerdict(row.verdict, row.comment)
             words[Place(row.pair, row.annotator_id)] = (word, row.annotation)
     return words
 
@@ -144,7 +144,7 @@ def append_events(connection: Connection, rows: Iterable[dict[str, Any]]) -> Non
         connection.execute(_insert(connection, events).values(chunk).on_conflict_do_nothing(index_elements=["uid"]))
 
 
-def write_base(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
+def write_agreed(connection: Connection, project: str, agreed: Mapping[Place, Agreed]) -> None:
     """Store the judgments that both sides agree on now, and delete the notes that they are on their way."""
     _write_judgments(connection, project, agreed)
     if agreed:
@@ -216,7 +216,14 @@ class Step(Enum):
     THEIRS_STANDS = "both changed differently, and the judgment in Label Studio is the later one"
 
 
-def step(base: Word | None, local: Word | None, remote: Word | None, *, ours_at: str, theirs_at: str | None) -> Step:
+def step(
+    base: RecordedVerdict | None,
+    local: RecordedVerdict | None,
+    remote: RecordedVerdict | None,
+    *,
+    ours_at: str,
+    theirs_at: str | None,
+) -> Step:
     """Return the step for one annotator and pair; `ours_at` and `theirs_at` are times as ISO texts in UTC.
 
     `theirs_at` is None for an annotation deleted in Label Studio, since the time of a deletion is unknown: then a judgment

@@ -42,7 +42,7 @@ _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 _OPPOSITE: Mapping[str, Verdict] = {"supports": "does not support", "does not support": "supports"}
 
 
-class Word(NamedTuple):
+class RecordedVerdict(NamedTuple):
     """A person's verdict and comment on a pair, in the form that both sides can represent."""
 
     verdict: Verdict | Preference
@@ -75,7 +75,7 @@ def pair_of(data: Mapping[str, Any]) -> PairRecord | None:
     return PairRecord(**{**fields, "title": "" if fields["title"] == _UNTITLED else fields["title"]})
 
 
-def result_of(word: Word, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
+def result_of(word: RecordedVerdict, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, Any]]:
     """Return the `result` of an annotation of the task with this `data`: the verdict, or agreement with the shown decision."""
     choice: str = word.verdict
     if (decision := data.get("decision")) in _OPPOSITE and choice in _OPPOSITE:
@@ -86,7 +86,7 @@ def result_of(word: Word, data: Mapping[str, Any] = _NO_DATA) -> list[dict[str, 
     return regions
 
 
-def word_of(result: Any, data: Mapping[str, Any] = _NO_DATA) -> Word:
+def read_judgment(result: Any, data: Mapping[str, Any] = _NO_DATA) -> RecordedVerdict:
     """Return the judgment in a `result` on the task with this `data`; raises `BadInputError` for an unknown or no choice."""
     regions = {r.get("from_name"): r.get("value") or {} for r in result or [] if isinstance(r, dict)}
     choices = regions.get("verdict", {}).get("choices") or []
@@ -100,14 +100,14 @@ def word_of(result: Any, data: Mapping[str, Any] = _NO_DATA) -> Word:
         )
     text = regions.get("comment", {}).get("text") or []
     comment = "\n".join(text) if isinstance(text, list) else str(text)
-    return Word(verdict, comment.strip())
+    return RecordedVerdict(verdict, comment.strip())
 
 
 def prediction_of(probability: float, supports: bool, model_version: str) -> dict[str, Any]:
     """Return a prediction; its score is the probability of its verdict, so that low scores are the uncertain ones."""
     verdict: Verdict = "supports" if supports else "does not support"
     score = probability if supports else 1 - probability
-    return {"model_version": model_version, "score": score, "result": result_of(Word(verdict, ""))}
+    return {"model_version": model_version, "score": score, "result": result_of(RecordedVerdict(verdict, ""))}
 
 
 def shown_version(model_version: str) -> str:

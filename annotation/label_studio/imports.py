@@ -17,13 +17,19 @@ from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Pa
 from berdseye.annotation.judgments.schema import batch_items, events, sync_tasks
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import Place, append_events, read_local
-from berdseye.annotation.label_studio.form import Word, pair_of, word_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, pair_of, read_judgment
 from berdseye.annotation.label_studio.people import Directory, People, name_of_account
 from berdseye.annotation.label_studio.project import event_uid, project_by_id
-from berdseye.annotation.label_studio.pull import Receiving
+from berdseye.annotation.label_studio.pull import PullTransaction
 from berdseye.annotation.label_studio.purpose import Purpose
-from berdseye.annotation.label_studio.remote import RemoteAnnotation, Said, moment_of, raw_tasks, seconds_of
-from berdseye.annotation.people import known_or_invited
+from berdseye.annotation.label_studio.remote import (
+    PersonAnnotations,
+    RemoteAnnotation,
+    moment_of,
+    raw_tasks,
+    seconds_of,
+)
+from berdseye.annotation.people import find_or_invite
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.files.json_files import read_json
 from berdseye.data.records import STANCES
@@ -145,13 +151,13 @@ def read_pair(task: RawTask, rule: Rule) -> PairRecord:
     )  # fmt: skip
 
 
-def read_word(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> Word | None:
+def read_word(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> RecordedVerdict | None:
     """Return the judgment of an annotation; None if it was skipped. Raises `BadInputError` if it has no known verdict."""
     if annotation.get("was_cancelled"):
         return None
     result = annotation.get("result")
     if pair_of(_data(task)) is not None:
-        return word_of(result, _data(task))
+        return read_judgment(result, _data(task))
     regions = [region for region in result or [] if isinstance(region, dict)]
     values = {str(r.get("from_name")): r.get("value") for r in regions if isinstance(r.get("value"), dict)}
     choices = (values.get(rule.control) or {}).get("choices") or []
@@ -159,7 +165,7 @@ def read_word(annotation: Mapping[str, Any], task: RawTask, rule: Rule) -> Word 
         raise BadInputError(f"it has {len(choices)} choices of '{rule.control}' instead of one")
     text = (values.get(rule.comment) or {}).get("text") or []
     comment = "\n".join(map(str, text)) if isinstance(text, list) else str(text)
-    return Word(rule.verdicts[str(choices[0])], comment.strip())
+    return RecordedVerdict(rule.verdicts[str(choices[0])], comment.strip())
 
 
 def _data(task: RawTask) -> Mapping[str, Any]:
@@ -206,7 +212,7 @@ class Imported:
 class _Reading:
     """The annotations read: the newest one by place, with the uid of its event and the batch of its task."""
 
-    said: dict[Place, Said] = field(default_factory=dict)
+    said: dict[Place, PersonAnnotations] = field(default_factory=dict)
     uids: dict[Place, str] = field(default_factory=dict)
     batches: dict[Place, int | None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -223,7 +229,7 @@ def import_file(
     """
     tasks = read_export(path)
     directory = Directory(judgments, _accounts(tasks))
-    people = {number: known_or_invited(judgments, who) for number, who in (annotators or {}).items()}
+    people = {number: find_or_invite(judgments, who) for number, who in (annotators or {}).items()}
 
     def author(who: Any) -> Annotator:
         number = who.get("id") if isinstance(who, dict) else who
@@ -297,7 +303,7 @@ def _import(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: 
 def _write(judgments: Judgments, reading: _Reading, purpose: Purpose, places: Sequence[Place]) -> Counter[str]:
     with writing(judgments.engine) as connection:
         local = read_local(connection, list({place.pair for place in places}))
-        receiving = Receiving(purpose, None, local, source="import", uids=reading.uids)
+        receiving = PullTransaction(purpose, None, local, source="import", uids=reading.uids)
         for place in places:
             ours = local.get(place)
             # An earlier import's judgment counts as agreed: the annotation was changed in Label Studio since.
@@ -341,7 +347,7 @@ def _read(judgments: Judgments, tasks: Sequence[RawTask], rule: Rule, author: Au
             remote = RemoteAnnotation(0, None, moment, word, "", seconds_of(annotation.get("lead_time")))
             shown = bool(annotation.get("parent_prediction") or task.get("total_predictions"))
             name_there = annotation.get("unique_id") or f"{record.key} {_id(annotation)}"
-            reading.said[place] = Said((remote,), shown or "decision" in data)
+            reading.said[place] = PersonAnnotations((remote,), shown or "decision" in data)
             reading.uids[place] = event_uid("import", name_there, person.id, moment, *word)
             reading.batches[place] = batch
     judgments.add_pairs(records.values())

@@ -102,7 +102,7 @@ def project_by_id(connection: Connection, number: int) -> Project:
         return _read(connection, number)
 
 
-def fresh(connection: Connection, project: Project) -> Project:
+def reload_project(connection: Connection, project: Project) -> Project:
     """Return the project as it is now; raises `UnknownNameError` if it was deleted (another project may have its id)."""
     now = _read(connection, project.id)
     if now.key != project.key:

@@ -25,18 +25,25 @@ from berdseye.annotation.label_studio.exchange_state import (
     Step,
     append_events,
     forget_tasks,
-    read_base,
+    read_agreed,
     read_local,
     read_pairs,
     read_sent,
     step,
-    write_base,
+    write_agreed,
 )
-from berdseye.annotation.label_studio.form import Word, check_config, pair_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, check_config, pair_of
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, event_uid, fresh
+from berdseye.annotation.label_studio.project import Project, event_uid, reload_project
 from berdseye.annotation.label_studio.purpose import Purpose, purpose_of, write_received
-from berdseye.annotation.label_studio.remote import RemoteTask, Said, all_tasks, changed_keys, look_up, said
+from berdseye.annotation.label_studio.remote import (
+    PersonAnnotations,
+    RemoteTask,
+    all_tasks,
+    changed_keys,
+    look_up,
+    said,
+)
 from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 
@@ -74,7 +81,7 @@ def read_changes(connection: Connection, project: Project, purpose: Purpose, *, 
 _NO_LOCAL_STATE = Local(None, "", "", "", None)
 
 
-class Receiving:
+class PullTransaction:
     """The events of one transaction (`rows`), the judgments that both sides agree on after it, and the counts to report.
 
     `source` and `uids` (by place) are those of the events, if they come from an import and not from an exchange.
@@ -95,12 +102,12 @@ class Receiving:
         self.agreed: dict[Place, Agreed] = {}
         self.counts: Counter[str] = Counter()
 
-    def agree(self, place: Place, theirs: Said | None) -> None:
+    def agree(self, place: Place, theirs: PersonAnnotations | None) -> None:
         """Note that both sides agree on the judgment in Label Studio."""
         word = theirs.word if theirs else None
         self.agreed[place] = Agreed(word, theirs.newest.id if theirs and word else None)
 
-    def take(self, place: Place, base: Word | None, theirs: Said | None) -> None:
+    def take(self, place: Place, base: RecordedVerdict | None, theirs: PersonAnnotations | None) -> None:
         """Take a judgment from Label Studio into the log, by the three-way rule of `step`."""
         ours, word = self._local.get(place, _NO_LOCAL_STATE), theirs.word if theirs else None
         decided = step(base, ours.word, word, ours_at=ours.at, theirs_at=theirs.newest.at if theirs else None)
@@ -119,7 +126,7 @@ class Receiving:
             # The last event in the log counts: the judgment made here follows the pulled one, and waits to be pushed.
             self.rows.append(self._our_event_again(place, ours, theirs))
 
-    def _their_event(self, place: Place, ours: Local, theirs: Said | None) -> dict[str, Any]:
+    def _their_event(self, place: Place, ours: Local, theirs: PersonAnnotations | None) -> dict[str, Any]:
         project, word = self._purpose.project, theirs.word if theirs else None
         if theirs is None or word is None:
             # A deleted annotation has neither id nor time left; the uid is made from the judgment that it withdraws.
@@ -138,7 +145,7 @@ class Receiving:
             guidelines=self._guidelines,
         )
 
-    def _our_event_again(self, place: Place, ours: Local, theirs: Said | None) -> dict[str, Any]:
+    def _our_event_again(self, place: Place, ours: Local, theirs: PersonAnnotations | None) -> dict[str, Any]:
         mark = (self._uids.get(place) or theirs.newest.id, theirs.newest.at) if theirs else ("deleted",)
         uid = event_uid(self._purpose.project, "again", place.pair, place.annotator, ours.uid, *mark)
         if ours.event is None:
@@ -178,7 +185,7 @@ def pull(
     project is gone; what was pulled until then is kept, and repeating the pull adds nothing twice.
     """
     with connection.exclusively():
-        project = fresh(connection, project)
+        project = reload_project(connection, project)
         purpose = purpose_of(judgments, project.key)
         problems: list[str] = []
         try:
@@ -237,7 +244,7 @@ def _pull_chunk(
     by_key: Mapping[str, list[RemoteTask]],
     people: People,
 ) -> ExchangeReport:
-    remote: dict[Place, Said] = {}
+    remote: dict[Place, PersonAnnotations] = {}
     problems: list[str] = []
     people.recall(purpose.project, list(by_key))
     for key, tasks in by_key.items():
@@ -247,8 +254,8 @@ def _pull_chunk(
         problems += unreadable
     # One transaction decides and writes, so that a judgment made meanwhile is seen, and a crash leaves all or nothing.
     with writing(judgments.engine) as connection:
-        receiving = Receiving(purpose, guidelines, read_local(connection, list(by_key)))
-        base = read_base(connection, purpose.project, list(by_key))
+        receiving = PullTransaction(purpose, guidelines, read_local(connection, list(by_key)))
+        base = read_agreed(connection, purpose.project, list(by_key))
         sent = read_sent(connection, purpose.project, list(by_key))
         for place in dict.fromkeys((*remote, *base, *sent)):
             theirs = remote.get(place)
@@ -264,14 +271,17 @@ def _pull_chunk(
                 receiving.agree(place, theirs)
             receiving.take(place, base.get(place), theirs)
         append_events(connection, receiving.rows)
-        write_base(connection, purpose.project, receiving.agreed)
+        write_agreed(connection, purpose.project, receiving.agreed)
     return ExchangeReport(
         problems=tuple(problems), warnings=_edited(base, receiving, remote, people), **receiving.counts
     )
 
 
 def _edited(
-    base: Mapping[Place, Word | None], receiving: Receiving, remote: Mapping[Place, Said], people: People
+    base: Mapping[Place, RecordedVerdict | None],
+    receiving: PullTransaction,
+    remote: Mapping[Place, PersonAnnotations],
+    people: People,
 ) -> tuple[str, ...]:
     """Warn of judgments that somebody other than their author changed: Label Studio keeps the author's name on them."""
     warnings: list[str] = []

@@ -13,20 +13,34 @@ from berdseye.annotation.label_studio.exchange_state import (
     Local,
     Place,
     Step,
-    read_base,
+    read_agreed,
     read_local,
     read_pairs,
     read_sent,
     step,
-    write_base,
+    write_agreed,
     write_sent,
     write_tasks,
 )
-from berdseye.annotation.label_studio.form import Word, check_config, prediction_of, result_of, shown_version, task_data
+from berdseye.annotation.label_studio.form import (
+    RecordedVerdict,
+    check_config,
+    prediction_of,
+    result_of,
+    shown_version,
+    task_data,
+)
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, annotation_uid, fresh
+from berdseye.annotation.label_studio.project import Project, annotation_uid, reload_project
 from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
-from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, Said, last_change, look_up, said
+from berdseye.annotation.label_studio.remote import (
+    PersonAnnotations,
+    RemoteAnnotation,
+    RemoteTask,
+    last_change,
+    look_up,
+    said,
+)
 from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
@@ -34,7 +48,7 @@ from berdseye.data.errors import BadInputError
 
 Progress = Callable[[int, int], None]
 Labels = Mapping[str, tuple[float, bool]]
-More = Mapping[str, Mapping[str, Any]]
+ExtraData = Mapping[str, Mapping[str, Any]]
 _CHUNK = 500
 _NOT_FOUND = 404
 _BOTH_CHANGED = "Some judgments were changed in Label Studio too: pull them first, then push again."
@@ -48,7 +62,7 @@ def push(
     labels: Labels | None = None,
     model_version: str = "",
     *,
-    more: More | None = None,
+    more: ExtraData | None = None,
     progress: Progress | None = None,
 ) -> ExchangeReport:
     """Create tasks for these pairs, with a detector's labels as predictions, and push the judgments made here.
@@ -69,7 +83,7 @@ def push(
             hint="Add them first (`Judgments.add_pairs`).",
         )
     with connection.exclusively():
-        project = fresh(connection, project)
+        project = reload_project(connection, project)
         purpose = purpose_of(judgments, project.key)
         check_config(project.config, project.title, purpose.task)
         pusher = _Push(judgments, connection, project, purpose, labels or {}, shown_version(model_version), more or {})
@@ -88,7 +102,7 @@ class _Push:
 
     def __init__(
         self, judgments: Judgments, connection: Connection, project: Project, purpose: Purpose,
-        labels: Labels, version: str, more: More,
+        labels: Labels, version: str, more: ExtraData,
     ) -> None:  # fmt: skip
         self._judgments, self._connection, self._project, self._purpose = judgments, connection, project, purpose
         self._labels, self._version, self._more = labels, version, more
@@ -108,7 +122,7 @@ class _Push:
                 for place, ours in read_local(connection, list(records)).items()
                 if ours.word is None or ours.word.verdict in verdicts_of(self._purpose.task)
             }
-            base = read_base(connection, self._project.key, list(records))
+            base = read_agreed(connection, self._project.key, list(records))
             sent = read_sent(connection, self._project.key, list(records))
         places: dict[str, dict[Place, None]] = defaultdict(dict)
         for place in (*local, *base, *sent):
@@ -127,7 +141,7 @@ class _Push:
             self._connection.client.projects.update(id=self._project.id, model_version=self._version)
 
     def _create_tasks(
-        self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, Word | None]
+        self, records: Sequence[PairRecord], local: Mapping[Place, Local], base: Mapping[Place, RecordedVerdict | None]
     ) -> ExchangeReport:
         if not records:
             return ExchangeReport()
@@ -137,7 +151,7 @@ class _Push:
             for place, ours in local.items()
             if ours.word and place.pair in keys and self._belongs(place)
         }
-        words: dict[str, dict[int, Word]] = defaultdict(dict)
+        words: dict[str, dict[int, RecordedVerdict]] = defaultdict(dict)
         for place, word in own.items():
             words[place.pair][place.annotator] = word
         new = [
@@ -188,8 +202,8 @@ class _Push:
         task: RemoteTask,
         places: Sequence[Place],
         local: Mapping[Place, Local],
-        base: Mapping[Place, Word | None],
-        sent: Mapping[Place, Word | None],
+        base: Mapping[Place, RecordedVerdict | None],
+        sent: Mapping[Place, RecordedVerdict | None],
     ) -> ExchangeReport:
         """Push the judgments of one pair to its task."""
         words, problems = said([task], self._people) if task.annotations else ({}, [])
@@ -214,7 +228,7 @@ class _Push:
                 report += ExchangeReport(problems=(_BOTH_CHANGED,))
         return report
 
-    def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: Said | None) -> ExchangeReport:
+    def _send(self, task: RemoteTask, place: Place, ours: Local, theirs: PersonAnnotations | None) -> ExchangeReport:
         self._announce({place: ours.word})
         try:
             if ours.word is None:
@@ -232,7 +246,7 @@ class _Push:
         self._remember({place: Agreed(ours.word, number if ours.word else None)}, {})
         return done
 
-    def _create(self, task: RemoteTask, place: Place, word: Word, uid: str) -> int | None:
+    def _create(self, task: RemoteTask, place: Place, word: RecordedVerdict, uid: str) -> int | None:
         unique = annotation_uid(self._project.key, uid, task.id)
         number = create_annotation(self._connection, task, word, self._people.user(place.annotator), unique)
         if number is not None:
@@ -242,14 +256,14 @@ class _Push:
         there = said(now, self._people)[0].get(place.annotator)
         return there.newest.id if there is not None and there.word == word else None
 
-    def _update(self, task: RemoteTask, theirs: Said, word: Word) -> int | None:
+    def _update(self, task: RemoteTask, theirs: PersonAnnotations, word: RecordedVerdict) -> int | None:
         newest = theirs.newest
         if not self._unchanged(newest):
             return None
         self._connection.client.annotations.update(id=newest.id, result=result_of(word, task.data), was_cancelled=False)
         return newest.id
 
-    def _delete(self, theirs: Said | None) -> int | None:
+    def _delete(self, theirs: PersonAnnotations | None) -> int | None:
         # Older annotations of this person are deleted too: otherwise the previous one would count again.
         annotations = [a for a in theirs.annotations if a.word is not None] if theirs else []
         if not all(self._unchanged(annotation) for annotation in annotations):
@@ -266,11 +280,11 @@ class _Push:
         """Return whether a judgment that is not in the project yet belongs there: others may not see it."""
         return self._purpose.person in (None, place.annotator)
 
-    def _announce(self, words: Mapping[Place, Word | None]) -> None:
+    def _announce(self, words: Mapping[Place, RecordedVerdict | None]) -> None:
         with writing(self._judgments.engine) as connection:
             write_sent(connection, self._project.key, words)
 
     def _remember(self, agreed: Mapping[Place, Agreed], tasks: Mapping[str, RemoteTask]) -> None:
         with writing(self._judgments.engine) as connection:
-            write_base(connection, self._project.key, agreed)
+            write_agreed(connection, self._project.key, agreed)
             write_tasks(connection, self._project.key, {key: task.id for key, task in tasks.items()})

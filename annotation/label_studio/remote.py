@@ -9,7 +9,7 @@ from typing import Any
 
 from berdseye.annotation.judgments.log import batched_rows
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import Word, word_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, read_judgment
 from berdseye.annotation.label_studio.people import People
 from berdseye.data.errors import BadInputError, BerdseyeError
 
@@ -35,7 +35,7 @@ class RemoteAnnotation:
     id: int
     user: int | None
     at: str
-    word: Word | None
+    word: RecordedVerdict | None
     problem: str = ""
     seconds: float | None = None
     editor: int | None = None
@@ -54,7 +54,7 @@ class RemoteTask:
 
 
 @dataclass(frozen=True)
-class Said:
+class PersonAnnotations:
     """All annotations of one annotator on one pair, oldest first; the newest one counts.
 
     `shown`: the task has a prediction, so the annotator may have seen it.
@@ -68,7 +68,7 @@ class Said:
         return self.annotations[-1]
 
     @property
-    def word(self) -> Word | None:
+    def word(self) -> RecordedVerdict | None:
         return self.newest.word
 
 
@@ -121,7 +121,7 @@ def last_change(connection: Connection, annotation: int) -> str:
     return moment_of(connection.client.annotations.get(id=annotation).updated_at)
 
 
-def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], list[str]]:
+def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, PersonAnnotations], list[str]]:
     """Return each annotator's annotations in the tasks of one pair, by annotator id, and the problems of reading them.
 
     An annotator with a problem is included: an unreadable annotation is not a withdrawal and must not be overwritten. Call
@@ -142,7 +142,7 @@ def said(tasks: Iterable[RemoteTask], people: People) -> tuple[dict[int, Said], 
                 problems.append(f"{name} by {person.name}: {annotation.problem}")
             by_person[person.id].append(annotation)
     ordered = {
-        person: Said(tuple(sorted(annotations, key=lambda a: (a.at, a.id))), shown)
+        person: PersonAnnotations(tuple(sorted(annotations, key=lambda a: (a.at, a.id))), shown)
         for person, annotations in by_person.items()
     }
     return ordered, problems
@@ -189,7 +189,7 @@ def _annotation(raw: Mapping[str, Any], data: Mapping[str, Any]) -> RemoteAnnota
     word, problem = None, ""
     if not raw.get("was_cancelled"):
         try:
-            word = word_of(raw["result"], data)
+            word = read_judgment(raw["result"], data)
         except BadInputError as error:
             problem = f"{error}"
     user, editor = (who.get("id") if isinstance(who, dict) else who for who in map(raw.get, _USERS))

@@ -6,10 +6,10 @@ from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import waiting_pairs
 from berdseye.annotation.label_studio.form import check_config
-from berdseye.annotation.label_studio.project import Project, fresh
+from berdseye.annotation.label_studio.project import Project, reload_project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import purpose_of
-from berdseye.annotation.label_studio.push import Labels, More, Progress, push
+from berdseye.annotation.label_studio.push import ExtraData, Labels, Progress, push
 from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.data.errors import BadInputError
 
@@ -22,7 +22,7 @@ def sync(
     labels: Labels | None = None,
     model_version: str = "",
     *,
-    more: More | None = None,
+    more: ExtraData | None = None,
     progress: Progress | None = None,
 ) -> ExchangeReport:
     """Pull, then push `pairs` and every pair on which something waits; afterwards both sides hold the same.
@@ -33,7 +33,7 @@ def sync(
     with connection.exclusively():
         received = pull(judgments, connection, project, progress=progress)
         try:
-            now = fresh(connection, project)
+            now = reload_project(connection, project)
             check_config(now.config, now.title, purpose_of(judgments, now.key).task)
         except BadInputError as error:
             return received + ExchangeReport(problems=(str(error),))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import Word, result_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import annotation_uid
 from berdseye.annotation.label_studio.remote import RemoteTask, look_up, said
@@ -25,7 +25,7 @@ class NewTask:
 
     key: str
     data: Mapping[str, Any]
-    words: Mapping[int, Word]
+    words: Mapping[int, RecordedVerdict]
     predictions: tuple[Mapping[str, Any], ...]
 
 
@@ -111,7 +111,9 @@ def keep_one(
     return next(task for task in look_up(connection, project, [first.key])[first.key] if task.id == first.id)
 
 
-def create_annotation(connection: Connection, task: RemoteTask, word: Word, user: int, unique: str) -> int | None:
+def create_annotation(
+    connection: Connection, task: RemoteTask, word: RecordedVerdict, user: int, unique: str
+) -> int | None:
     """Create an annotation in a user's name; returns its id, or None if this unique id exists already."""
     try:
         annotation = connection.client.annotations.create(

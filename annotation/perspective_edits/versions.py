@@ -40,7 +40,7 @@ def attention(judgments: Judgments, perspectives: Sequence[str]) -> list[Attenti
     ]
 
 
-class Coming(NamedTuple):
+class NextVersion(NamedTuple):
     """The version that could be written now: its differences from the newest one, and the edits that no longer fit."""
 
     name: str
@@ -49,8 +49,8 @@ class Coming(NamedTuple):
     unfit: list[tuple[Edit, str]]
 
 
-def coming_version(log: EditLog) -> Coming:
-    """Return the version that `make_version` would write."""
+def next_version(log: EditLog) -> NextVersion:
+    """Return the version that `create_version` would write."""
     edits = log.edits()
     numbers = version_numbers(log.workspace, log.dataset)
     parent = version_name(log.dataset, numbers[-1])
@@ -59,10 +59,10 @@ def coming_version(log: EditLog) -> Coming:
     kept = [q for q in replayed.questions if q.id in before]  # a data set that was replaced may have others
     changes = differences([before[q.id] for q in kept], kept)
     unfit = [(e, replayed.conflicts[e.id]) for e in edits if e.id in replayed.conflicts]
-    return Coming(version_name(log.dataset, numbers[-1] + 1), parent, changes, unfit)
+    return NextVersion(version_name(log.dataset, numbers[-1] + 1), parent, changes, unfit)
 
 
-def make_version(log: EditLog, made_by: str) -> VersionManifest:
+def create_version(log: EditLog, made_by: str) -> VersionManifest:
     """Write the data set with the accepted edits as its next version.
 
     Raises `BadInputError` if nothing would differ, or if an accepted edit no longer fits the data set.

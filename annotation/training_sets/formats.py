@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from berdseye.annotation.judgments.log import PairRecord, Verdict
-from berdseye.annotation.label_studio.form import Word, result_of, task_data
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of, task_data
 from berdseye.annotation.training_sets.store import SCHEMA, TrainingSetVersion
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes, write_json, write_parquet
@@ -63,7 +63,7 @@ def write_label_studio(made: TrainingSetVersion, path: Path) -> list[Path]:
     tasks = []
     for row in made.table().to_dict("records"):
         data = task_data(PairRecord(**{name: row[name] for name in names})) | {"split": row["split"]}
-        result = result_of(Word(LABELS[row["label"]], ""))
+        result = result_of(RecordedVerdict(LABELS[row["label"]], ""))
         tasks.append({"data": data, "annotations": [{"result": result, "ground_truth": True}]})
     write_bytes(path, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
     return [path]

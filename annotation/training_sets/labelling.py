@@ -40,7 +40,7 @@ _TEXTS = ("passage", "title", "perspective", "question", "dataset", "question_id
 
 
 @dataclass(frozen=True)
-class Choice:
+class LabellingRules:
     """How votes become labels.
 
     `rule`: 'majority' of the votes that are not unsure; 'unanimous' among them; 'adjudicated' takes the adjudicated label,
@@ -68,7 +68,7 @@ class Choice:
             )
 
 
-class Decided(NamedTuple):
+class LabelledTable(NamedTuple):
     """A table with one row per labelled pair (columns: `COLUMNS`), and the numbers of excluded judged pairs by reason."""
 
     table: pd.DataFrame
@@ -83,10 +83,12 @@ def training_data(
     Ties and pairs that nobody is sure about are excluded.
     """
     rule: Rule = "majority" if adjudicated is None else "adjudicated"
-    return decided(judgments, Choice(rule=rule, demo=include_demo), adjudicated or {}).table
+    return decided(judgments, LabellingRules(rule=rule, demo=include_demo), adjudicated or {}).table
 
 
-def decided(judgments: pd.DataFrame, choice: Choice, adjudicated: Mapping[str, Verdict] | None = None) -> Decided:
+def decided(
+    judgments: pd.DataFrame, choice: LabellingRules, adjudicated: Mapping[str, Verdict] | None = None
+) -> LabelledTable:
     """Return the labels (1 supports, 0 does not) of the pairs of `judgments`, which is `Judgments.frame()`, in its order.
 
     `adjudicated` gives adjudicated labels by pair key; they count under the rule 'adjudicated', and an unsure one excludes the
@@ -130,7 +132,7 @@ def decided(judgments: pd.DataFrame, choice: Choice, adjudicated: Mapping[str, V
     )
     splits = {question: split_of(question) for question in table["question"].unique()}
     table["split"] = table["question"].map(splits).astype(object)
-    return Decided(
+    return LabelledTable(
         table.reindex(columns=list(COLUMNS)).reset_index(drop=True), {k: n for k, n in left_out.items() if n}
     )
 

@@ -18,8 +18,8 @@ from berdseye.data.datasets.stored import SPLITS, same_question
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD, links_across
 
-Mend = Literal["drop", "move", "keep"]
-MENDS: tuple[Mend, ...] = get_args(Mend)
+LeakHandling = Literal["drop", "move", "keep"]
+LEAK_HANDLINGS: tuple[LeakHandling, ...] = get_args(LeakHandling)
 _EXAMPLES = 5
 _SHOWN = 120
 
@@ -32,7 +32,7 @@ class Leakage:
     `questions` were dropped or moved; `examples` lists up to five leaks.
     """
 
-    mend: Mend
+    mend: LeakHandling
     threshold: float
     same: dict[str, int]
     near: dict[str, int]
@@ -60,7 +60,7 @@ class Leakage:
         return f"{leaks}: all were kept, so measures on test may be too high."
 
 
-class Mended(NamedTuple):
+class LeakFree(NamedTuple):
     """The table without leaks (unless they are kept), and the leaks that were found."""
 
     table: pd.DataFrame
@@ -73,7 +73,7 @@ class _Link(NamedTuple):
     near: bool
 
 
-def mended(table: pd.DataFrame, mend: Mend = "drop", threshold: float = DEFAULT_THRESHOLD) -> Mended:
+def without_leaks(table: pd.DataFrame, mend: LeakHandling = "drop", threshold: float = DEFAULT_THRESHOLD) -> LeakFree:
     """Find passages in two splits of a table of `training_data`, and remove these leaks.
 
     'drop' removes the judged pairs of such a passage from the larger split (train, then dev), so that no question ever changes
@@ -81,8 +81,8 @@ def mended(table: pd.DataFrame, mend: Mend = "drop", threshold: float = DEFAULT_
     is in, so that held-out questions may become training data but never the reverse; 'keep' only reports the leaks. Raises
     `UnknownNameError` for any other `mend`.
     """
-    if mend not in MENDS:
-        raise UnknownNameError("way to handle leaks", mend, MENDS)
+    if mend not in LEAK_HANDLINGS:
+        raise UnknownNameError("way to handle leaks", mend, LEAK_HANDLINGS)
     links = _links(table, threshold)
     place = {name: number for number, name in enumerate(SPLITS)}
     clean_table, changed, questions = table, 0, 0
@@ -98,7 +98,7 @@ def mended(table: pd.DataFrame, mend: Mend = "drop", threshold: float = DEFAULT_
         moved = clean_table["split"].to_numpy(dtype=object) != table["split"].to_numpy(dtype=object)
         changed = int(moved.sum())
         questions = table[moved]["question"].map(same_question).nunique()
-    return Mended(clean_table, _leakage(table, links, mend, threshold, changed, questions))
+    return LeakFree(clean_table, _leakage(table, links, mend, threshold, changed, questions))
 
 
 def _links(table: pd.DataFrame, threshold: float) -> list[_Link]:
@@ -148,7 +148,7 @@ def _moved(table: pd.DataFrame, links: list[_Link], place: dict[str, int]) -> np
 
 
 def _leakage(
-    table: pd.DataFrame, links: list[_Link], mend: Mend, threshold: float, changed: int, questions: int
+    table: pd.DataFrame, links: list[_Link], mend: LeakHandling, threshold: float, changed: int, questions: int
 ) -> Leakage:
     splits = _splits(table)
     counted: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.training_sets.labelling import Choice, decided
-from berdseye.annotation.training_sets.leakage import Mend, mended
+from berdseye.annotation.training_sets.labelling import LabellingRules, decided
+from berdseye.annotation.training_sets.leakage import LeakHandling, without_leaks
 from berdseye.data.datasets.labelled_pairs import LabelledPair, read_labelled_pairs
 from berdseye.data.datasets.stored import SPLITS, same_question
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
@@ -80,9 +80,9 @@ def create(
     workspace: Workspace,
     judgments: Judgments,
     name: str = "judged",
-    choice: Choice | None = None,
+    choice: LabellingRules | None = None,
     *,
-    mend: Mend = "drop",
+    mend: LeakHandling = "drop",
     threshold: float = DEFAULT_THRESHOLD,
     made_by: str = "",
 ) -> TrainingSetVersion:
@@ -90,7 +90,7 @@ def create(
 
     Raises `BadInputError` if no judged pair has a label by the rules.
     """
-    choice = choice or Choice()
+    choice = choice or LabellingRules()
     name = checked_name("training set", name)
     events, frame = judgments.version(), judgments.frame()
     labelled = decided(frame, choice, adjudicated_labels(judgments) if choice.rule == "adjudicated" else None)
@@ -105,7 +105,7 @@ def create(
             if only_demo
             else "Judge more pairs, or choose other rules.",
         )
-    table, leakage = mended(labelled.table, mend, threshold)
+    table, leakage = without_leaks(labelled.table, mend, threshold)
     rules = {**asdict(choice), "leaks": mend, "near_duplicates_from": threshold}
     digest = _hash(table)
     with locked(workspace.training_sets_folder / ".lock"):

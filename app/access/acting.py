@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from berdseye.app.access.roles import check, right_of_command
-from berdseye.app.commands.console import harmless_output
+from berdseye.app.commands.console import escaped_output
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.logs import log_to, logged, name_person
 from berdseye.data.people import PeopleSettings, folded_email
@@ -88,7 +88,7 @@ def _checked(words: tuple[str, ...], callback: Callable[..., Any]) -> Callable[.
                 name_person(person)
                 if right is not None and workspace.people.team:
                     check(workspace.people.role_of(person), right, person)
-            with harmless_output():  # only the command's output; coloured help is printed elsewhere
+            with escaped_output():  # only the command's output; coloured help is printed elsewhere
                 return callback(*args, **kwargs)
 
     return asking

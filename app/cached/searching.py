@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from berdseye.annotation.judgments.verdict_counts import STANDINGS, passage_words
+from berdseye.annotation.judgments.verdict_counts import PAIR_STATUSES, passage_statuses
 from berdseye.app.access.session import judgments, workspace
 from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.pipelines import pipeline_of
@@ -87,8 +87,8 @@ def labels_of_items(question: Question, items: Sequence[Item], source: str) -> L
 
 @cached_on(judgments_version, max_entries=500)
 def _verdicts(texts: tuple[str, ...]) -> dict[str, list[str]]:
-    by_text = passage_words(judgments(), texts)
-    return {text: [s for s in STANDINGS if s in words] for text, words in by_text.items()}
+    by_text = passage_statuses(judgments(), texts)
+    return {text: [s for s in PAIR_STATUSES if s in words] for text, words in by_text.items()}
 
 
 def facets_of(items: Sequence[Item], labels: Labels | None) -> Values:

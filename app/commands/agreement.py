@@ -11,7 +11,7 @@ import typer
 
 from berdseye.app.commands.arguments import not_with
 from berdseye.app.commands.console import note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import make_folder
 from berdseye.data.files.given_paths import regular_file
@@ -179,7 +179,7 @@ def _stored(workspace: Path | None, detector: str | None, *, demo: bool) -> "tup
     from berdseye.detectors.trained import adopted_detector
     from berdseye.evaluation.agreement.labels import adjudicated, agreement_labels
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
     judgments = Judgments.open(ws.judgments_url)
     return agreement_labels(ws, judgments, chosen, demo=demo), adjudicated(judgments)

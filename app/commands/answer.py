@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from berdseye.app.commands.arguments import not_with, only_with, written
+from berdseye.app.commands.arguments import given_options, not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 
@@ -85,7 +85,7 @@ def answer(
     Example: `berdseye answer debate --model "api(gpt-4o-mini)" --strategy vanilla --corpus web --trusted-only`;
     `berdseye answer --list`; `berdseye answer --show NAME --question ID`
     """
-    asking = [name for name in _ASKING if written(name)]
+    asking = [name for name in _ASKING if given_options(name)]
     not_with("--list", list_all, "show", *asking)
     not_with("--show", show is not None, *asking)
     only_with("--show", show is not None, "question")
@@ -93,7 +93,7 @@ def answer(
     only_with("--strategy vanilla or react", strategy != "plain", "pipeline", "chunks", "characters")
     only_with("--strategy react", strategy == "react", "retrievals")
     only_with("--temperature above 0", temperature > 0, "seed")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     if list_all:
         _list(ws, json)
         return

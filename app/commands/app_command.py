@@ -7,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from berdseye.app.commands.arguments import not_with
 from berdseye.app.commands.console import note, notes
-from berdseye.app.commands.options import WorkspaceOption, opened
+from berdseye.app.commands.options import WorkspaceOption, open_workspace
 from berdseye.app.serving.serve import APP_PORT, LABEL_STUDIO_PORT
 from berdseye.data.demo.content import is_demo
 from berdseye.data.workspace import Workspace
@@ -72,4 +72,4 @@ def app(
 
     not_with("--no-label-studio", not label_studio, "label_studio_port")
 
-    raise typer.Exit(serve(opened(workspace), port, label_studio_port if label_studio else None))
+    raise typer.Exit(serve(open_workspace(workspace), port, label_studio_port if label_studio else None))

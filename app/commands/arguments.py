@@ -36,7 +36,7 @@ class _Checked:
         return left
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; while it runs, `written`, `only_with` and `not_with` report on its arguments."""
+        """Run the command; while it runs, `given_options`, `only_with` and `not_with` report on its arguments."""
         names = {str(p.name): _called(p) for p in self.params if _is_written(ctx, str(p.name))}
         before = _WRITTEN.set(names)
         try:
@@ -67,7 +67,7 @@ def check_arguments(group: typer.Typer) -> None:
             check_arguments(inner.typer_instance)
 
 
-def written(*names: str) -> list[str]:
+def given_options(*names: str) -> list[str]:
     """Those of the parameters `names` that the command line contains, as it spells them ('--measure', 'FILE').
 
     An option that is given with its default value counts. Outside a running command the list is empty.
@@ -77,7 +77,7 @@ def written(*names: str) -> list[str]:
 
 def only_with(wanted: str, present: object, *names: str) -> None:
     """Raise `BadInputError` where one of the parameters `names` is given although `wanted`, which they require, is absent."""
-    if not present and (given := written(*names)):
+    if not present and (given := given_options(*names)):
         raise BadInputError(
             f"{_listed(given)} {_has(given)} no effect without {wanted}.",
             hint=f"Omit {_it(given)}, or give {wanted}.",
@@ -86,7 +86,7 @@ def only_with(wanted: str, present: object, *names: str) -> None:
 
 def not_with(other: str, present: object, *names: str, why: str = "") -> None:
     """Raise `BadInputError` where one of the parameters `names` is given together with `other`, which makes it ineffective."""
-    if present and (given := written(*names)):
+    if present and (given := given_options(*names)):
         raise BadInputError(
             f"{_listed(given)} {_has(given)} no effect with {other}{f', {why}' if why else ''}.",
             hint=f"Omit {_listed(given)}, or omit {other}.",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
 
@@ -36,7 +36,7 @@ def backup(
     """
     from berdseye.annotation.backup.writing import back_up, left_out
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting("backup") as progress:
         manifest = back_up(ws, file, corpora=corpora, progress=progress)
     size = file.stat().st_size

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from berdseye.app.access.acting import acting_name
-from berdseye.app.commands.arguments import not_with, only_with, written
+from berdseye.app.commands.arguments import given_options, not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def create(
     only_with("--preset berds or random-questions", preset in QUESTION_PRESETS, "questions")
     only_with("--sample", sample, "by")
     not_with("--experiment", experiment is not None, "shown", why="which shows labels to some people")
-    if decide and order != "decision" and written("order"):
+    if decide and order != "decision" and given_options("order"):
         raise BadInputError(
             f"--order {order} has no effect with --decide, which sets the order.",
             hint="Omit --order, or use --order decision.",
@@ -156,7 +156,7 @@ def create(
         reservation_seconds=reservation_minutes * 60,
     )
     not_with("--task prefer", request.resolved_task == "prefer", "detector", "shown", why="which uses no detector")
-    folder = opened(workspace)
+    folder = open_workspace(workspace)
     made_by = acting_name(folder)
     created, pairs = create_requested_batch(folder, _judgments(folder), request, made_by=made_by, counting=counting)
     note(f"{created.name}: {pairs} pairs, {per_pair} people a pair")
@@ -174,7 +174,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     from berdseye.annotation.batches.progress import batch_progress
     from berdseye.annotation.batches.stored import list_batches
 
-    judgments = _judgments(opened(workspace))
+    judgments = _judgments(open_workspace(workspace))
     rows = [(found, batch_progress(judgments, found, time=time.time())) for found in list_batches(judgments)]
     if json:
         print_json([_as_json(found) | {"pairs": p.pairs, "wanted": p.wanted, "given": p.given} for found, p in rows])
@@ -198,7 +198,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
     from berdseye.annotation.batches.progress import batch_progress, batch_shares, flags
     from berdseye.annotation.batches.stored import load_batch
 
-    held = opened(workspace)
+    held = open_workspace(workspace)
     judgments = _judgments(held)
     found = load_batch(judgments, name)
     p = batch_progress(judgments, found, time=time.time())
@@ -250,7 +250,7 @@ def close(
     """
     from berdseye.annotation.batches.stored import close_batch, load_batch
 
-    held = opened(workspace)
+    held = open_workspace(workspace)
     judgments = _judgments(held)
     found = close_batch(judgments, load_batch(judgments, name), made_by=acting_name(held), reopen=reopen)
     note(f"{found.name} is {'open' if found.is_open else 'closed'}")
@@ -283,7 +283,7 @@ def export(
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.data.files.tables import write_table
 
-    judgments = _judgments(opened(workspace))
+    judgments = _judgments(open_workspace(workspace))
     if label_studio:
         from berdseye.annotation.label_studio.batch_projects import write_batch_file
 

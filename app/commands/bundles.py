@@ -7,7 +7,7 @@ import typer
 
 from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 
@@ -47,7 +47,7 @@ def bundle(
     from berdseye.evaluation.measures import parse_measures
     from berdseye.evaluation.studies.result import list_results, load_result
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     stored, results = [r.name for r in list_runs(ws)], list_results(ws)
     wanted = list(dict.fromkeys(n for name in names for n in (stored if name == "all" else [name])))
     for name in wanted:

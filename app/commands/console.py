@@ -28,24 +28,24 @@ _LOGGED_EVERY = 60.0
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def visible(text: str) -> str:
+def escaped_for_terminal(text: str) -> str:
     """`text` with every character that a terminal would execute rather than show escaped as in Python, such as `\\x1b`."""
     return _UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def note(text: str) -> None:
     """Print a line for the person on standard error, apart from the results that scripts read."""
-    notes.print(visible(text), markup=False)
+    notes.print(escaped_for_terminal(text), markup=False)
 
 
 class _Visible(io.TextIOWrapper):
     def write(self, text: str, /) -> int:
-        super().write(visible(text))
+        super().write(escaped_for_terminal(text))
         return len(text)
 
 
 @contextmanager
-def harmless_output() -> Iterator[None]:
+def escaped_output() -> Iterator[None]:
     """Escape control characters in what is printed to a terminal, so that stored texts cannot control it.
 
     Output to a pipe or file stays unchanged. Text that is not valid UTF-8 is always written with escapes, instead of ending the

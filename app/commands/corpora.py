@@ -9,7 +9,7 @@ import typer
 
 from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.progress import Progress
 from berdseye.data.texts.near_duplicates import DEFAULT_THRESHOLD
 from berdseye.data.workspace import Workspace
@@ -69,7 +69,7 @@ def add(
     from berdseye.data.corpora import add_corpus
 
     only_with("--near-duplicates drop", near_duplicates == "drop", "threshold")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting(name) as progress, _source(ws, name, path, lucene, progress) as source:
         manifest = add_corpus(
             ws,
@@ -154,7 +154,7 @@ def web(
         language=language,
         allow_private=allow_private,
     )
-    manifest = add_web_corpus(opened(workspace), name, settings, chunker=chunker, replace=replace)
+    manifest = add_web_corpus(open_workspace(workspace), name, settings, chunker=chunker, replace=replace)
     if json:
         print_json(manifest.to_dict())
         return
@@ -177,7 +177,7 @@ def duplicates(
     from berdseye.data.corpora import open_corpus
     from berdseye.data.texts.near_duplicates import NearDuplicates
 
-    opened_corpus = open_corpus(opened(workspace), name)
+    opened_corpus = open_corpus(open_workspace(workspace), name)
     with counting(name) as progress:
         groups = NearDuplicates(threshold).groups(lambda: opened_corpus.texts(progress))
     if json:
@@ -196,7 +196,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.data.corpora import open_corpus
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     manifests = [open_corpus(ws, name).manifest for name in ws.corpora()]
     if json:
         print_json([m.to_dict() for m in manifests])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
 dataset = typer.Typer(no_args_is_help=True, help="Add and list data sets of questions with perspectives.")
@@ -39,7 +39,7 @@ def add(
     """
     from berdseye.data.datasets.stored import import_dataset
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     if name in ws.datasets() and not replace:
         raise BadInputError(f"The data set '{name}' already exists.", hint="Choose another name, or pass --replace.")
     imported = import_dataset(ws, name, path)
@@ -70,7 +70,7 @@ def fetch(
     from berdseye.data.datasets.fetching import Missing
     from berdseye.data.datasets.fetching import fetch as fetched
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting(name) as progress:
         for done in fetched(ws, name, source, replace=replace, progress=progress):
             if isinstance(done, Missing):
@@ -123,13 +123,13 @@ def version(
     """
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.log import EditLog
-    from berdseye.annotation.perspective_edits.versions import coming_version, make_version
+    from berdseye.annotation.perspective_edits.versions import create_version, next_version
     from berdseye.app.access.acting import acting_name
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     log = EditLog(ws, Judgments.open(ws.judgments_url), name)
-    coming = coming_version(log)
-    new_version = make_version(log, acting_name(ws))
+    coming = next_version(log)
+    new_version = create_version(log, acting_name(ws))
     if json:
         print_json(asdict(new_version))
         return
@@ -147,10 +147,10 @@ def versions(
 
     Example: `berdseye dataset versions debate`
     """
-    from berdseye.data.datasets.versions import list_versions, trouble
+    from berdseye.data.datasets.versions import list_versions, version_problem
 
-    ws = opened(workspace)
-    rows = [asdict(v) | {"trouble": trouble(ws, v)} for v in list_versions(ws, name)]
+    ws = open_workspace(workspace)
+    rows = [asdict(v) | {"trouble": version_problem(ws, v)} for v in list_versions(ws, name)]
     if json:
         print_json(rows)
         return
@@ -167,7 +167,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.data.datasets.stored import load_dataset
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     rows = [(name, load_dataset(ws, name)) for name in ws.datasets()]
     table = [{"name": n, "questions": len(q), "perspectives": sum(len(x.perspectives) for x in q)} for n, q in rows]
     if json:

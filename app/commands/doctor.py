@@ -13,7 +13,7 @@ from berdseye.annotation.doctor.examine import examine
 from berdseye.annotation.doctor.finding import Finding
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.answers import answer_files
 from berdseye.data.corpora.manifest import corpus_files
 from berdseye.data.datasets.stored import dataset_files
@@ -57,7 +57,7 @@ class Fault:
 
 
 @dataclass
-class Examined:
+class Comparison:
     """The result of the comparison, with counts of file sets, files and bytes.
 
     `damaged` includes missing files. `unexpected` files belong to nothing that is stored and are not read. `unrecorded` names
@@ -90,12 +90,12 @@ def stored_sets(workspace: Workspace) -> Iterator[FileSet]:
     yield from (answer_files(path.with_suffix(".json")) for path in _named(top / "answers", *_ENDINGS))
 
 
-def compare_files(workspace: Workspace, *, record: bool = False, progress: Progress = silent) -> Examined:
+def compare_files(workspace: Workspace, *, record: bool = False, progress: Progress = silent) -> Comparison:
     """Compare every stored file with its checksum. With `record`, sets without checksums get those of their present contents.
 
     Waits for a set that another process is replacing.
     """
-    result, known_paths = Examined(), set[Path]()
+    result, known_paths = Comparison(), set[Path]()
     sets = list(stored_sets(workspace))
     total = sum(path.stat().st_size for files in sets for path in files.present().values()) >> 20
     for files in sets:
@@ -116,7 +116,7 @@ def compare_files(workspace: Workspace, *, record: bool = False, progress: Progr
     return result
 
 
-def _examine(workspace: Workspace, files: FileSet, record: bool, result: Examined) -> None:
+def _examine(workspace: Workspace, files: FileSet, record: bool, result: Comparison) -> None:
     def fault(path: Path, what: str, cure: str) -> Fault:
         return Fault(_shown(workspace, path), what, cure)
 
@@ -198,7 +198,7 @@ def doctor(
 
     Example: `berdseye doctor`
     """
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting("doctor") as progress:
         result = compare_files(ws, record=record, progress=progress)
     judgment_faults = examine_judgments(ws)

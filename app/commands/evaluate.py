@@ -8,7 +8,7 @@ import typer
 
 from berdseye.app.commands.arguments import not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
 from berdseye.evaluation.interchange.made_elsewhere import Missing
@@ -159,7 +159,7 @@ def _against_qrels(
     from berdseye.evaluation.scores.enough_judged import checked_floor
     from berdseye.evaluation.scores.scoring import scores_of
 
-    questions = load_dataset(opened(workspace), dataset) if dataset is not None else None
+    questions = load_dataset(open_workspace(workspace), dataset) if dataset is not None else None
     judged_run = judged_by_file(read_run(path), read_labels(qrels), questions, missing)
     for text in judged_run.notes:
         note(text)
@@ -189,7 +189,7 @@ def _against_workspace(
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.scores.scoring import score_run, without_questions
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     source = parse_label_source(labels or default_source(ws))
     imported, absent = as_run(ws, read_run(path), dataset, corpus)
     _note_missing(absent, len(imported.question_ids), str(path), missing)
@@ -224,7 +224,7 @@ def _stored(
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.scores.scoring import macro_average, score_runs
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     source = parse_label_source(labels or default_source(ws))
     names = [run] if run is not None else [r.name for r in list_runs(ws)]
     if not names:
@@ -257,7 +257,7 @@ def _under_versions(
     from berdseye.evaluation.scores.scoring import score_run
     from berdseye.evaluation.scores.versions import compare_versions, question_rows, rows_of, under_version
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     run, source = load_run(ws, name), parse_label_source(labels or default_source(ws))
     judgments = Judgments.open(ws.judgments_url)
     _note_depth(measures, run.manifest.k, run.manifest.name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def failures(
 
     if csv is not None:
         table_form(csv)  # report an unknown file ending before the work starts
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     names = run or [r.name for r in list_runs(ws)]
     if not names:
         raise BadInputError("The workspace has no run yet.", hint="Create one with `berdseye run`.")
@@ -87,7 +87,7 @@ def failures(
 
         for one in [load_run(ws, name) for name in names]:
             m = one.manifest
-            others = others_noted(ws, m)
+            others = comparable_runs(ws, m)
             if m.k < k:
                 note(f"{m.name} has {m.k} passages per question, fewer than {k}.")
             pool = {other.manifest.pipeline: labelled(other).first_ranks() for other in others}
@@ -117,7 +117,7 @@ def failures(
     _print_table(counts)
 
 
-def others_noted(workspace: "Workspace", run: "RunManifest") -> "list[Run]":
+def comparable_runs(workspace: "Workspace", run: "RunManifest") -> "list[Run]":
     """The other runs over the data set and corpus of `run`; prints a note about those skipped because they are out of date."""
     from berdseye.evaluation.failures.reasons import others_of
 
@@ -164,7 +164,7 @@ def compare(
 
     if csv is not None:
         table_form(csv)
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     first_source = parse_label_source(labels or default_source(ws))
     second_source = parse_label_source(second_labels) if second_labels else first_source
     measures = parse_measures(" ".join(measure or ["MRecall@5"]))
@@ -202,7 +202,7 @@ def _side(argument: str, workspace: Path | None) -> "Run":
     from berdseye.data.runs.stored import load_run
     from berdseye.evaluation.scores.versions import under_version
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     name, _, version = argument.partition(":")
     return under_version(ws, load_run(ws, name), version) if version else load_run(ws, name)
 

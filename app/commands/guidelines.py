@@ -8,7 +8,7 @@ import typer
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.arguments import not_with
 from berdseye.app.commands.console import note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def show(
 
     not_with("VERSION", version is not None, "batch", "task", why="which identifies one text")
     not_with("--batch", batch is not None, "task", why="which has its own task")
-    judgments = Judgments.open(opened(workspace).judgments_url)
+    judgments = Judgments.open(open_workspace(workspace).judgments_url)
     if version is not None:
         shown = load(judgments, version)
     elif batch is not None:
@@ -70,7 +70,7 @@ def set_text(
     from berdseye.annotation.guidelines.versions import use
     from berdseye.annotation.judgments.log import Judgments
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     text = None if path is None else read_guidelines(path)
     used: Guidelines = use(Judgments.open(ws.judgments_url), text, task=task, made_by=acting_name(ws))
     note(f"version {used.version} is now in use for the task {task}")
@@ -84,7 +84,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     from berdseye.annotation.guidelines.versions import list_guidelines
     from berdseye.annotation.judgments.log import Judgments
 
-    versions = list_guidelines(Judgments.open(opened(workspace).judgments_url))
+    versions = list_guidelines(Judgments.open(open_workspace(workspace).judgments_url))
     if json:
         print_json([one._asdict() for one in versions])
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from berdseye.app.commands.console import counting, note
-from berdseye.app.commands.options import WorkspaceOption, opened
+from berdseye.app.commands.options import WorkspaceOption, open_workspace
 
 if TYPE_CHECKING:
     from berdseye.data.corpora import Corpus
@@ -42,7 +42,7 @@ def index(
 
     if shards is not None and ray is None:
         raise BadInputError("--shards requires --ray.", hint="Pass --ray HOST:PORT or --ray local as well.")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     opened_corpus, indexers = open_corpus(ws, corpus), pipeline_of(ws, pipeline).ranker.indexers
     if ray is None:
         _build_here(opened_corpus, indexers, rebuild)

@@ -9,7 +9,7 @@ import typer
 from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.label_studio import import_file
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 
 judgments = typer.Typer(no_args_is_help=True, help="Exchange judgments with Label Studio, check them, and export them.")
 
@@ -38,7 +38,7 @@ def push(
     from berdseye.detectors.labelling import adopted_predictions
 
     only_with("--run", run, "k")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting("pushed") as progress:
         report = push_workspace(
             ws,
@@ -60,7 +60,7 @@ def pull(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import pull_workspace
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting("pulled") as progress:
         report = pull_workspace(ws, Judgments.open(ws.judgments_url), progress=_counted(progress))
     print_json(report.__dict__) if json else note(str(report))
@@ -77,7 +77,7 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import drifts
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     drift_by_project = drifts(ws, Judgments.open(ws.judgments_url))
     if json:
         print_json([one.as_json() for one in drift_by_project])
@@ -104,12 +104,12 @@ def doctor(
 
     Example: `berdseye judgments doctor --fix`
     """
-    from berdseye.annotation.doctor.examine import mend as fix_faults
+    from berdseye.annotation.doctor.examine import fix_all as fix_faults
     from berdseye.annotation.doctor.finding import Finding
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import check_health
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judged = Judgments.open(ws.judgments_url)
     left, unreached = check_health(ws, judged)
     fixed: list[Finding] = []
@@ -154,7 +154,7 @@ def export(
     from berdseye.annotation.training_sets.labelling import training_data
     from berdseye.data.files.tables import write_table
 
-    judged = Judgments.open(opened(workspace).judgments_url)
+    judged = Judgments.open(open_workspace(workspace).judgments_url)
     frame = judged.frame()
     frame = frame if (what == "judgments" if demo is None else demo) else frame[~frame["demo"].astype(bool)]
     table = frame if what == "judgments" else training_data(frame, adjudicated=adjudicated_labels(judged))

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from berdseye.app.commands.arguments import written
+from berdseye.app.commands.arguments import given_options
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.serving.serve import LABEL_STUDIO_PORT, free_port
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from berdseye.annotation.label_studio.batch_projects import Sent
+    from berdseye.annotation.label_studio.batch_projects import BatchExchange
     from berdseye.annotation.label_studio.imports import Rule
 
 label_studio = typer.Typer(
@@ -64,7 +64,7 @@ def serve(
     Example: `berdseye label-studio --port 8090`
     """
     if context.invoked_subcommand is not None:
-        if given := written("workspace", "port"):
+        if given := given_options("workspace", "port"):
             raise BadInputError(
                 f"{' and '.join(given)} before '{context.invoked_subcommand}' would have no effect.",
                 hint=f"Put options after the subcommand: `berdseye label-studio {context.invoked_subcommand} ...`.",
@@ -72,7 +72,7 @@ def serve(
         return
     from berdseye.annotation.label_studio.server import start
 
-    server = start(opened(workspace).label_studio_folder, free_port(port))
+    server = start(open_workspace(workspace).label_studio_folder, free_port(port))
     try:
         note(f"Label Studio   {server.url}   (starting)")
         server.ready()
@@ -99,7 +99,7 @@ def push(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import push_batch
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judgments = Judgments.open(ws.judgments_url)
     loaded = load_batch(judgments, batch)
     with counting("pushed") as progress:
@@ -130,7 +130,7 @@ def pull(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import pull_batch, pull_projects
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judgments = Judgments.open(ws.judgments_url)
     with counting("pulled") as progress:
 
@@ -169,14 +169,14 @@ def assign(
     from berdseye.annotation.batches.stored import load_batch
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio import attribution
-    from berdseye.annotation.people import known_person
+    from berdseye.annotation.people import find_person
     from berdseye.app.access.acting import acting_name
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judgments = Judgments.open(ws.judgments_url)
-    stored_under = None if author is None else known_person(judgments, author)
+    stored_under = None if author is None else find_person(judgments, author)
     done = attribution.assign(
-        judgments, load_batch(judgments, batch), known_person(judgments, to), stored_under, acting_name(ws)
+        judgments, load_batch(judgments, batch), find_person(judgments, to), stored_under, acting_name(ws)
     )
     if json:
         print_json(done._asdict())
@@ -197,12 +197,12 @@ def account(
     Example: `berdseye label-studio account Ana`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.annotation.people import known_person
+    from berdseye.annotation.people import find_person
     from berdseye.app.access.label_studio_accounts import account_for, sign_in_lines
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judgments = Judgments.open(ws.judgments_url)
-    sign_in, seen = account_for(ws, judgments, known_person(judgments, person), reset=reset)
+    sign_in, seen = account_for(ws, judgments, find_person(judgments, person), reset=reset)
     if json:
         print_json(
             {
@@ -224,7 +224,7 @@ def projects(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.label_studio.exchange import sent_projects
 
-    rows = sent_projects(Judgments.open(opened(workspace).judgments_url))
+    rows = sent_projects(Judgments.open(open_workspace(workspace).judgments_url))
     if json:
         print_json([row._asdict() for row in rows])
         return
@@ -241,7 +241,7 @@ def check(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     """
     from berdseye.annotation.label_studio.connection import connect
 
-    server = connect(opened(workspace))
+    server = connect(open_workspace(workspace))
     kind = "personal access token" if server.personal else "legacy token"
     connection = {"url": server.url, "version": server.version(), "account": server.account, "token": kind}
     if json:
@@ -270,10 +270,10 @@ def import_(
     from berdseye.annotation.label_studio.connection import connect
     from berdseye.annotation.label_studio.imports import import_project
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     rule = rule_of(control, choice, field, comment, dataset)
     done = import_project(Judgments.open(ws.judgments_url), connect(ws), project, rule)
-    tell_import(done, json)
+    print_import(done, json)
 
 
 def import_file(
@@ -306,7 +306,7 @@ def import_file(
             )
         people[int(number)] = person
     rule = rule_of(control, choice, field, comment, dataset)
-    tell_import(read(Judgments.open(opened(workspace).judgments_url), path, rule, people), json)
+    print_import(read(Judgments.open(open_workspace(workspace).judgments_url), path, rule, people), json)
 
 
 def rule_of(control: str, choice: list[str] | None, field: list[str] | None, comment: str, dataset: str) -> "Rule":
@@ -318,7 +318,7 @@ def rule_of(control: str, choice: list[str] | None, field: list[str] | None, com
     return Rule(control, verdicts, comment, _pairs(field, "field"), checked_name("dataset", dataset))  # type: ignore[arg-type]
 
 
-def tell_import(done: object, json: bool) -> None:
+def print_import(done: object, json: bool) -> None:
     """Print what an import did. Raises `typer.Exit` with status 1 where annotations could not be read."""
     if json:
         print_json(done.__dict__)
@@ -330,7 +330,7 @@ def tell_import(done: object, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print_reports(sent: "list[Sent]", json: bool) -> None:
+def _print_reports(sent: "list[BatchExchange]", json: bool) -> None:
     if json:
         print_json([{"project": one.project.title, **one.report.__dict__} for one in sent])
         return

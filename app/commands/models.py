@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from berdseye.app.commands.console import print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 
 DEFAULT_MODEL = "llm"
 llm = typer.Typer(
@@ -66,7 +66,7 @@ def generated(
     """
     from berdseye.data.language_models.cache import CompletionCache
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     usage = CompletionCache(ws).spent(model)
     cap = ws.settings["language_models"]["cap"]
     if json:
@@ -96,7 +96,7 @@ def sides(
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.sides import TwoSides, supporting_sides
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judge = open_language_model(model, ws)
     (place,) = supporting_sides(judge, CompletionCache(ws), [TwoSides(question, first, second)])
     supporting, opposing = (first, second) if place == 0 else (second, first)
@@ -124,7 +124,7 @@ def disputed(
     from berdseye.data.language_models.model_registry import open_language_model
     from berdseye.detectors.disputes import Answered, dispute_awareness, dispute_prompt
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judge = open_language_model(model, ws)
     chosen = dispute_prompt(prompt, ws)
     (probability,) = dispute_awareness(judge, CompletionCache(ws), [Answered(question, answer)], prompt=chosen).tolist()

@@ -30,7 +30,7 @@ MinJudgedOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
-def opened(folder: Path | None) -> Workspace:
+def open_workspace(folder: Path | None) -> Workspace:
     """Open the workspace in `folder`, or the default workspace for None."""
     return Workspace.open(folder or Workspace.default_folder())
 
@@ -46,7 +46,7 @@ def chosen_detector(name: str | None, folder: Path | None) -> "Detector":
     from berdseye.detectors.trained import adopted_detector
 
     try:
-        ws = opened(folder)
+        ws = open_workspace(folder)
     except UnavailableError:
         if folder is not None:
             raise

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from berdseye.app.commands.console import note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 
 people = typer.Typer(
     no_args_is_help=True, help="List people with their e-mail addresses and roles, and link names to addresses."
@@ -27,7 +27,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import people as known_people
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     settings = ws.people
     rows = [
         {
@@ -60,7 +60,7 @@ def link(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import link as linked
 
-    person = linked(Judgments.open(opened(workspace).judgments_url), name, email)
+    person = linked(Judgments.open(open_workspace(workspace).judgments_url), name, email)
     note(f"{email} now signs in as {person.name}.")
 
 
@@ -73,7 +73,7 @@ def unlink(name: NameArgument, workspace: WorkspaceOption = None) -> None:
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.people import unlink as unlinked
 
-    person = unlinked(Judgments.open(opened(workspace).judgments_url), name)
+    person = unlinked(Judgments.open(open_workspace(workspace).judgments_url), name)
     note(f"{person.name} can no longer sign in.")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from berdseye.app.commands.console import note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def export(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.exchange import export_edits
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     if dataset is not None and dataset not in ws.datasets():
         raise UnknownNameError("data set", dataset, ws.datasets())
     note(f"{path}: {export_edits(Judgments.open(ws.judgments_url), path, dataset)} events")
@@ -249,7 +249,7 @@ def import_file(
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.exchange import import_edits
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     judgments = Judgments.open(ws.judgments_url)
     new, known = import_edits(ws, judgments, path, _person(ws, judgments))
     note(f"{new} events imported, {known} were already known")
@@ -282,19 +282,19 @@ def _log(folder: Path | None, dataset: str) -> "tuple[EditLog, Workspace, Judgme
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.annotation.perspective_edits.log import EditLog
 
-    ws = opened(folder)
+    ws = open_workspace(folder)
     judgments = Judgments.open(ws.judgments_url)
     return EditLog(ws, judgments, dataset), ws, judgments
 
 
 def _person(workspace: "Workspace", judgments: "Judgments") -> "Annotator":
-    from berdseye.annotation.people import known_or_invited
+    from berdseye.annotation.people import find_or_invite
     from berdseye.app.access.acting import acting
 
     who = acting(workspace.people)
     if not who:
         raise BadInputError("Berdseye does not know who you are.", hint="Use `berdseye --as NAME perspective ...`.")
-    return known_or_invited(judgments, who)
+    return find_or_invite(judgments, who)
 
 
 def _question(log: "EditLog", question: str) -> "Question":

@@ -8,7 +8,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.evaluation.interchange.made_elsewhere import Missing, RunFormat
 
@@ -43,7 +43,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.data.runs.stored import list_runs
 
-    manifests = list_runs(opened(workspace))
+    manifests = list_runs(open_workspace(workspace))
     if json:
         rows = [(r.name, r.dataset, r.corpus, r.pipeline, r.k, r.questions, r.created) for r in manifests]
         fields = ("name", "dataset", "corpus", "pipeline", "k", "questions", "created")
@@ -84,7 +84,7 @@ def export_run(
         )
     if model and labels is None:
         raise BadInputError("--model requires --labels.", hint="Give --labels SOURCE.")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     run = load_run(ws, name)
     match form:
         case RunFormat.TREC:
@@ -111,7 +111,7 @@ def import_run(
     from berdseye.data.runs.stored import list_runs, save_run
     from berdseye.evaluation.interchange.made_elsewhere import IMPORTED, as_run, missing_note, read_run
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     imported, absent = as_run(ws, read_run(file), dataset, corpus, name)
     existing = next((r for r in list_runs(ws) if r.name == imported.manifest.name), None)
     if existing is not None and IMPORTED not in existing.versions:
@@ -164,7 +164,7 @@ def export_labels(
     from berdseye.evaluation.labels.qrels import pooled_qrels
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     source = parse_label_source(labels or default_source(ws))
     if source.corrected:
         raise BadInputError(

@@ -10,7 +10,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace
 
 if TYPE_CHECKING:
     from berdseye.data.corpora import Corpus
@@ -94,7 +94,7 @@ def search(
     from berdseye.retrieval.pipeline import search as ranked
     from berdseye.retrieval.protocol import Query
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     opened_corpus = open_corpus(ws, corpus)
     perspectives = tuple(perspective or ())
     query = Query(question, root or question, perspectives[0] if perspectives else "", perspectives)
@@ -125,9 +125,9 @@ def expansion(
 
     Example: `berdseye expansion "Should zoos exist?" "Zoos save species." "Captivity is cruel."`
     """
-    from berdseye.retrieval.expansion.manual import TypedPerspectives
+    from berdseye.retrieval.expansion.manual import ManualPerspectives
 
-    TypedPerspectives(opened(workspace)).put(question, perspective)
+    ManualPerspectives(open_workspace(workspace)).put(question, perspective)
     note(f"{len(perspective)} perspectives stored for '{question}'")
 
 
@@ -156,7 +156,7 @@ def run(
     from berdseye.detectors.labelling import label_function
     from berdseye.retrieval.running import is_up_to_date, run_pipeline
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     person = acting_name(ws)
     for c in corpus:
         with _shards(open_corpus(ws, c), ray) as over:

@@ -7,7 +7,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 
 if TYPE_CHECKING:
     from berdseye.annotation.training_sets.store import TrainingSetVersion
@@ -57,10 +57,12 @@ def create(
 
     Example: `berdseye training-set create --rule unanimous --no-demo`
     """
-    from berdseye.app.jobs.training_sets import made_set
+    from berdseye.app.jobs.training_sets import create_set_version
 
-    ws = opened(workspace)
-    _print_summary(made_set(ws, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(ws)), json)
+    ws = open_workspace(workspace)
+    _print_summary(
+        create_set_version(ws, name, rule, unsure, annotator, leaks, demo=demo, made_by=acting_name(ws)), json
+    )
 
 
 @training_set.command("list")
@@ -71,7 +73,7 @@ def list_(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     """
     from berdseye.annotation.training_sets.store import list_sets
 
-    versions = list_sets(opened(workspace))
+    versions = list_sets(open_workspace(workspace))
     if json:
         print_json([{"id": s.id, **s.manifest} for s in versions])
         return
@@ -95,7 +97,7 @@ def show(
     """
     from berdseye.annotation.training_sets.store import find_set
 
-    _print_summary(find_set(opened(workspace), wanted), json)
+    _print_summary(find_set(open_workspace(workspace), wanted), json)
 
 
 @training_set.command("export")
@@ -121,7 +123,7 @@ def export(
     from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.training_sets import write_set
 
-    for written in write_set(find_set(opened(workspace), wanted), path, form):
+    for written in write_set(find_set(open_workspace(workspace), wanted), path, form):
         note(f"{written}: {written.stat().st_size:,} bytes")
 
 

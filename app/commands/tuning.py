@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 
 
 def register(cli: typer.Typer) -> None:
@@ -38,7 +38,7 @@ def tune(
     from berdseye.evaluation.measures import parse_measure
     from berdseye.evaluation.scores.tuning import tune as tuned
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     parsed = parse_measure(measure)
     with counting(f"{pipeline} over {corpus}") as progress:
         chosen = tuned(

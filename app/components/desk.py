@@ -22,7 +22,7 @@ from berdseye.app.components.pair_card import CARD_HEIGHT, answers_card, choices
 from berdseye.app.components.passage_text import restore_evidence, taken_evidence
 from berdseye.app.components.plain_text import escaped, without_pictures
 from berdseye.app.components.working_time import WorkingTime, working_time
-from berdseye.app.jobs.deciding import word_given
+from berdseye.app.jobs.deciding import judgment_given
 
 
 def guidelines_panel(guidelines: Guidelines) -> None:
@@ -257,7 +257,7 @@ def _give(desk: Desk, pair: str, verdict: str, guidelines: Guidelines) -> None:
     seconds, uid = taken
     with errors_in_place():
         receipt = desk.queue.give(desk.person, pair, verdict, _details(pair, seconds, guidelines), uid=uid)
-        word_given(workspace(), judgments(), desk.batch)
+        judgment_given(workspace(), judgments(), desk.batch)
         late = (
             " Another annotator has taken over this pair in the meantime; your judgment is stored as well."
             if receipt.late

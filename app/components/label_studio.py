@@ -9,7 +9,7 @@ import streamlit as st
 from berdseye.annotation.judgments.log import Annotator
 from berdseye.annotation.label_studio.accounts import Account, give_account, known_account
 from berdseye.annotation.label_studio.connection import connect, server_url
-from berdseye.annotation.label_studio.drift import Drift, Held
+from berdseye.annotation.label_studio.drift import Drift, SideState
 from berdseye.annotation.label_studio.exchange import sent_projects
 from berdseye.annotation.label_studio.server import read_credentials, running
 from berdseye.app.access.label_studio_accounts import AS_ADMIN
@@ -149,5 +149,5 @@ def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
         st.caption("`berdseye judgments doctor --fix` brings both sides into agreement and loses no judgment.")
 
 
-def _columns(here: Held, there: Held) -> dict[str, str]:
+def _columns(here: SideState, there: SideState) -> dict[str, str]:
     return {"here": str(here), "there": str(there)}

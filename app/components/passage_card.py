@@ -11,7 +11,7 @@ from berdseye.app.components.plain_text import escaped, highlighted, web_address
 from berdseye.evaluation.exploration.inspection import Chip, Hit
 from berdseye.retrieval.lexical.query_words import matched_spans
 
-WHOSE = {
+SOURCE_NAMES = {
     "adjudicator": "adjudicated label",
     "you": "your judgment",
     "people": "people's judgments",
@@ -55,7 +55,7 @@ def _chip_button(
         key=chip_key(place, f"{number}-{chip.key}-{says}"),
         icon=_ICONS.get(chip.by, ":material/person:"),
         type="primary" if chip.supports else "secondary",
-        help=f"{escaped(chip.pair.perspective)} — {says} ({WHOSE[chip.by]}; detector: "
+        help=f"{escaped(chip.pair.perspective)} — {says} ({SOURCE_NAMES[chip.by]}; detector: "
         f"P = {chip.detected.probability:.2f}). " + _next_step(chip, can_judge=can_judge),
         disabled=not can_judge or chip.by == "adjudicator",
         on_click=flip,

@@ -11,8 +11,8 @@ from berdseye.annotation.training_sets.formats import (
     write_label_studio,
     write_lines,
 )
-from berdseye.annotation.training_sets.labelling import RULES, UNSURE_RULES, Choice
-from berdseye.annotation.training_sets.leakage import MENDS
+from berdseye.annotation.training_sets.labelling import RULES, UNSURE_RULES, LabellingRules
+from berdseye.annotation.training_sets.leakage import LEAK_HANDLINGS
 from berdseye.annotation.training_sets.store import TrainingSetVersion, create
 from berdseye.data.datasets.stored import SPLITS
 from berdseye.data.errors import UnknownNameError
@@ -22,7 +22,7 @@ from berdseye.detectors.prompts import chats
 Named = TypeVar("Named", bound=str)
 
 
-def made_set(
+def create_set_version(
     workspace: Workspace, name: str, rule: str, unsure: str, annotator: str, leaks: str, *, demo: bool, made_by: str
 ) -> TrainingSetVersion:
     """Create the next version of a training set by rules given as texts. Raises `UnknownNameError` with the nearest valid
@@ -31,8 +31,8 @@ def made_set(
         workspace,
         Judgments.open(workspace.judgments_url),
         name,
-        Choice(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
-        mend=one_of("way to handle leaks", leaks, MENDS),
+        LabellingRules(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
+        mend=one_of("way to handle leaks", leaks, LEAK_HANDLINGS),
         made_by=made_by,
     )
 

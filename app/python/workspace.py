@@ -432,13 +432,13 @@ class Workspace:
         `kind` is one of `berdseye detector train`; `demo` counts the votes of the simulated annotators.
         """
         from berdseye.app.jobs.improving import set_to_train_on
-        from berdseye.app.jobs.training_sets import made_set
+        from berdseye.app.jobs.training_sets import create_set_version
         from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
 
         chosen = next((known for known in DETECTOR_OF if known == kind), None)
         if chosen is None:
             raise UnknownNameError("kind of training", kind, DETECTOR_OF)
-        version = made_set(self.folder, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by="")
+        version = create_set_version(self.folder, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by="")
         data = set_to_train_on(version)
         return train_detector(self.folder, TrainingPlan(chosen, name), data, progress=self.progress).detector
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from berdseye.annotation.training_sets.labelling import RULES, UNSURE_RULES
-from berdseye.annotation.training_sets.leakage import MENDS
+from berdseye.annotation.training_sets.leakage import LEAK_HANDLINGS
 from berdseye.annotation.training_sets.store import TrainingSetVersion, list_sets
 from berdseye.app.access.session import acting_person, errors_in_place, judgments, started_by, workspace
 from berdseye.app.components.charts import dots_with_intervals, learning_curves
@@ -16,7 +16,7 @@ from berdseye.app.components.choices import one_of
 from berdseye.app.components.job_box import job_box
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.jobs.improving import read_improvement
-from berdseye.app.jobs.training_sets import made_set
+from berdseye.app.jobs.training_sets import create_set_version
 from berdseye.app.jobs.trainings import TrainingJob, jobs, start
 from berdseye.data.errors import BerdseyeError
 from berdseye.detectors.detector_registry import parse_detector
@@ -40,7 +40,11 @@ RULE_NAMES = {
     "unanimous": "unanimous",
     "one": "one annotator's",
 }
-MEND_NAMES = {"drop": "drop it from one split", "move": "move its questions to one split", "keep": "keep it in both"}
+LEAK_HANDLING_NAMES = {
+    "drop": "drop it from one split",
+    "move": "move its questions to one split",
+    "keep": "keep it in both",
+}
 _CHOICE = 235
 FIGURES = ("accuracy", "precision", "recall", "f1", "auroc", "average_precision")
 
@@ -133,7 +137,7 @@ def train_form() -> None:
             "Train", icon=":material/model_training:", help="Trains only, without a comparison or an adoption."
         )
     if improve or train:
-        version = made_set(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
+        version = create_set_version(workspace(), "judged", *chosen[:-1], demo=chosen[-1], made_by=acting_person())
         options = (
             "--training-set",
             version.id,
@@ -175,7 +179,11 @@ def rules() -> tuple[str, str, str, str, bool]:
             row.selectbox("Annotator", people, width=_CHOICE, key="whose", disabled=rule != "one") if people else ""
         )
         leaks = row.selectbox(
-            "If a passage is in two splits", MENDS, width=_CHOICE, key="leaks", format_func=MEND_NAMES.__getitem__
+            "If a passage is in two splits",
+            LEAK_HANDLINGS,
+            width=_CHOICE,
+            key="leaks",
+            format_func=LEAK_HANDLING_NAMES.__getitem__,
         )
     return (
         rule or "adjudicated",

@@ -25,7 +25,7 @@ from berdseye.data.records import Question
 from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import adopted_detector, detector_names
 from berdseye.evaluation.exploration.inspection import Chip, Hit, Listing, detector_against_gold, inspect_question
-from berdseye.retrieval.expansion.manual import TypedPerspectives
+from berdseye.retrieval.expansion.manual import ManualPerspectives
 from berdseye.retrieval.pipeline_registry import DEFAULT_PIPELINES
 from berdseye.retrieval.protocol import query_of
 
@@ -61,7 +61,7 @@ def chosen_question() -> Question | None:
         return None
     typed = perspectives_of_lines(lines or "")
     if typed:
-        stored, texts = TypedPerspectives(workspace()), tuple(p.text for p in typed)
+        stored, texts = ManualPerspectives(workspace()), tuple(p.text for p in typed)
         if stored.get(str(text)) != texts:  # for pipelines that begin with expand(manual)
             stored.put(str(text), texts)
     return Question("typed", "typed", str(text).strip(), typed)

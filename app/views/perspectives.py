@@ -5,7 +5,7 @@ import streamlit as st
 
 from berdseye.annotation.perspective_edits.log import EditLog
 from berdseye.annotation.perspective_edits.states import Replayed, overlaps, replay
-from berdseye.annotation.perspective_edits.versions import attention, coming_version, make_version
+from berdseye.annotation.perspective_edits.versions import attention, create_version, next_version
 from berdseye.app.access.roles import check, may
 from berdseye.app.access.session import acting_person, annotator, errors_in_place, judgments, people, role, workspace
 from berdseye.app.components.card_focus import mark_drawn, move_on
@@ -14,7 +14,7 @@ from berdseye.app.components.edits import change_lines, decided_edits, edit_form
 from berdseye.app.components.keys import EDITS, PERSPECTIVES, key_list, keyboard
 from berdseye.app.components.plain_text import escaped
 from berdseye.app.components.version_measures import version_measures
-from berdseye.data.datasets.versions import list_versions, trouble
+from berdseye.data.datasets.versions import list_versions, version_problem
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
 
@@ -63,13 +63,13 @@ def draw_versions(log: EditLog) -> None:
     st.subheader("Versions", anchor=False)
     existing = list_versions(workspace(), log.dataset)
     for version in existing:
-        problem = trouble(workspace(), version)
+        problem = version_problem(workspace(), version)
         st.markdown(
             f"**{escaped(version.name)}** · {len(version.edits)} edits · {version.at[:10]} · "
             f"{escaped(version.made_by) or 'unknown person'} · `{version.hash[:12]}`"
             + (f" :red-badge[{escaped(problem)}]" if problem else "")
         )
-    coming = coming_version(log)
+    coming = next_version(log)
     for edit, why in coming.unfit:
         st.warning(escaped(f"Edit {edit.id} no longer applies to the data set: {why}"))
     if not coming.changes:
@@ -93,7 +93,7 @@ def draw_versions(log: EditLog) -> None:
         ):
             with errors_in_place():
                 check(role(), "research", acting_person())
-                version = make_version(log, acting_person())
+                version = create_version(log, acting_person())
                 st.session_state["edit_told"] = f"Created {version.name}."
                 st.rerun()
     with st.expander("Measures on two versions", icon=":material/compare_arrows:"), errors_in_place():

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from berdseye.data.corpora.drafting import Draft, read_all
 from berdseye.data.corpora.loading import Loading, Log, Reached
 from berdseye.data.corpora.manifest import Kind, Manifest, SourceFile, berdseye_version, corpus_files, is_complete
-from berdseye.data.corpora.settling import Settling
+from berdseye.data.corpora.settling import Finalising
 from berdseye.data.documents import input_files
 from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.files.locks import locked
@@ -102,7 +102,7 @@ class _Load:
         Raises `BadInputError` for invalid rows unless `skip_bad` is set, and for a source without any passage.
         """
         self.progress(self.reached.rows, "passages read; looking for duplicates", None)
-        with Settling(self.loading) as settling:
+        with Finalising(self.loading) as settling:
             self.skipped.add_repeated_ids(settling)
             if self.skipped.count and not skip_bad:
                 raise self.skipped.error(self.source)
@@ -157,7 +157,7 @@ class _SkippedRows:
         self._read, self._repeated = loading.bad_rows, Log(loading.folder / "repeated_ids.txt")
         self.repeated = self.count = 0
 
-    def add_repeated_ids(self, settling: Settling) -> None:
+    def add_repeated_ids(self, settling: Finalising) -> None:
         """Add the documents that repeat an earlier id."""
         self._repeated.path.unlink(missing_ok=True)
         for row in settling.repeated_ids():

@@ -46,7 +46,7 @@ _REPEATED = """
 """
 
 
-class Settling:
+class Finalising:
     """Drops and numbers the rows of a load whose source has been read to its end."""
 
     def __init__(self, loading: Loading) -> None:
@@ -56,7 +56,7 @@ class Settling:
         if self._documents:
             self._duckdb.execute(_REPEATED_IDS, {"documents": self._documents})
 
-    def __enter__(self) -> "Settling":
+    def __enter__(self) -> "Finalising":
         return self
 
     def __exit__(self, *_: object) -> None:

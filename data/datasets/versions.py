@@ -109,7 +109,7 @@ def list_versions(workspace: Workspace, dataset: str) -> list[VersionManifest]:
     return [_manifest(workspace, dataset, n) for n in version_numbers(workspace, dataset) if n > BASE]
 
 
-def trouble(workspace: Workspace, manifest: VersionManifest) -> str:
+def version_problem(workspace: Workspace, manifest: VersionManifest) -> str:
     """What is wrong with a version: its file has changed, or its data set was replaced; empty if nothing is wrong."""
     try:
         written = questions_hash(load_dataset(workspace, manifest.name)) == manifest.hash

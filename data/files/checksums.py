@@ -35,7 +35,9 @@ Read = TypeVar("Read")
 RECORD = ".checksums"
 STAMPS = ".checked.json"
 AT_ONCE = 256 << 20  # bytes; a larger set that is due only because a day has passed is compared in the background
-NOTED = 4 << 20  # bytes; from this size on, the time of a comparison is stored on disk; fewer take a few milliseconds
+STAMPED_FROM = (
+    4 << 20
+)  # bytes; from this size on, the time of a comparison is stored on disk; fewer take a few milliseconds
 DAY = 24 * 60 * 60.0
 _DIFFERS = "The file is damaged: its checksum has changed."
 _FORMAT = 1
@@ -273,7 +275,7 @@ class FileSet:
         If two processes do this at once, one may lose its stamp, and compares again.
         """
         paths = [path for path in paths if path in _SEEN]
-        if sum(_SEEN[path].signature[0] for path in paths) < NOTED:
+        if sum(_SEEN[path].signature[0] for path in paths) < STAMPED_FROM:
             return
         stamps = {name: seen for name, seen in self._stamps().items() if (self.folder / name).exists()}
         stamps |= {p.relative_to(self.folder).as_posix(): _SEEN[p] for p in paths}

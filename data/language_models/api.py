@@ -32,7 +32,7 @@ _KNOWN = re.compile(
 """The control tokens of ChatML and Llama 3 (<|name|>), DeepSeek, Llama 2 and Mistral, and Gemma."""
 
 
-def taken_apart(text: str) -> str:
+def break_control_tokens(text: str) -> str:
     """The text with a space inserted into each control token, for servers that interpret control tokens in texts."""
     return _KNOWN.sub(lambda match: f"{match.group()[0]} {match.group()[1:]}", text)
 
@@ -252,7 +252,7 @@ class ApiModel:
     ) -> Completion:
         import openai
 
-        shown = tuple(Message(m.role, taken_apart(m.content)) for m in prompt)
+        shown = tuple(Message(m.role, break_control_tokens(m.content)) for m in prompt)
         dialect: Dialect | None = self._dialect
         while dialect is not None:
             request = dialect.request(shown, max_tokens, temperature, seed, alternatives)

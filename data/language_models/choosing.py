@@ -52,11 +52,11 @@ def probability(completion: Completion, choice: Choice) -> float | None:
     by_tokens = _by_tokens(completion.alternatives or (), choice)
     if by_tokens is not None:
         return by_tokens
-    written = said_first(completion.text, choice)
+    written = answers_first(completion.text, choice)
     return None if written is None else float(written)
 
 
-def said_first(text: str, choice: Choice) -> bool | None:
+def answers_first(text: str, choice: Choice) -> bool | None:
     """Whether a text answers with the first word (true) or the second (false); None if the answer is not clear."""
     answer = _THOUGHTS.sub(" ", text).strip().casefold()
     opening, named, alone = _patterns(choice)

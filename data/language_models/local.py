@@ -19,7 +19,7 @@ _PLAUSIBLE = 1_000_000
 _ONE_AT_A_TIME = RLock()
 
 
-def told_window(config: Any, tokenizer: Any) -> int | None:
+def context_window(config: Any, tokenizer: Any) -> int | None:
     """The context window in tokens: the smaller limit of configuration and tokenizer, or None if neither has one.
 
     A model that also reads images has its limit in the configuration of its text part.
@@ -105,7 +105,7 @@ class LocalModel:
         loaded = self.load()
         texts = [self.written(prompt) for prompt in prompts]
         lengths = [len(ids) for ids in _tokens(loaded.tokenizer, texts)["input_ids"]]
-        longest = told_window(loaded.model.config, loaded.tokenizer)
+        longest = context_window(loaded.model.config, loaded.tokenizer)
         if longest is not None and max(lengths) + max_tokens > longest:
             raise BadInputError(
                 f"A prompt of {max(lengths)} tokens with {max_tokens} new ones exceeds the {longest} tokens of {self.name}.",

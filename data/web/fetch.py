@@ -12,7 +12,7 @@ from protego import Protego
 
 from berdseye.data.web.addresses import ForbiddenAddressError, web_address
 from berdseye.data.web.client import AGENT, PoliteClient, TooManyRedirectsError
-from berdseye.data.web.html import decoded
+from berdseye.data.web.html import decode_page
 from berdseye.data.web.report import PageError, Reason
 from berdseye.data.web.settings import WebSettings
 
@@ -88,7 +88,7 @@ class _Arrived(NamedTuple):
     charset: str = ""
 
 
-def fetched(urls: Sequence[str], settings: WebSettings) -> Iterator[Fetched]:
+def fetch_pages(urls: Sequence[str], settings: WebSettings) -> Iterator[Fetched]:
     """Yield every page of `urls` once, in the order in which they arrive.
 
     No page raises an error. Pages still missing after `seconds_a_question` are yielded as 'out of time'. Connections live in
@@ -100,7 +100,7 @@ def fetched(urls: Sequence[str], settings: WebSettings) -> Iterator[Fetched]:
         work.add_done_callback(lambda _: arrived.put(None))
         while (arrival := arrived.get()) is not None:
             page, body, charset = arrival
-            yield page if body is None else page._replace(html=decoded(body, charset))
+            yield page if body is None else page._replace(html=decode_page(body, charset))
         work.result()
 
 

@@ -33,7 +33,7 @@ _LOST_TOO_MUCH = 0.5
 _BEGINNING = 50
 
 
-def decoded(content: bytes, charset: str = "") -> str:
+def decode_page(content: bytes, charset: str = "") -> str:
     """Decode the bytes of a page; `charset` is the encoding that the server declares, if any.
 
     A byte order mark decides. Otherwise UTF-8 is tried before any declared encoding, since other text is hardly ever valid
@@ -83,7 +83,7 @@ def read_page(html: bytes | str) -> PageText:
     """
     import trafilatura  # imported here, since importing it takes more than a second
 
-    source = html if isinstance(html, str) else decoded(html)
+    source = html if isinstance(html, str) else decode_page(html)
     if "html" not in source[:_BEGINNING].lower():
         source = f"<!doctype html>\n{source}"  # otherwise the extractor does not accept a fragment as HTML
     extracted = trafilatura.bare_extraction(source, include_comments=True, include_tables=False)

@@ -11,7 +11,7 @@ from berdseye.data.files.locks import locked
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Passage
 from berdseye.data.texts.passages import clean
-from berdseye.data.web.fetch import Fetched, fetched
+from berdseye.data.web.fetch import Fetched, fetch_pages
 from berdseye.data.web.page_store import Page, PageStore
 from berdseye.data.web.providers import Hit, open_provider
 from berdseye.data.web.reading import PageReader
@@ -92,7 +92,7 @@ class WebPages:
         progress(len(results), "web pages", len(hits))
         end = time.monotonic() + used.seconds_a_question
         with PageReader() as reader:
-            for source in fetched([url for url in hits if url not in results], used):
+            for source in fetch_pages([url for url in hits if url not in results], used):
                 results[source.url] = self._read(source, hits[source.url], reader, end)
                 progress(len(results), "web pages", len(hits))
         in_order = [results[url] for url in hits]

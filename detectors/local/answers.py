@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.language_models.local import told_window
+from berdseye.data.language_models.local import context_window
 from berdseye.detectors.local.language_model import AnsweringModel
 from berdseye.detectors.local.windows import by_length
 from berdseye.detectors.protocol import Floats
@@ -44,7 +44,7 @@ class Answerer:
         self.name = model.name
         self.tokenizer, self.model = model.load()
         self.encoder_decoder = model.encoder_decoder
-        self.window = told_window(self.model.config, self.tokenizer) or _UNTOLD
+        self.window = context_window(self.model.config, self.tokenizer) or _UNTOLD
         self._lock = Lock()
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
@@ -95,12 +95,12 @@ class Answerer:
         """Return the model's greedy continuation of each prompt, at most 12 tokens."""
         import torch
 
-        from berdseye.retrieval.encoders.running import alone
+        from berdseye.retrieval.encoders.running import one_at_a_time
 
         out = [""] * len(prompts)
         for places in by_length([len(p) for p in prompts], _BATCH, _BATCH_TOKENS):
             ids, mask = self._padded([prompts[at] for at in places])
-            with alone(self._lock), torch.inference_mode():
+            with one_at_a_time(self._lock), torch.inference_mode():
                 generated = self.model.generate(
                     input_ids=ids, attention_mask=mask, max_new_tokens=_WRITTEN, do_sample=False,
                     temperature=None, top_p=None, top_k=None, pad_token_id=self.tokenizer.pad_token_id,
@@ -124,7 +124,7 @@ class Answerer:
         """
         import torch
 
-        from berdseye.retrieval.encoders.running import alone
+        from berdseye.retrieval.encoders.running import one_at_a_time
 
         if self.encoder_decoder:
             ids, mask = self._padded([prompt for prompt, _ in pairs])
@@ -141,7 +141,7 @@ class Answerer:
             positions = (mask.cumsum(-1) - 1).clamp(min=0)
             inputs = {"input_ids": ids, "attention_mask": mask, "position_ids": positions, "use_cache": False}
             inputs["logits_to_keep"] = longest + 1
-        with alone(self._lock), torch.inference_mode():
+        with one_at_a_time(self._lock), torch.inference_mode():
             logits = self.model(**inputs).logits
         if self.encoder_decoder:
             return logits

@@ -67,7 +67,7 @@ class AnsweringModel(LocalModel):
             from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, BitsAndBytesConfig
 
             from berdseye.data.models.weights import chosen_device
-            from berdseye.retrieval.encoders.running import quietly
+            from berdseye.retrieval.encoders.running import without_output
 
             device = chosen_device()
             options: dict[str, Any] = {"dtype": torch.bfloat16 if device.type != "cpu" else torch.float32}
@@ -78,7 +78,7 @@ class AnsweringModel(LocalModel):
                 few_bits: Any = BitsAndBytesConfig
                 options["quantization_config"] = few_bits(**{f"load_in_{self.bits}bit": True})
             kind: Any = AutoModelForSeq2SeqLM if self._is_encoder_decoder() else AutoModelForCausalLM
-            with quietly():
+            with without_output():
                 model: Any = kind.from_pretrained(self.found, **options)
                 own = self.adapter if self.adapter and (self.adapter / "tokenizer_config.json").is_file() else None
                 tokenizer = AutoTokenizer.from_pretrained(own or self.found, padding_side="left")

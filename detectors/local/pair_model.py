@@ -76,13 +76,13 @@ def _export(model: "CrossEncoder", path: Path) -> None:
         import torch
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
-        from berdseye.retrieval.encoders.running import quietly
+        from berdseye.retrieval.encoders.running import without_output
 
         # Lengths of 2 and more: torch treats an example's 1 as a constant.
         features = model.preprocess([("a passage of some words", "a perspective"), ("another", "one")])
         names = [name for name, value in features.items() if isinstance(value, torch.Tensor)]
         sizes = ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},) * len(names)
-        with TemporaryDirectory() as scratch, quietly(), _without_warnings():
+        with TemporaryDirectory() as scratch, without_output(), _without_warnings():
             model_file = Path(scratch) / "model.onnx"
             torch.onnx.export(
                 _scoring(model, names, features),
@@ -167,9 +167,9 @@ class PairModel:
 
     def __init__(self, model: "CrossEncoder", precision: Precision, length: int | None, folder: ModelFolder) -> None:
         from berdseye.retrieval.encoders.running import batch_size
-        from berdseye.retrieval.encoders.towers import limited
+        from berdseye.retrieval.encoders.towers import limit_length
 
-        reads = limited(model, None)
+        reads = limit_length(model, None)
         if length is not None and not _LEAST_LENGTH <= length <= reads:
             raise BadInputError(
                 f"max_length must be between {_LEAST_LENGTH} and {reads} for this model, got {length}.",
@@ -198,11 +198,11 @@ class PairModel:
         Batches contain windows of similar length; the result is in the order of `windows`.
         """
         from berdseye.retrieval.encoders.checks import checked
-        from berdseye.retrieval.encoders.running import alone
+        from berdseye.retrieval.encoders.running import one_at_a_time
 
         out = np.empty((len(windows), self.model.num_labels), dtype=np.float32)
         for places in by_length([w.tokens for w in windows], self.batch, _BATCH_TOKENS):
-            with alone(self._lock):
+            with one_at_a_time(self._lock):
                 features = self.model.preprocess([(windows[at].text, windows[at].perspective) for at in places])
                 out[places] = self._score(features)
         return checked(out, [w.text for w in windows], self.name)
@@ -218,10 +218,10 @@ def open_pair_model(folder: ModelFolder, precision: Precision = "auto", length: 
         from sentence_transformers import CrossEncoder
 
         from berdseye.retrieval.encoders.cross import open_saved
-        from berdseye.retrieval.encoders.running import quietly
+        from berdseye.retrieval.encoders.running import without_output
         from berdseye.retrieval.encoders.towers import open_tower
 
-        with quietly():
+        with without_output():
             if folder.has_modules:
                 folder.expect("CrossEncoder")
                 model = open_saved(folder.path, remote_code=folder.remote_code)
@@ -236,10 +236,10 @@ def _placed(model: "CrossEncoder", precision: Precision) -> "CrossEncoder":
     import torch
 
     from berdseye.data.models.weights import chosen_device
-    from berdseye.retrieval.encoders.running import placed
+    from berdseye.retrieval.encoders.running import move_to_device
 
     if precision == "auto":
-        return placed(model)
+        return move_to_device(model)
     if precision == "int8":
         return model.eval()
     return model.to(chosen_device(), {"fp32": torch.float32, "bf16": torch.bfloat16}[precision]).eval()

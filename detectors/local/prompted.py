@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.language_models.choosing import YES_OR_NO, said_first
+from berdseye.data.language_models.choosing import YES_OR_NO, answers_first
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Prompt
 from berdseye.data.records import Pair
@@ -130,7 +130,7 @@ class PromptedDetector:
         if self.answer == "probability":
             out[places] = self.answerer.preferences(prompts, YES_NO, self.temperature)
         else:
-            answers = [said_first(text, YES_OR_NO) for text in self.answerer.written(prompts)]
+            answers = [answers_first(text, YES_OR_NO) for text in self.answerer.written(prompts)]
             out[places] = [0.5 if is_yes is None else float(is_yes) for is_yes in answers]
         return out
 

@@ -19,8 +19,8 @@ from berdseye.detectors.training.settings import Settings
 from berdseye.retrieval.encoders.cross import open_saved, segment_encoder
 from berdseye.retrieval.encoders.known_models import CROSS, DENSE
 from berdseye.retrieval.encoders.model_folders import ModelFolder, find_folder
-from berdseye.retrieval.encoders.running import quietly
-from berdseye.retrieval.encoders.towers import limited
+from berdseye.retrieval.encoders.running import without_output
+from berdseye.retrieval.encoders.towers import limit_length
 
 
 class CrossEncoderLearner:
@@ -32,9 +32,9 @@ class CrossEncoderLearner:
 
     def __init__(self, base: str, settings: Settings, positives: float) -> None:
         folder = find_folder(base, "cross-encoder", [row.name for row in (*CROSS, *DENSE)])
-        with loading(base), quietly():
+        with loading(base), without_output():
             self.model = _opened(folder, settings.max_length)
-        self.max_length = min(limited(self.model, None), settings.max_length)
+        self.max_length = min(limit_length(self.model, None), settings.max_length)
         self.model.max_seq_length = self.max_length
         self.title = title_place(settings.title)
         self.positive_weight = (1 - positives) / positives

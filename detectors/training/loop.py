@@ -26,7 +26,7 @@ from berdseye.detectors.training.calibration import calibrated
 from berdseye.detectors.training.cards import Curve
 from berdseye.detectors.training.head import truth
 from berdseye.detectors.training.settings import Settings
-from berdseye.retrieval.encoders.running import quietly
+from berdseye.retrieval.encoders.running import without_output
 
 Doubles = npt.NDArray[np.float64]
 Report = Callable[[int, float], None]
@@ -118,14 +118,14 @@ def run(
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=settings.patience))
     trainer.add_callback(_ProgressCallback(progress))
-    with quietly():
+    with without_output():
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     learner.model.eval()
     best = trainer.state.best_metric
     return float(best) if best is not None else trainer.evaluate()["eval_f1"]
 
 
-def predicted(learner: Learner, pairs: Sequence[LabelledPair], batch: int = 32) -> Doubles:
+def predict_logits(learner: Learner, pairs: Sequence[LabelledPair], batch: int = 32) -> Doubles:
     """Return the logits of pairs, float64[n_pairs], computed in batches of similar length."""
     out = np.zeros(len(pairs))
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].pair.passage) + len(pairs[i].pair.perspective))
@@ -191,7 +191,7 @@ class _PairTrainer(Trainer):
         del args, kwargs
         labels = truth(self.dev)
         with torch.autocast(self.args.device.type, torch.bfloat16, enabled=half_precision()):
-            scores = calibrated(predicted(self.learner, self.dev), 1.0)
+            scores = calibrated(predict_logits(self.learner, self.dev), 1.0)
         chosen = scores >= best_threshold(labels, scores)
         f1 = precision_recall_f1(labels, chosen, np.ones(len(labels)))[2]
         self.curve.add(self.state.global_step, float(np.mean(self.losses or [np.nan])), f1)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from berdseye.data.errors import BadInputError
-from berdseye.data.language_models.local import Loaded, told_window
+from berdseye.data.language_models.local import Loaded, context_window
 from berdseye.data.models.weights import find_model, loading
 from berdseye.data.records import Pair
 from berdseye.detectors.local.answers import YES_NO, Answerer, spellings
@@ -17,7 +17,7 @@ from berdseye.detectors.local.prompted import FittedPrompts
 from berdseye.detectors.local.windows import passage_text, title_place
 from berdseye.detectors.prompts import ZERO_SHOT
 from berdseye.detectors.training.settings import Settings
-from berdseye.retrieval.encoders.running import quietly
+from berdseye.retrieval.encoders.running import without_output
 
 _DROPOUT = 0.05
 
@@ -36,7 +36,7 @@ class LoraLearner:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         source = find_model(base)
-        with loading(base), quietly():
+        with loading(base), without_output():
             self.tokenizer: Any = AutoTokenizer.from_pretrained(source, padding_side="left")
             plain: Any = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32)
         if self.tokenizer.pad_token is None:
@@ -53,7 +53,7 @@ class LoraLearner:
             lora_dropout=_DROPOUT,
             target_modules="all-linear",
         )
-        self.max_length = min(settings.max_length, told_window(plain.config, self.tokenizer) or settings.max_length)
+        self.max_length = min(settings.max_length, context_window(plain.config, self.tokenizer) or settings.max_length)
         self.model: Any = get_peft_model(plain, config)
         opened = _Opened(base, Loaded(self.tokenizer, plain))
         self.prompts = FittedPrompts(Answerer(opened), opened, ZERO_SHOT, self.max_length)

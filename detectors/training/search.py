@@ -64,14 +64,14 @@ def try_settings(
     if done is not None:
         return done
     from berdseye.detectors.training.loop import CHECKPOINTS, run
-    from berdseye.retrieval.encoders.running import quietly
+    from berdseye.retrieval.encoders.running import without_output
 
     learner = opened(settings)
     f1 = run(
         learner, data.train, targets, data.dev, settings, place, Curve(folder, number), report=report, progress=progress
     )
     shutil.rmtree(place / MODEL_FOLDER, ignore_errors=True)
-    with quietly():
+    with without_output():
         learner.save(place / MODEL_FOLDER)
     write_json(place / _RESULT, {"f1": f1, "max_length": learner.max_length})
     shutil.rmtree(place / CHECKPOINTS, ignore_errors=True)

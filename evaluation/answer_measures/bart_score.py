@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from berdseye.data.language_models.local import told_window
+from berdseye.data.language_models.local import context_window
 from berdseye.data.models.weights import chosen_device, find_model, hub_commit, loading, model_version
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
@@ -38,9 +38,9 @@ class BartScorer:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        from berdseye.retrieval.encoders.running import quietly
+        from berdseye.retrieval.encoders.running import without_output
 
-        with loading(self.name), quietly():
+        with loading(self.name), without_output():
             import torch
             from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -76,7 +76,7 @@ class BartScorer:
         import torch
 
         tokenizer, model = self._loaded
-        window = told_window(model.config, tokenizer) or _UNKNOWN_WINDOW
+        window = context_window(model.config, tokenizer) or _UNKNOWN_WINDOW
         texts = [joined(partial) for partial in item.question.perspectives]
         with torch.inference_mode():
             source = tokenizer([item.answer], return_tensors="pt", truncation=True, max_length=window).to(model.device)

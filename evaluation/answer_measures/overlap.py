@@ -74,10 +74,10 @@ def sem_score(name: str) -> LikenessScorer:
         from sentence_transformers import SentenceTransformer
         from torch import OutOfMemoryError
 
-        from berdseye.retrieval.encoders.running import batch_size, placed, quietly
+        from berdseye.retrieval.encoders.running import batch_size, move_to_device, without_output
 
-        with loading(name), quietly():
-            model = placed(SentenceTransformer(str(location)))
+        with loading(name), without_output():
+            model = move_to_device(SentenceTransformer(str(location)))
         try:
             answer_vectors, reference_vectors = (
                 model.encode(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from berdseye.data.errors import BadInputError, UnknownNameError
-from berdseye.data.language_models.local import LocalModel, told_window
+from berdseye.data.language_models.local import LocalModel, context_window
 from berdseye.data.language_models.protocol import Message
 from berdseye.data.records import Perspective
 from berdseye.evaluation.answer_measures.losses import Ids
@@ -71,7 +71,7 @@ class Reader:
     def __init__(self, model: LocalModel) -> None:
         self.model = model
         self.tokenizer, network = model.load()
-        self.window = told_window(network.config, self.tokenizer) or _UNKNOWN_WINDOW
+        self.window = context_window(network.config, self.tokenizer) or _UNKNOWN_WINDOW
 
     def paper(self, answer: str, partial_answers: Sequence[Perspective], wrap: str) -> Reading:
         """Lay out the wrapped answer as a turn of a chat and a partial answer as the reply; only the reply counts.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from berdseye.data.language_models.cache import CompletionCache
-from berdseye.data.language_models.local import LocalModel, told_window
+from berdseye.data.language_models.local import LocalModel, context_window
 from berdseye.data.language_models.prompts import PromptTemplate
 from berdseye.data.language_models.protocol import Completion, LanguageModel, Prompt
 from berdseye.data.progress import Progress, silent
@@ -40,7 +40,7 @@ class Window(NamedTuple):
         """Whether the prompt and an answer of `max_tokens` tokens fit into the window."""
         if isinstance(self.model, LocalModel):
             loaded = self.model.load()
-            known = told_window(loaded.model.config, loaded.tokenizer)
+            known = context_window(loaded.model.config, loaded.tokenizer)
             longest = min((n for n in (known, self.tokens) if n is not None), default=None)
             if longest is None:
                 return True

@@ -134,7 +134,7 @@ def _judged(runs: Sequence[LabelledRun], k: int) -> float:
     return float(np.mean([run.support.judged_at(k) for run in runs]))
 
 
-def leaning_beside_people(
+def leaning_with_people(
     runs: Mapping[str, Sequence[LabelledRun]], people: Mapping[str, Sequence[LabelledRun]], k: int
 ) -> pd.DataFrame:
     """Compare leanings by the labels and by people, on questions with two sides whose top k people judged completely.

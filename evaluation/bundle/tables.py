@@ -86,7 +86,7 @@ def cells_json(table: Table) -> bytes:
     return (cells + "\n").encode()
 
 
-def tables_anew(study: str, settings: Mapping[str, Any], scores: BundledScores) -> list[Table]:
+def recomputed_tables(study: str, settings: Mapping[str, Any], scores: BundledScores) -> list[Table]:
     """Recompute the tables of `study compare` and `study berds base` from the scores of a bundle.
 
     Empty for other studies, and if the bundle lacks one of the runs, measures or labels of the study.

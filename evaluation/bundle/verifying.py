@@ -32,9 +32,9 @@ from berdseye.evaluation.bundle.tables import (
     PLACE,
     BundledScores,
     cell_mismatches,
+    recomputed_tables,
     rows_of,
     table_files,
-    tables_anew,
 )
 from berdseye.evaluation.bundle.writing import with_averages
 from berdseye.evaluation.interchange.ranking import corpus_numbers, labelled, ranked
@@ -148,7 +148,7 @@ def _studied(files: Mapping[str, bytes], scores: BundledScores) -> dict[str, Tab
         if name.startswith("studies/") and name.endswith("/study.json"):
             try:
                 study = json.loads(content)
-                tables = tables_anew(str(study["study"]), study["settings"], scores)
+                tables = recomputed_tables(str(study["study"]), study["settings"], scores)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 continue  # its checksum reports the change
             recomputed |= {name.replace("study.json", f"{table.name}.json"): table for table in tables}

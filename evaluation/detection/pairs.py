@@ -15,7 +15,7 @@ import pandas as pd
 
 from berdseye.annotation.judgments.adjudication import adjudicated_labels
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.training_sets.labelling import Choice, decided
+from berdseye.annotation.training_sets.labelling import LabellingRules, decided
 from berdseye.annotation.training_sets.store import list_sets
 from berdseye.data.datasets.labelled_pairs import LabelledPair, read_labelled_pairs
 from berdseye.data.datasets.stored import GOLD, load_dataset, same_question
@@ -170,7 +170,7 @@ def of_people(judgments: Judgments, *, demo: bool = False) -> JudgedPairs:
 
     With `demo`, votes of the demo's simulated annotators count too.
     """
-    labels = decided(judgments.frame(), Choice(demo=demo), adjudicated_labels(judgments))
+    labels = decided(judgments.frame(), LabellingRules(demo=demo), adjudicated_labels(judgments))
     left_out = ", ".join(f"{n:,} {reason}" for reason, n in labels.left_out.items())
     table = labels.table.assign(supports=labels.table["label"] == 1)
     return JudgedPairs(MADE_UP if demo else PEOPLE, _complete(table), left_out)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.judgments.verdict_counts import people_over_time
+from berdseye.annotation.judgments.verdict_counts import label_changes
 from berdseye.data.runs.pairs import Keys
 from berdseye.evaluation.exploration.question_runs import QuestionRun
 
@@ -45,7 +45,7 @@ def coverage_over_time(
     for top in tops:
         add(None, "", *top)
     pairs = [{key.decode() for key in keys.ravel() if key} for _, keys, _ in tops]
-    for change in people_over_time(judgments, sorted(set().union(*pairs))):
+    for change in label_changes(judgments, sorted(set().union(*pairs))):
         people_labels[change.pair] = change.said
         for top, own_pairs in zip(tops, pairs, strict=True):
             if change.pair in own_pairs:

@@ -22,7 +22,7 @@ import pandas as pd
 from berdseye.annotation.batches.progress import flags
 from berdseye.annotation.judgments.adjudication import decisions
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.judgments.verdict_counts import pair_words
+from berdseye.annotation.judgments.verdict_counts import verdict_counts
 from berdseye.data.datasets.stored import load_dataset
 from berdseye.data.errors import BadInputError, StaleError
 from berdseye.data.progress import Progress, silent
@@ -197,7 +197,7 @@ def _best(pool: Sequence[Ranks], none: Ranks) -> Ranks:
 
 def _verdict_counts(judgments: Judgments, keys: Keys) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Count the people who say that each pair supports, and those who say that it does not."""
-    verdicts = pair_words(judgments)
+    verdicts = verdict_counts(judgments)
     places = _places(verdicts.index, keys)
     columns = (np.append(verdicts[name].to_numpy(dtype=np.int64), 0) for name in ("supports", "does_not_support"))
     yes, no = (column[places] for column in columns)

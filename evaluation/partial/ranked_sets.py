@@ -24,7 +24,7 @@ from berdseye.evaluation.labels.runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
 from berdseye.evaluation.studies.gathering import kept_ranking, passages_digest
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import Pipeline, search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import PipelineContext, as_queries
@@ -67,7 +67,7 @@ def from_evidence(
     """Search an evidence set by pipelines; rankings are cached in the workspace and not computed again."""
     context = PipelineContext(workspace, label_function(workspace))
     parsed = {str(p): p for p in (parse_pipeline(name, context) for name in pipelines)}
-    passages, digest = Loose(source.passages), passages_digest(source.passages)
+    passages, digest = InMemoryPassages(source.passages), passages_digest(source.passages)
     queries = as_queries([q.text for q in source.queries])
     runs: dict[str, dict[str, list[str]]] = {}
     for name, pipeline in parsed.items():

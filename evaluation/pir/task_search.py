@@ -9,7 +9,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.gathering import kept_ranking
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import Pipeline, search_passages
 from berdseye.retrieval.protocol import Query
 
@@ -20,7 +20,7 @@ class TaskSearch:
     def __init__(self, task: PirTask, workspace: Workspace | None = None) -> None:
         self.task = task
         self._workspace = workspace
-        self._passages = Loose(task.passages)
+        self._passages = InMemoryPassages(task.passages)
         self._rankings: dict[str, Ids] = {}
         self.digest = _digest([p.text for p in task.passages], [[*q[:4], sorted(q.relevant)] for q in task.queries])
 

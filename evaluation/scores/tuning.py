@@ -20,7 +20,7 @@ from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.counted import Counted, counted_questions, counting
 from berdseye.evaluation.scores.scoring import counted_values
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.pipeline import Pipeline, search
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import PipelineContext, query_of
@@ -59,7 +59,7 @@ def tune(
         ids, scores = search(opened, before, queries, full.depth, progress=progress)
         supports: list[Support] = []
         for weight in grid:
-            chosen, _ = replace(last, weight=weight).apply(Stored(opened), queries, ids, scores)
+            chosen, _ = replace(last, weight=weight).apply(StoredCorpus(opened), queries, ids, scores)
             top = chosen[:, : measure.k]
             labelled = labelled_ranking(workspace, judgments, opened, questions, top, source, progress=progress)
             supports.append(labelled.support)

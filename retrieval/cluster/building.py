@@ -23,7 +23,7 @@ from berdseye.data.records import Passage
 from berdseye.retrieval.cluster.connection import Connection
 from berdseye.retrieval.cluster.encoding import VectorFiles, encode_missing
 from berdseye.retrieval.cluster.shards import Shard, ShardPlan
-from berdseye.retrieval.cluster.tasks import LEFTOVER, Tell, building, run_one, run_tasks
+from berdseye.retrieval.cluster.tasks import LEFTOVER, ReportDone, building, run_one, run_tasks
 from berdseye.retrieval.dense.index import LAYOUTS, METRICS, Layout, build_vectors, save
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.protocol import Vectors
@@ -108,7 +108,7 @@ def train(source: Source, count: int, path: Path, cores: int) -> None:
     write_with(path, lambda temporary: faiss.write_index(index, str(temporary)))
 
 
-def build_shard(plan: ShardPlan, shard: Shard, tell: Tell, source: Source, trained: Path, cores: int) -> None:
+def build_shard(plan: ShardPlan, shard: Shard, tell: ReportDone, source: Source, trained: Path, cores: int) -> None:
     """Build the index of one shard from its vectors, then delete their files."""
     faiss.omp_set_num_threads(cores)
     with building(plan, shard) as folder:
@@ -127,7 +127,7 @@ def build_shard(plan: ShardPlan, shard: Shard, tell: Tell, source: Source, train
     source.files.remove(shard.start, shard.end)
 
 
-def _with_progress(blocks: Iterator[Vectors], tell: Tell) -> Iterator[Vectors]:
+def _with_progress(blocks: Iterator[Vectors], tell: ReportDone) -> Iterator[Vectors]:
     done = 0
     for block in blocks:
         yield block
@@ -171,12 +171,12 @@ def build_shards(
     return plan
 
 
-def _build(plan: ShardPlan, shard: Shard, tell: Tell, indexer: Indexer[Any]) -> None:
+def _build(plan: ShardPlan, shard: Shard, tell: ReportDone, indexer: Indexer[Any]) -> None:
     with building(plan, shard) as folder:
         indexer.build(_batches(unchanged(plan.corpus_folder, plan.corpus_hash), shard, tell), folder)
 
 
-def _batches(corpus: Corpus, shard: Shard, tell: Tell) -> Iterator[list[Passage]]:
+def _batches(corpus: Corpus, shard: Shard, tell: ReportDone) -> Iterator[list[Passage]]:
     remaining = shard.size
     batches = corpus.batches(start=shard.start)
     while remaining:

@@ -13,7 +13,7 @@ from berdseye.data.extras import needing
 
 
 @contextmanager
-def reported(what: str) -> Iterator[None]:
+def reporting_errors(what: str) -> Iterator[None]:
     """Convert every error on a node to one that can be sent to other processes and says what failed, where and why."""
     try:
         yield
@@ -37,7 +37,7 @@ def cause_of(error: BaseException) -> BerdseyeError | None:
     return None
 
 
-def kept(why: object) -> UnavailableError:
+def interrupted(why: object) -> UnavailableError:
     """The error of an interrupted build, whose hint says that finished work is kept."""
     return UnavailableError(str(why), hint="Fix the cause and run the command again; finished work is kept.")
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from berdseye.data.files.atomic import write_with
 from berdseye.data.progress import Progress
 from berdseye.data.records import Ids, Passage
-from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, last_line, reported
+from berdseye.retrieval.cluster.connection import Connection, cause_of, interrupted, last_line, reporting_errors
 from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
@@ -139,7 +139,7 @@ def encode_missing(
                 progress(done, f"passages encoded for {indexer.name}", total)
     except cluster.ray.exceptions.RayError as error:
         why = str(cause_of(error) or f"The corpus could not be encoded: {last_line(error)}.")
-        raise kept(why.splitlines()[0]) from None  # Ray Data adds lines about its own settings
+        raise interrupted(why.splitlines()[0]) from None  # Ray Data adds lines about its own settings
 
 
 class _Encode:
@@ -154,7 +154,7 @@ class _Encode:
         begin = 0
         for end in ends:
             shard = self.plan.holding(int(ids[begin]))
-            with reported(f"The {shard} of {self.plan.shards} could not be encoded"):
+            with reporting_errors(f"The {shard} of {self.plan.shards} could not be encoded"):
                 passages = _passages(batch.slice(begin, end - begin))
                 vectors = self.indexer._shaped(self.indexer.open().encode_passages(passages))
                 self.files.write(int(ids[begin]), vectors)
@@ -171,11 +171,11 @@ def _pieces(missing: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _read(piece: dict[str, Any]) -> Iterator[pa.Table]:
     """Yield the passages of a piece, on any node."""
     start, end = int(piece["start"][0]), int(piece["end"][0])
-    with reported(f"Passages {start:,} to {end - 1:,} could not be read"):
+    with reporting_errors(f"Passages {start:,} to {end - 1:,} could not be read"):
         for batch in unchanged(Path(piece["folder"][0]), str(piece["hash"][0])).columns(_BATCH, start):
-            kept = batch.slice(0, end - start)
-            yield pa.Table.from_batches([kept])
-            start += kept.num_rows
+            interrupted = batch.slice(0, end - start)
+            yield pa.Table.from_batches([interrupted])
+            start += interrupted.num_rows
             if start >= end:
                 return
 

@@ -16,7 +16,7 @@ from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.records import Passage, Ranking
 from berdseye.retrieval.cluster.connection import Connection, connect
 from berdseye.retrieval.cluster.servers import PATIENCE, Servers
-from berdseye.retrieval.cluster.shards import ShardPlan, standing
+from berdseye.retrieval.cluster.shards import ShardPlan, current_shards
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.encoders.protocol import Vectors
 from berdseye.retrieval.learned_sparse import SparseIndexer
@@ -29,7 +29,7 @@ from berdseye.retrieval.ranking import top_k
 _BLOCK = 16_384
 
 
-class Asking(Protocol):
+class ShardCaller(Protocol):
     """Sends calls to the shards of an index."""
 
     def ask(
@@ -41,7 +41,7 @@ class Asking(Protocol):
 
 @dataclass(frozen=True)
 class _Sharded:
-    servers: Asking
+    servers: ShardCaller
     plan: ShardPlan
     indexer: Indexer[Any]
 
@@ -109,7 +109,7 @@ def _best(rankings: Sequence[Ranking], starts: Sequence[int], k: int) -> Ranking
     return top_k(ids, np.concatenate([r.scores for r in rankings]), k)
 
 
-_SHARDED: dict[type, Callable[[Asking, ShardPlan, Indexer[Any]], Any]] = {
+_SHARDED: dict[type, Callable[[ShardCaller, ShardPlan, Indexer[Any]], Any]] = {
     LexicalIndexer: ShardedLexical,
     DenseIndexer: ShardedDense,
     SparseIndexer: ShardedWeighted,
@@ -139,10 +139,10 @@ class ShardedCollection:
             sharded = _SHARDED.get(type(indexer))
             if sharded is None:
                 raise BadInputError(f"The index {indexer.name} cannot be searched in shards.", hint="Omit --ray.")
-            plan = standing(self.corpus, indexer)
+            plan = current_shards(self.corpus, indexer)
             if plan.shards not in self._servers:
                 self._servers[plan.shards] = Servers(self.cluster, plan.shards, self._patience)
-            self._open[indexer] = sharded(self._servers[plan.shards], plan, served(indexer))
+            self._open[indexer] = sharded(self._servers[plan.shards], plan, search_only(indexer))
         index: Made = self._open[indexer]
         return index
 
@@ -161,7 +161,7 @@ class ShardedCollection:
         self.cluster.close()
 
 
-def served(indexer: Indexer[Made]) -> Indexer[Made]:
+def search_only(indexer: Indexer[Made]) -> Indexer[Made]:
     """The indexer for a node that only searches and needs no encoder, since queries arrive encoded."""
     if not isinstance(indexer, DenseIndexer):
         return indexer

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from berdseye.data.errors import UnavailableError
-from berdseye.retrieval.cluster.connection import Connection, cause_of, last_line, node_name, reported
+from berdseye.retrieval.cluster.connection import Connection, cause_of, last_line, node_name, reporting_errors
 from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.protocol import Indexer
 
@@ -31,7 +31,7 @@ class ShardServer:
 
     def answer(self, plan: ShardPlan, indexer: Indexer[Any], method: str, *arguments: Any) -> Any:
         """The result of a method of the shard's index."""
-        with reported(f"The {plan.shard(self.number)} of {plan.shards} cannot be searched"):
+        with reporting_errors(f"The {plan.shard(self.number)} of {plan.shards} cannot be searched"):
             return attrgetter(method)(self._index(plan, indexer))(*arguments)
 
     def _index(self, plan: ShardPlan, indexer: Indexer[Any]) -> Any:

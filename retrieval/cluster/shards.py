@@ -171,7 +171,7 @@ class ShardPlan:
         )
 
 
-def standing(corpus: Corpus, indexer: Indexer[object]) -> ShardPlan:
+def current_shards(corpus: Corpus, indexer: Indexer[object]) -> ShardPlan:
     """The shards to search: the most recently completed division of the corpus.
 
     If no division is complete, raises `UnavailableError` with a missing or damaged shard, or `StaleError` if the shards are

@@ -8,10 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from berdseye.data.progress import Progress
-from berdseye.retrieval.cluster.connection import Connection, cause_of, kept, last_line, reported
+from berdseye.retrieval.cluster.connection import Connection, cause_of, interrupted, last_line, reporting_errors
 from berdseye.retrieval.cluster.shards import Shard, ShardPlan
 
-Tell = Callable[[int], object]
+ReportDone = Callable[[int], object]
 """Callback that receives the number of passages of a shard that are finished so far."""
 
 _LOOK = 1.0
@@ -59,7 +59,7 @@ def run_one(cluster: Connection, failed: str, do: Callable[..., None], *argument
     try:
         ray.get(reference)
     except ray.exceptions.RayError as error:
-        raise kept(cause_of(error) or f"{failed}: {last_line(error)}.") from None
+        raise interrupted(cause_of(error) or f"{failed}: {last_line(error)}.") from None
 
 
 @contextmanager
@@ -75,12 +75,12 @@ def building(plan: ShardPlan, shard: Shard) -> Iterator[Path]:
 
 
 def _reported(failed: str, do: Callable[..., None], arguments: Sequence[Any]) -> None:
-    with reported(failed):
+    with reporting_errors(failed):
         do(*arguments)
 
 
 def _task(build: Callable[..., None], plan: ShardPlan, shard: Shard, tally: Any, arguments: Sequence[Any]) -> None:
-    with reported(f"The {shard} of {plan.shards} could not be built"):
+    with reporting_errors(f"The {shard} of {plan.shards} could not be built"):
         build(plan, shard, lambda done: tally.tell.remote(shard.number, done), *arguments)
 
 
@@ -88,7 +88,9 @@ def _finished(ray: Any, reference: Any, shard: Shard, plan: ShardPlan) -> None:
     try:
         ray.get(reference)
     except ray.exceptions.RayError as error:
-        raise kept(cause_of(error) or f"The {shard} of {plan.shards} could not be built: {last_line(error)}.") from None
+        raise interrupted(
+            cause_of(error) or f"The {shard} of {plan.shards} could not be built: {last_line(error)}."
+        ) from None
 
 
 def _total(ray: Any, tally: Any) -> int:

@@ -15,7 +15,7 @@ from berdseye.retrieval.dense.index import DEFAULT_LAYOUT, LAYOUTS, METRICS, Den
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
 from berdseye.retrieval.encoders.protocol import Encoder, Similarity, Vectors
 from berdseye.retrieval.indexes import index_folder
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.protocol import Collection, Query
 
 
@@ -124,7 +124,7 @@ def neighbours(
     if k < 1:
         raise BadInputError(f"k must be at least 1, got {k}.", hint="Choose another k.")
     indexer = (dense or Dense()).indexer
-    index = Stored(corpus).index(indexer)
+    index = StoredCorpus(corpus).index(indexer)
     [ranking] = index.search(indexer.encode_passages([passage]), k + (not itself))
     kept = ranking.ids != passage.id if not itself else ranking.ids >= 0
     return Ranking(ranking.ids[kept][:k], ranking.scores[kept][:k])

@@ -24,8 +24,8 @@ from berdseye.data.records import Passage, Scores
 from berdseye.retrieval.encoders.checks import checked, encodable, titled
 from berdseye.retrieval.encoders.known_models import KnownModel
 from berdseye.retrieval.encoders.model_folders import ModelFolder
-from berdseye.retrieval.encoders.running import alone, batch_size, placed
-from berdseye.retrieval.encoders.towers import Tower, limited, open_tower
+from berdseye.retrieval.encoders.running import batch_size, move_to_device, one_at_a_time
+from berdseye.retrieval.encoders.towers import Tower, limit_length, open_tower
 from berdseye.retrieval.encoders.transformer import wiring_version
 
 _SLOPE, _MIDDLE = 8.0, 0.6
@@ -127,7 +127,7 @@ class PairEncoder:
         self.tart = bool(known and known.pooling == "tart")
         self.prefix = known.query_prefix if known else ""
         self.model = _open(folder, known)
-        self.length = limited(self.model, known)
+        self.length = limit_length(self.model, known)
         self.version = wiring_version(known, folder)
         if self.model.num_labels != (2 if self.tart else 1):
             raise BadInputError(
@@ -145,7 +145,7 @@ class PairEncoder:
             return np.empty(0, dtype=np.float32)
         (prepared_query,) = encodable([query], self.length)
         texts = encodable((titled(p) for p in passages), self.length)
-        with alone(self._lock):
+        with one_at_a_time(self._lock):
             predicted = self.model.predict(
                 [(self.prefix + prepared_query, text) for text in texts],
                 batch_size=batch_size(self.model),
@@ -199,4 +199,4 @@ def _open(folder: ModelFolder, known: KnownModel | None) -> CrossEncoder:
     else:
         tower = open_tower(folder.path, "classifier", remote_code=folder.remote_code)
         model = CrossEncoder(modules=[tower], device="cpu")
-    return placed(model)
+    return move_to_device(model)

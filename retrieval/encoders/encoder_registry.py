@@ -90,11 +90,11 @@ def _passage_folder(name: str, queries: ModelFolder) -> ModelFolder:
 @contextmanager
 def _loaded(name: str) -> Iterator[None]:
     """Load a model without output, and with one-line errors."""
-    from berdseye.retrieval.encoders.running import quietly
+    from berdseye.retrieval.encoders.running import without_output
 
     with ExitStack() as stack:
         stack.enter_context(loading(name))
-        stack.enter_context(quietly())
+        stack.enter_context(without_output())
         try:
             yield
         except ValueError as error:

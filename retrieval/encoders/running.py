@@ -19,7 +19,7 @@ M = TypeVar("M", bound=BaseModel)
 _UNSAFE_IN_HALF = ("t5", "mt5", "umt5", "longt5")
 
 
-def placed(model: M) -> M:
+def move_to_device(model: M) -> M:
     """Move the model to its device, in half precision on a GPU; T5 overflows in float16 and gets bfloat16."""
     device = chosen_device()
     model = model.to(device).eval()
@@ -36,7 +36,7 @@ def batch_size(model: BaseModel, *, wide: bool = False) -> int:
 
 
 @contextmanager
-def alone(lock: Lock) -> Iterator[None]:
+def one_at_a_time(lock: Lock) -> Iterator[None]:
     """Run one thread at a time, since a tokenizer may fail when two threads use it, and the app has a thread per person.
 
     Raises `UnavailableError` if the GPU's memory is full.
@@ -51,7 +51,7 @@ def alone(lock: Lock) -> Iterator[None]:
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def without_output() -> Iterator[None]:
     """Suppress progress bars, reports and warnings while a library loads a model."""
     transformers_logging: Any = transformers_logs
     verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()

@@ -21,8 +21,8 @@ from berdseye.data.records import Passage
 from berdseye.retrieval.encoders.checks import checked_rows, encodable, titled
 from berdseye.retrieval.encoders.known_models import KnownModel
 from berdseye.retrieval.encoders.model_folders import ModelFolder
-from berdseye.retrieval.encoders.running import alone, batch_size, placed
-from berdseye.retrieval.encoders.towers import Tower, limited, open_tower
+from berdseye.retrieval.encoders.running import batch_size, move_to_device, one_at_a_time
+from berdseye.retrieval.encoders.towers import Tower, limit_length, open_tower
 from berdseye.retrieval.encoders.transformer import wiring_version
 
 
@@ -33,7 +33,7 @@ class LearnedSparseEncoder:
         self.name = name
         self._lock = Lock()
         self.query_model, self.passage_model = _open(folder, known)
-        self.length = limited(self.passage_model, known)
+        self.length = limit_length(self.passage_model, known)
         self.query_length = min(self.length, (known.query_length if known else None) or self.length)
         self.version = wiring_version(known, folder)
         self.terms = int(self._encode(self.query_model, [""], self.query_length, query=True).shape[1])
@@ -56,7 +56,7 @@ class LearnedSparseEncoder:
 
     def _encode(self, model: Any, texts: Sequence[str], most: int, *, query: bool) -> "csr_array[np.float32]":
         encode = model.encode_query if query else model.encode_document
-        with alone(self._lock):
+        with one_at_a_time(self._lock):
             encoded = encode(
                 encodable(texts, most),
                 batch_size=batch_size(model, wide=True),
@@ -120,7 +120,7 @@ def _open(folder: ModelFolder, known: KnownModel | None) -> tuple[SparseEncoder,
     else:
         tower = open_tower(folder.path, "splade", remote_code=folder.remote_code)
         model = SparseEncoder(modules=[tower, SpladePooling("max")], device="cpu")
-    placed(model)
+    move_to_device(model)
     return model, model
 
 
@@ -129,7 +129,7 @@ def _unicoil(folder: Path) -> tuple[SparseEncoder, SparseEncoder]:
     tokenizer: Any = tower.tokenizer
     terms, first = int(tower.config.vocab_size), int(tokenizer.cls_token_id)
     queries, passages = (
-        placed(SparseEncoder(modules=[tower, TermWeights(terms, first, added=added)], device="cpu"))
+        move_to_device(SparseEncoder(modules=[tower, TermWeights(terms, first, added=added)], device="cpu"))
         for added in (True, False)
     )
     return queries, passages

@@ -106,7 +106,7 @@ def open_tower(
     return tower
 
 
-def limited(model: Any, known: KnownModel | None) -> int:
+def limit_length(model: Any, known: KnownModel | None) -> int:
     """The number of tokens that a sentence-transformers model reads; a transformer is limited to that of its table row.
 
     The default is 512.
@@ -122,7 +122,7 @@ def limited(model: Any, known: KnownModel | None) -> int:
     return most
 
 
-def stand_in(model: Any) -> str:
+def text_for_empty(model: Any) -> str:
     """The text to encode in place of an empty one: a full stop if the tokenizer returns no token for an empty text."""
     tokenizer = model[0].tokenizer if isinstance(model[0], Transformer) else None
     return "." if tokenizer is not None and not tokenizer("")["input_ids"] else ""

@@ -19,8 +19,8 @@ from berdseye.retrieval.encoders.checks import checked, encodable, titled, unit
 from berdseye.retrieval.encoders.known_models import KnownModel
 from berdseye.retrieval.encoders.model_folders import ModelFolder
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
-from berdseye.retrieval.encoders.running import alone, batch_size, placed
-from berdseye.retrieval.encoders.towers import limited, open_tower, stand_in
+from berdseye.retrieval.encoders.running import batch_size, move_to_device, one_at_a_time
+from berdseye.retrieval.encoders.towers import limit_length, open_tower, text_for_empty
 
 
 class TransformerEncoder:
@@ -35,9 +35,9 @@ class TransformerEncoder:
         self.known = known
         self.query_tower = _open(queries, known)
         self.passage_tower = self.query_tower if passages == queries else _open(passages, known)
-        self.query_length = limited(self.query_tower, known)
-        self.passage_length = limited(self.passage_tower, known)
-        self.blank = stand_in(self.query_tower)
+        self.query_length = limit_length(self.query_tower, known)
+        self.passage_length = limit_length(self.passage_tower, known)
+        self.blank = text_for_empty(self.query_tower)
         if known and known.query_length:
             self.query_length = min(self.query_length, known.query_length)
         self.similarity = _similarity(self.query_tower, known, queries)
@@ -70,7 +70,7 @@ class TransformerEncoder:
             if query and known.query_length:
                 options["processing_kwargs"] = {"text": {"max_length": most}}
         encode = tower.encode_query if query else tower.encode_document
-        with alone(self._lock):
+        with one_at_a_time(self._lock):
             return np.asarray(encode(prepared, **options), dtype=np.float32)
 
 
@@ -107,7 +107,7 @@ def _open(folder: ModelFolder, known: KnownModel | None) -> SentenceTransformer:
                 Pooling(tower.get_embedding_dimension(), pooling, include_prompt=known.pools_prefix if known else True)
             )
         model = SentenceTransformer(modules=modules, device="cpu")
-    return placed(model)
+    return move_to_device(model)
 
 
 def _similarity(model: SentenceTransformer, known: KnownModel | None, folder: ModelFolder) -> Similarity:

@@ -12,7 +12,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.grammar import Call
 from berdseye.data.progress import Progress, silent
 from berdseye.data.texts.passages import clean
-from berdseye.retrieval.expansion.protocol import Failed, each_found, question_key, warn
+from berdseye.retrieval.expansion.protocol import Failed, perspectives_for, question_key, warn
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class FileSource:
         """The perspectives of each question; raises `BadInputError` if the file lacks a question or has invalid lines."""
         del progress, failed
         generated = read_generated(self.path)
-        return each_found(generated, questions, where=self.written, hint="Use a file generated for this data set.")
+        return perspectives_for(
+            generated, questions, where=self.written, hint="Use a file generated for this data set."
+        )
 
 
 def read_generated(path: Path) -> dict[str, tuple[str, ...]]:

@@ -14,11 +14,11 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.texts.passages import clean
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.file_source import read_generated
-from berdseye.retrieval.expansion.protocol import Failed, each_found, question_key, warn
+from berdseye.retrieval.expansion.protocol import Failed, perspectives_for, question_key, warn
 
 
 @dataclass(frozen=True)
-class TypedPerspectives:
+class ManualPerspectives:
     """`expand(manual)`. Stored as JSONL that `expand(PATH)` reads too; any number of processes may write at once."""
 
     workspace: Workspace
@@ -53,7 +53,7 @@ class TypedPerspectives:
     ) -> list[tuple[str, ...]]:
         """As `ExpansionSource.perspectives`; raises `BadInputError` where nothing was typed for a question."""
         del progress, failed
-        return each_found(self._all(), questions, where=self.name, hint="Type some, or leave the question out.")
+        return perspectives_for(self._all(), questions, where=self.name, hint="Type some, or leave the question out.")
 
     @property
     def _path(self) -> Path:

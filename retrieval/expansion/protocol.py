@@ -53,7 +53,7 @@ def question_key(question: str) -> str:
     return " ".join(unicodedata.normalize("NFC", question).split())
 
 
-def each_found(
+def perspectives_for(
     found: dict[str, tuple[str, ...]], questions: Sequence[str], *, where: str, hint: str
 ) -> list[tuple[str, ...]]:
     """The perspectives of each question; raises `BadInputError` with the number of questions without any, and the first."""

@@ -11,7 +11,7 @@ from berdseye.data.language_models.prompts import read_prompt
 from berdseye.data.workspace import Workspace, find_file
 from berdseye.retrieval.expansion.file_source import FileSource
 from berdseye.retrieval.expansion.language_model import QUESTION, ModelSource
-from berdseye.retrieval.expansion.manual import TypedPerspectives
+from berdseye.retrieval.expansion.manual import ManualPerspectives
 from berdseye.retrieval.expansion.protocol import ExpansionSource
 
 MANUAL = "manual"
@@ -35,7 +35,7 @@ def parse_source(value: Any, workspace: Workspace | None) -> ExpansionSource:
     if value.name == "file" and len(value.args) == 1 and not value.kwargs:
         return _file(str(value.args[0]), workspace)
     if value.name in (MANUAL, _FORMER_MANUAL) and not value.args and not value.kwargs:
-        return TypedPerspectives(_needed(workspace))
+        return ManualPerspectives(_needed(workspace))
     if value.name in (DEFAULT_MODEL, *MODELS):
         return _model(value, _needed(workspace))
     if value.name in ("expand", _FORMER_MANUAL, *SOURCES):

@@ -9,7 +9,7 @@ from berdseye.retrieval.indexes import index_text
 from berdseye.retrieval.lexical.index import LexicalIndex
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 
 _WORD = re.compile(r"\b\w\w+\b")
 _NEAR, _NEAR_STEM = 0.75, 0.6
@@ -33,7 +33,9 @@ def unknown_words(corpora: Sequence[Corpus], query: str, most: int = 3) -> dict[
     Similar words begin with an equal letter, and are complete words of a passage.
     """
     indexes = [
-        (corpus, Stored(corpus).index(LexicalIndexer())) for corpus in corpora if corpus.manifest.kind == "passages"
+        (corpus, StoredCorpus(corpus).index(LexicalIndexer()))
+        for corpus in corpora
+        if corpus.manifest.kind == "passages"
     ]
     if not indexes:
         return {}

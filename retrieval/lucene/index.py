@@ -18,7 +18,7 @@ from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameErr
 from berdseye.data.records import Scores
 from berdseye.retrieval.lexical.bm25 import BM25
 from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
-from berdseye.retrieval.lucene.java import ClassOf, T, explained, in_java
+from berdseye.retrieval.lucene.java import ClassOf, T, in_java, java_error
 
 _BYTES = "size compressed (bytes)"
 Similarity = BM25 | QueryLikelihood
@@ -176,7 +176,7 @@ class LuceneIndex:
             kind = getattr(error, "classname", None)
             if kind is None:
                 raise
-            raise explained(kind, getattr(error, "innermessage", None) or "", self.folder) from error
+            raise java_error(kind, getattr(error, "innermessage", None) or "", self.folder) from error
 
 
 @lru_cache(maxsize=8)

@@ -26,7 +26,7 @@ ClassOf = Callable[[str], Any]
 """A function that returns a Java class by its full name."""
 
 
-def explained(kind: str, message: str, folder: Path) -> BerdseyeError:
+def java_error(kind: str, message: str, folder: Path) -> BerdseyeError:
     """The error for a Java exception of class `kind` with this message, raised by the index in `folder`."""
     reason = " ".join((message or kind).split("(resource=")[0].split())
     match kind.rpartition(".")[2].rpartition("$")[2]:

@@ -19,7 +19,7 @@ from berdseye.retrieval.lexical.query_likelihood import QueryLikelihood
 from berdseye.retrieval.lucene.documents import DocidIndexer, Docids, document_of
 from berdseye.retrieval.lucene.index import Hits, LuceneIndex, Similarity, index_folder, open_index
 from berdseye.retrieval.lucene.java import anserini_version
-from berdseye.retrieval.passage_collections import Stored, unchanged
+from berdseye.retrieval.passage_collections import StoredCorpus, unchanged
 from berdseye.retrieval.protocol import Collection, Indexer, Query, Ranker
 from berdseye.retrieval.ranking import top_k
 
@@ -92,7 +92,7 @@ class Matched:
 def matched(index: LuceneIndex, folder: Path, corpus_hash: str) -> Matched:
     """Match an index with the corpus in a folder; raises `BadInputError` if their texts differ."""
     corpus = unchanged(folder, corpus_hash)
-    both = Matched(index, corpus, Stored(corpus).index(DocidIndexer(folder)))
+    both = Matched(index, corpus, StoredCorpus(corpus).index(DocidIndexer(folder)))
     both.compare()
     return both
 
@@ -129,7 +129,7 @@ class Lucene:
         return {f"lucene({self.index})": f"index {index.version}, anserini {anserini_version()}"}
 
     def rank(self, collection: Collection, queries: Sequence[Query], k: int) -> list[Ranking]:
-        if not isinstance(collection, Stored):
+        if not isinstance(collection, StoredCorpus):
             raise BadInputError(
                 f"'{self.name}' can search a corpus of passages only, not web pages or passages in memory.",
                 hint="Use bm25 or dense(static) instead.",

@@ -26,8 +26,8 @@ from berdseye.annotation.judgments.adjudication import adjudicate, adjudicated_l
 from berdseye.annotation.judgments.log import Judgments
 from berdseye.annotation.judgments.pace import midnight, pace
 from berdseye.annotation.judgments.recorded import JudgmentDetails
-from berdseye.annotation.label_studio.exchange_state import Agreed, Place, read_base, write_base, write_tasks
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.exchange_state import Agreed, Place, read_agreed, write_agreed, write_tasks
+from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
 from berdseye.annotation.people import Identity, person_of
 from berdseye.annotation.perspective_edits.changes import Change
@@ -101,8 +101,8 @@ def _exchange(judgments: Judgments, batch: int, key: str) -> None:
     assert [p.person for p in batch_purposes(judgments, batch)]
     with judgments.engine.begin() as connection:
         write_tasks(connection, "7@2026", {key: 11})
-        write_base(connection, "7@2026", {Place(key, ana.id): Agreed(Word("supports", ""), 5)})
-        assert read_base(connection, "7@2026", [key]) == {Place(key, ana.id): Word("supports", "")}
+        write_agreed(connection, "7@2026", {Place(key, ana.id): Agreed(RecordedVerdict("supports", ""), 5)})
+        assert read_agreed(connection, "7@2026", [key]) == {Place(key, ana.id): RecordedVerdict("supports", "")}
 
 
 def rows(judgments: Judgments) -> dict[str, list[tuple[Any, ...]]]:

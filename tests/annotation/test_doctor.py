@@ -9,10 +9,10 @@ from made_pairs import record
 
 from berdseye.annotation.batches.queue import BatchQueue
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
-from berdseye.annotation.doctor.examine import examine, mend
+from berdseye.annotation.doctor.examine import examine, fix_all
 from berdseye.annotation.judgments.log import Annotator, Judgments
-from berdseye.annotation.label_studio.exchange_state import Agreed, Place, write_base, write_sent
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.exchange_state import Agreed, Place, write_agreed, write_sent
+from berdseye.annotation.label_studio.form import RecordedVerdict
 
 
 class Ward(NamedTuple):
@@ -63,7 +63,7 @@ def checks(ward: Ward) -> list[str]:
 def mended(ward: Ward) -> None:
     """Mend, and see that nothing is left and every event is as it was."""
     before = ward.log()
-    done, left = mend(ward.judgments, lambda: examine(ward.judgments))
+    done, left = fix_all(ward.judgments, lambda: examine(ward.judgments))
     assert done
     assert left == []
     assert ward.log()[: len(before)] == before
@@ -136,7 +136,7 @@ def test_a_damaged_file_is_said_and_not_touched(ward: Ward) -> None:
     assert found
     assert all(finding.mend is None for finding in found)
     assert "backup" in str(found[0])
-    assert mend(ward.judgments, lambda: examine(ward.judgments)) == ([], found)
+    assert fix_all(ward.judgments, lambda: examine(ward.judgments)) == ([], found)
 
 
 def test_an_undo_of_an_undo_means_the_word(ward: Ward) -> None:
@@ -215,10 +215,10 @@ def test_what_only_a_backup_can_mend_is_said(ward: Ward, statement: str, check: 
 
 
 def test_notes_of_an_exchange_that_never_was_are_forgotten(ward: Ward, monkeypatch: pytest.MonkeyPatch) -> None:
-    place, said = Place(ward.keys[0], ward.ana.id), Word("supports", "")
+    place, said = Place(ward.keys[0], ward.ana.id), RecordedVerdict("supports", "")
     with ward.judgments.engine.begin() as connection:
-        write_base(connection, "1@x", {place: Agreed(Word("unsure", "never said"), 5)})
-        write_base(connection, "2@x", {place: Agreed(said, 5)})
+        write_agreed(connection, "1@x", {place: Agreed(RecordedVerdict("unsure", "never said"), 5)})
+        write_agreed(connection, "2@x", {place: Agreed(said, 5)})
         write_sent(connection, "2@x", {place: said})
     assert checks(ward) == ["exchange"]
     mended(ward)

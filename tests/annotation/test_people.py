@@ -7,7 +7,7 @@ from made_pairs import record
 
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.people import Identity, by_email, known_or_invited, link, people, person_of, unlink
+from berdseye.annotation.people import Identity, by_email, find_or_invite, link, people, person_of, unlink
 from berdseye.data.errors import BadInputError, UnknownNameError
 
 ISSUER = "https://id.example.org"
@@ -68,7 +68,7 @@ def test_a_batch_invites_people_by_address(judgments: Judgments) -> None:
     assert [p.name for p in made.people] == ["bo@example.org", "Cy"]
     bo = person_of(judgments, who("2", name="Cy", email="bo@example.org"))
     assert (bo.id, bo.name) == (made.people[0].id, "Cy (2)"), "the invited are named when they come"
-    assert known_or_invited(judgments, "bo@example.org") == bo
+    assert find_or_invite(judgments, "bo@example.org") == bo
 
 
 @pytest.mark.parametrize("name", ["", "  \x00 \u202e", "é" * 300, "ß" * 120, "<b>x</b> =1+1"])

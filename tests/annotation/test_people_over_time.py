@@ -8,11 +8,11 @@ from made_pairs import record
 
 from berdseye.annotation.judgments.adjudication import adjudicate, adjudicated_labels, majority_labels
 from berdseye.annotation.judgments.log import VERDICTS, Judgments
-from berdseye.annotation.judgments.verdict_counts import pairs_of_passages, passage_words, people_over_time
+from berdseye.annotation.judgments.verdict_counts import label_changes, pairs_of_passages, passage_statuses
 
 
 def changes(judgments: Judgments, keys: list[str]) -> list[tuple[str, bool | None, str]]:
-    return [(change.pair, change.said, change.by) for change in people_over_time(judgments, keys)]
+    return [(change.pair, change.said, change.by) for change in label_changes(judgments, keys)]
 
 
 def test_each_word_that_changes_something_is_a_change(judgments: Judgments) -> None:
@@ -49,7 +49,7 @@ def test_an_imported_word_stands_at_its_own_time(judgments: Judgments) -> None:
     ana = judgments.sign_in("Ana")
     judgments.judge(ana, one, "supports", source="annotate", at="2026-02-01T10:00:00+00:00")
     judgments.judge(ana, two, "supports", source="import", at="2026-01-01T12:00:00.500+02:00")
-    assert [change.pair for change in people_over_time(judgments, [one, two])] == [two, one]
+    assert [change.pair for change in label_changes(judgments, [one, two])] == [two, one]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -68,7 +68,7 @@ def test_after_all_changes_people_say_what_the_present_state_says(judgments: Jud
                 adjudicate(judgments, person, key, random.choice(VERDICTS))
             case _:
                 judgments.judge(person, key, random.choice(VERDICTS), source="annotate")
-    last = {change.pair: change.said for change in people_over_time(judgments, keys)}
+    last = {change.pair: change.said for change in label_changes(judgments, keys)}
     now = majority_labels(judgments.present(keys), gold=adjudicated_labels(judgments, keys))
     assert {key: said for key, said in last.items() if said is not None} == now
 
@@ -81,12 +81,12 @@ def test_words_on_passages_join_all_their_pairs(judgments: Judgments) -> None:
         judgments.judge(ana, keys[number], verdict, source="annotate")
     judgments.judge(bo, keys[0], "does not support", source="annotate")
     texts = [r.passage for r in records]
-    found = passage_words(judgments, [*texts, "a text nobody knows"])
+    found = passage_statuses(judgments, [*texts, "a text nobody knows"])
     assert [found.get(text) for text in texts] == [{"disputed"}, {"does not support"}, {"unsure"}, None, None]
     adjudicate(judgments, bo, keys[0], "supports")
-    assert passage_words(judgments, texts[:1]) == {texts[0]: {"supports"}}
-    assert passage_words(judgments, []) == {}
+    assert passage_statuses(judgments, texts[:1]) == {texts[0]: {"supports"}}
+    assert passage_statuses(judgments, []) == {}
     other = replace(records[1], perspective="Another view.")
     judgments.judge(bo, judgments.add_pairs([other])[0], "supports", source="annotate")
-    assert passage_words(judgments, texts[1:2]) == {texts[1]: {"supports", "does not support"}}
+    assert passage_statuses(judgments, texts[1:2]) == {texts[1]: {"supports", "does not support"}}
     assert set(pairs_of_passages(judgments, texts[1:2]).values()) == {records[1], other}

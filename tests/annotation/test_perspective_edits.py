@@ -13,9 +13,9 @@ from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.perspective_edits.changes import Change, ConflictError
 from berdseye.annotation.perspective_edits.exchange import export_edits, import_edits
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.annotation.perspective_edits.versions import attention, coming_version, make_version
+from berdseye.annotation.perspective_edits.versions import attention, create_version, next_version
 from berdseye.data.datasets.stored import dataset_names, load_dataset, save_dataset
-from berdseye.data.datasets.versions import list_versions, parts_of_perspectives, questions_hash, trouble
+from berdseye.data.datasets.versions import list_versions, parts_of_perspectives, questions_hash, version_problem
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Perspective, Question
 from berdseye.data.workspace import Workspace
@@ -124,14 +124,14 @@ def test_accepted_edits_become_a_version_and_the_original_stays(
     log: EditLog, workspace: Workspace, ana: Annotator, bo: Annotator
 ) -> None:
     with pytest.raises(BadInputError, match="Nothing differs from made"):
-        make_version(log, "Bo")
+        create_version(log, "Bo")
     merge = log.accept(bo, log.propose(ana, "q1", MERGE, comment="same").id)
     log.propose(ana, "q1", Change.of("drop", [C], []))
-    coming = coming_version(log)
+    coming = next_version(log)
     assert (coming.name, coming.parent, coming.unfit) == ("made@2", "made", [])
     [change] = coming.changes
     assert (change.question.id, change.removed, change.added) == ("q1", (A, B), (NEW,))
-    made = make_version(log, "Bo")
+    made = create_version(log, "Bo")
     assert load_dataset(workspace, "made") == load_dataset(workspace, "made@1") == log.base
     held = load_dataset(workspace, "made@2")
     assert [q.perspectives for q in held] == [(NEW, C), (A,)]
@@ -144,7 +144,7 @@ def test_accepted_edits_become_a_version_and_the_original_stays(
     assert (workspace.datasets(), dataset_names(workspace)) == (["made"], ["made", "made@2"])
     assert parts_of_perspectives(workspace) == {NEW.text: [(A.text, B.text)]}
     with pytest.raises(BadInputError, match="Nothing differs from made@2"):
-        make_version(log, "Bo")
+        create_version(log, "Bo")
     with pytest.raises(UnknownNameError, match="made@2"):
         load_dataset(workspace, "made@3")
 
@@ -153,41 +153,41 @@ def test_the_next_version_may_lack_what_was_taken_back(
     log: EditLog, workspace: Workspace, ana: Annotator, bo: Annotator
 ) -> None:
     edit = log.accept(bo, log.propose(ana, "q1", MERGE).id)
-    second = make_version(log, "Bo")
+    second = create_version(log, "Bo")
     log.undo(bo, edit.id)
-    third = make_version(log, "Ana")
+    third = create_version(log, "Ana")
     assert (third.name, third.parent, third.edits) == ("made@3", "made@2", ())
     assert load_dataset(workspace, "made@3") == log.base
     assert load_dataset(workspace, "made@2")[0].perspectives == (NEW, C)
-    assert trouble(workspace, second) == trouble(workspace, third) == ""
+    assert version_problem(workspace, second) == version_problem(workspace, third) == ""
 
 
 def test_a_data_set_that_was_replaced_is_told(
     log: EditLog, workspace: Workspace, judgments: Judgments, ana: Annotator, bo: Annotator
 ) -> None:
     edit = log.accept(bo, log.propose(ana, "q1", MERGE).id)
-    made = make_version(log, "Bo")
+    made = create_version(log, "Bo")
     save_dataset(workspace, "made", [Question("q1", "made", "Which?", (B, C)), Question("q2", "made", "Why?", (A,))])
-    assert "was replaced" in trouble(workspace, made)
+    assert "was replaced" in version_problem(workspace, made)
     later = EditLog(workspace, judgments, "made")
-    assert [e.id for e, _ in coming_version(later).unfit] == [edit.id]
+    assert [e.id for e, _ in next_version(later).unfit] == [edit.id]
     with pytest.raises(BadInputError, match=f"Edit {edit.id} no longer fits"):
-        make_version(later, "Bo")
+        create_version(later, "Bo")
     later.undo(bo, edit.id)
     path = workspace.folder / "datasets" / "versions" / "made" / "2.parquet"
     path.write_bytes((workspace.dataset_file("made")).read_bytes())
-    assert trouble(workspace, made) == "its file has changed since it was written"
+    assert version_problem(workspace, made) == "its file has changed since it was written"
 
 
 def test_a_version_without_its_manifest_was_not_finished(
     log: EditLog, workspace: Workspace, ana: Annotator, bo: Annotator
 ) -> None:
     log.accept(bo, log.propose(ana, "q1", MERGE).id)
-    made = make_version(log, "Bo")
+    made = create_version(log, "Bo")
     manifest = workspace.folder / "datasets" / "versions" / "made" / "2.json"
     manifest.unlink()
     assert dataset_names(workspace) == ["made"]
-    again = make_version(log, "Bo")
+    again = create_version(log, "Bo")
     assert (again.name, again.hash) == (made.name, made.hash)
 
 
@@ -197,7 +197,7 @@ def test_a_backup_holds_the_edits_and_the_versions(workspace: Workspace, tmp_pat
     there = EditLog(workspace, held, "made")
     one, other = held.sign_in("Ana"), held.sign_in("Bo")
     there.accept(other, there.propose(one, "q1", MERGE).id)
-    make_version(there, "Bo")
+    create_version(there, "Bo")
     edits = there.edits()
     held.engine.dispose()
     back_up(workspace, tmp_path / "backup.zip")

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord
-from berdseye.annotation.label_studio.form import CONFIG, check_config, pair_of, word_of
+from berdseye.annotation.label_studio.form import CONFIG, check_config, pair_of, read_judgment
 from berdseye.annotation.training_sets.formats import write_hugging_face, write_jsonl, write_label_studio
 from berdseye.annotation.training_sets.store import TrainingSetVersion, create
 from berdseye.data.datasets.labelled_pairs import read_labelled_pairs
@@ -106,7 +106,7 @@ def test_label_studio_tasks_are_those_of_our_own_projects(made: TrainingSetVersi
         assert pair is not None
         (annotation,) = task["annotations"]
         assert annotation["ground_truth"] is True
-        there[pair.key] = word_of(annotation["result"]).verdict == "supports"
+        there[pair.key] = read_judgment(annotation["result"]).verdict == "supports"
     assert there == {p.pair.key: p.supports for p in made.pairs()}
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from made_pairs import record
 
 from berdseye.annotation.judgments.log import VERDICTS, Judgments, PairRecord, Verdict
-from berdseye.annotation.training_sets.labelling import Choice, decided
-from berdseye.annotation.training_sets.leakage import mended
+from berdseye.annotation.training_sets.labelling import LabellingRules, decided
+from berdseye.annotation.training_sets.leakage import without_leaks
 from berdseye.annotation.training_sets.store import SCHEMA, create, find_set, list_sets
 from berdseye.data.datasets.stored import SPLITS, split_of
 from berdseye.data.errors import BadInputError, StaleError, UnknownNameError
@@ -45,18 +45,22 @@ VOTES = (
 @pytest.mark.parametrize(
     ("choice", "labels", "reasons"),
     [
-        (Choice("majority"), {0: 1, 1: 1, 4: 1, 5: 0}, {"a tie": 1, "nobody is sure": 1}),
-        (Choice("unanimous"), {1: 1, 4: 1, 5: 0}, {"not unanimous": 2, "nobody is sure": 1}),
-        (Choice("majority", unsure="left out"), {0: 1, 5: 0}, {"a tie": 1, "someone is unsure": 3}),
-        (Choice("majority", unsure="no"), {0: 1, 1: 1, 3: 0, 4: 0, 5: 0}, {"a tie": 1}),
-        (Choice("one", annotator="Bo"), {0: 1, 1: 1, 2: 1, 5: 0}, {"nobody is sure": 2}),
-        (Choice("one", annotator="Cy"), {0: 0, 5: 0}, {"nobody is sure": 2, "not judged by Cy": 2}),
-        (Choice("adjudicated"), {0: 0, 1: 1, 2: 1, 4: 1}, {"nobody is sure": 1, "the adjudicator is unsure": 1}),
+        (LabellingRules("majority"), {0: 1, 1: 1, 4: 1, 5: 0}, {"a tie": 1, "nobody is sure": 1}),
+        (LabellingRules("unanimous"), {1: 1, 4: 1, 5: 0}, {"not unanimous": 2, "nobody is sure": 1}),
+        (LabellingRules("majority", unsure="left out"), {0: 1, 5: 0}, {"a tie": 1, "someone is unsure": 3}),
+        (LabellingRules("majority", unsure="no"), {0: 1, 1: 1, 3: 0, 4: 0, 5: 0}, {"a tie": 1}),
+        (LabellingRules("one", annotator="Bo"), {0: 1, 1: 1, 2: 1, 5: 0}, {"nobody is sure": 2}),
+        (LabellingRules("one", annotator="Cy"), {0: 0, 5: 0}, {"nobody is sure": 2, "not judged by Cy": 2}),
+        (
+            LabellingRules("adjudicated"),
+            {0: 0, 1: 1, 2: 1, 4: 1},
+            {"nobody is sure": 1, "the adjudicator is unsure": 1},
+        ),
     ],
-    ids=lambda value: f"{value.rule} {value.unsure} {value.annotator}" if isinstance(value, Choice) else "",
+    ids=lambda value: f"{value.rule} {value.unsure} {value.annotator}" if isinstance(value, LabellingRules) else "",
 )
 def test_each_rule_gives_its_labels_and_says_what_it_leaves_out(
-    judgments: Judgments, choice: Choice, labels: dict[int, int], reasons: dict[str, int]
+    judgments: Judgments, choice: LabellingRules, labels: dict[int, int], reasons: dict[str, int]
 ) -> None:
     frame = said(judgments, *VOTES)
     found = decided(frame, choice, {record(0).key: NO, record(2).key: YES, record(5).key: UNSURE})
@@ -69,18 +73,18 @@ def test_each_rule_gives_its_labels_and_says_what_it_leaves_out(
 
 
 def test_who_decided_is_told(judgments: Judgments) -> None:
-    table = decided(said(judgments, *VOTES), Choice("adjudicated"), {record(0).key: NO}).table.set_index("pair")
+    table = decided(said(judgments, *VOTES), LabellingRules("adjudicated"), {record(0).key: NO}).table.set_index("pair")
     assert table["decided_by"][record(0).key] == "adjudicator"
     assert table["decided_by"][record(1).key] == "majority"
 
 
 def test_a_rule_that_is_none_is_refused(judgments: Judgments) -> None:
     with pytest.raises(UnknownNameError, match="rule 'most'"):
-        Choice("most")  # type: ignore[arg-type]
+        LabellingRules("most")  # type: ignore[arg-type]
     with pytest.raises(BadInputError, match="rule 'one' requires an annotator"):
-        Choice("one")
+        LabellingRules("one")
     with pytest.raises(UnknownNameError, match="annotator 'Bob'"):
-        decided(said(judgments, *VOTES), Choice("one", annotator="Bob"))
+        decided(said(judgments, *VOTES), LabellingRules("one", annotator="Bob"))
 
 
 # Versions ----------------------------------------------------------------------------------------------------------------
@@ -107,7 +111,9 @@ def test_versions_are_counted_kept_and_made_of_new_judgments_alone(workspace: Wo
     second = create(workspace, judgments)
     assert (second.id, len(second.table())) == ("judged-2", 160)
     assert first.path.read_bytes() == bytes_before
-    assert create(workspace, judgments, choice=Choice("unanimous")).id == "judged-3", "other rules, another version"
+    assert create(workspace, judgments, choice=LabellingRules("unanimous")).id == "judged-3", (
+        "other rules, another version"
+    )
     assert [s.id for s in list_sets(workspace)] == ["judged-1", "judged-2", "judged-3", "other-1"]
     assert find_set(workspace, "judged").id == "judged-3"
     assert find_set(workspace, "judged-1").hash == first.hash
@@ -126,7 +132,7 @@ def test_a_version_tells_all_that_it_was_made_of(workspace: Workspace, judgments
     assert known["left_out"] == {"judged by the demo's made-up annotators alone": 10}
     assert sum(n["pairs"] for n in known["splits"].values()) == 60
     assert all(2 * n["positives"] == n["pairs"] == 2 * n["questions"] for n in known["splits"].values())
-    with_demo = create(workspace, judgments, choice=Choice(demo=True)).manifest
+    with_demo = create(workspace, judgments, choice=LabellingRules(demo=True)).manifest
     assert (with_demo["judgments"], with_demo["judgments_of_made_up_annotators"]) == (70, 10)
 
 
@@ -134,7 +140,7 @@ def test_made_up_people_alone_make_no_set(workspace: Workspace, judgments: Judgm
     judge_questions(judgments, range(9), demo=True)
     with pytest.raises(BadInputError, match=r"Only the demo's simulated annotators have judged.*--demo"):
         create(workspace, judgments)
-    assert len(create(workspace, judgments, choice=Choice(demo=True)).table()) == 18
+    assert len(create(workspace, judgments, choice=LabellingRules(demo=True)).table()) == 18
 
 
 def test_rows_that_were_changed_are_noticed(workspace: Workspace, judgments: Judgments) -> None:
@@ -183,13 +189,13 @@ OTHER = " ".join(reversed(WORDS))
 
 def test_a_passage_in_two_splits_goes_from_the_one_that_has_more() -> None:
     table = rows(("train", BASE), ("test", BASE), ("train", OTHER), ("dev", nearly(OTHER)), ("train", "Nothing alike."))
-    found = mended(table)
+    found = without_leaks(table)
     assert found.table["pair"].tolist() == ["1", "3", "4"]
     told = found.leakage
     assert (told.same, told.near) == ({"train and test": 1}, {"train and dev": 1})
     assert (told.pairs, told.questions) == (2, 2)
     assert "2 judged pairs were dropped" in str(told)
-    assert mended(found.table).leakage.found == 0
+    assert without_leaks(found.table).leakage.found == 0
 
 
 def test_questions_that_share_passages_are_moved_together_towards_train() -> None:
@@ -197,19 +203,19 @@ def test_questions_that_share_passages_are_moved_together_towards_train() -> Non
     more = pd.DataFrame(
         [{"pair": "x", "question": table["question"][1], "passage": "Its other.", "split": "test", "label": 0}]
     )
-    found = mended(pd.concat([table, more], ignore_index=True), "move")
+    found = without_leaks(pd.concat([table, more], ignore_index=True), "move")
     assert found.table["split"].tolist() == ["train", "train", "dev", "dev", "test", "train"]
     assert (found.leakage.pairs, found.leakage.questions) == (3, 2)
-    assert mended(found.table).leakage.found == 0
+    assert without_leaks(found.table).leakage.found == 0
 
 
 def test_leaks_can_be_kept_and_are_told() -> None:
     table = rows(("train", BASE), ("test", BASE))
-    found = mended(table, "keep")
+    found = without_leaks(table, "keep")
     assert found.table.equals(table)
     assert "measures on test may be too high" in str(found.leakage)
     with pytest.raises(UnknownNameError, match="leaks"):
-        mended(table, "hide")  # type: ignore[arg-type]
+        without_leaks(table, "hide")  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=60)
@@ -220,8 +226,8 @@ def test_leaks_can_be_kept_and_are_told() -> None:
 def test_nothing_leaks_once_it_is_mended(drawn: list[tuple[str, int, int]], mend: str) -> None:
     texts = [(split, f"{' '.join(WORDS[k:] + WORDS[:k])}{' more' * tail}") for split, k, tail in drawn]
     table = rows(*texts)
-    found = mended(table, "drop" if mend == "drop" else "move")
-    again = mended(found.table, "keep").leakage
+    found = without_leaks(table, "drop" if mend == "drop" else "move")
+    again = without_leaks(found.table, "keep").leakage
     assert again.found == 0
     assert (found.leakage.found == 0) == (found.leakage.pairs == 0)
     assert found.table.groupby("question")["split"].nunique().max() <= 1

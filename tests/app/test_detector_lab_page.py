@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.judgments.log import Judgments
-from berdseye.annotation.training_sets.labelling import Choice
+from berdseye.annotation.training_sets.labelling import LabellingRules
 from berdseye.annotation.training_sets.store import create
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.data.labels import LabelStore
@@ -133,7 +133,7 @@ def test_two_detectors_are_compared_on_what_both_were_asked(demo: Workspace) -> 
 
 
 def test_what_it_learned_from_is_left_out_and_said(demo: Workspace) -> None:
-    made = create(demo, Judgments.open(demo.judgments_url), "judged", Choice(demo=True))
+    made = create(demo, Judgments.open(demo.judgments_url), "judged", LabellingRules(demo=True))
     LabelStore(demo).put("similarity(static)", parse_detector("similarity(static)", demo).version, [], [])
     folder = new_folder(demo, "mine")
     folder.mkdir(parents=True)

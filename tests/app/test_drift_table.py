@@ -13,13 +13,16 @@ from berdseye.data.workspace import Workspace
 
 
 def drawn() -> None:
-    from berdseye.annotation.label_studio.drift import Contested, Drift, Held, WordDrift
+    from berdseye.annotation.label_studio.drift import Contested, Drift, JudgmentDrift, SideState
     from berdseye.app.components.label_studio import drift_table
 
-    here, there = Held("supports", "<b>=cmd|'x'</b>", "2026-01-01T00:00:00"), Held("unsure", "", "2026-01-02T00:00:00")
+    here, there = (
+        SideState("supports", "<b>=cmd|'x'</b>", "2026-01-01T00:00:00"),
+        SideState("unsure", "", "2026-01-02T00:00:00"),
+    )
     drift = Drift(
         "Project :red[x] <i>",
-        words=(WordDrift("p1", "Ana", "differing", here, there, "the next receiving brings what is there"),),
+        words=(JudgmentDrift("p1", "Ana", "differing", here, there, "the next receiving brings what is there"),),
         unreadable=("Annotation 5 of task 6: no *verdict*",),
         contested=(Contested("p2", "Bo", here, there, "there"),),
     )

@@ -11,7 +11,7 @@ from berdseye.app.commands.studies.calling import call_study
 from berdseye.app.components.command_form import leaf_commands
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.manual import TypedPerspectives
+from berdseye.retrieval.expansion.manual import ManualPerspectives
 
 LEAVES = {" ".join(words): command for words, command in leaf_commands(typer.main.get_command(cli)).items()}
 FORMER_OPTIONS = [(command, former, OPTIONS[command][former]) for command in OPTIONS for former in OPTIONS[command]]
@@ -62,7 +62,7 @@ def test_what_follows_two_dashes_is_no_option(workspace: Workspace) -> None:
     asked = ["perspectives", "-w", str(workspace.folder), "--", "Why?", "--form", "--set"]
     result = CliRunner().invoke(cli, asked, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    assert TypedPerspectives(workspace).get("Why?") == ("--form", "--set")
+    assert ManualPerspectives(workspace).get("Why?") == ("--form", "--set")
 
 
 def test_a_former_keyword_of_a_study_is_the_present_one(

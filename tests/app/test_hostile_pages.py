@@ -18,7 +18,7 @@ from berdseye.annotation.guidelines.versions import use
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.annotation.perspective_edits.versions import make_version
+from berdseye.annotation.perspective_edits.versions import create_version
 from berdseye.app.access.session import judgments as shared_judgments
 from berdseye.app.components.plain_text import JOINER, escaped, without_pictures
 from berdseye.data.corpora import add_corpus, open_corpus
@@ -124,7 +124,7 @@ def _edited(workspace: Workspace, held: Judgments, people: list[Annotator]) -> N
         edit = log.propose(people[2], f"q {ATTACK}", Change.of("propose", (), (Perspective(text),)), comment=REASON)
         if decided:
             log.accept(people[0], edit.id, comment=REASON)
-    make_version(log, NAMES[2])
+    create_version(log, NAMES[2])
 
 
 def _drawn(address: str) -> AppTest:

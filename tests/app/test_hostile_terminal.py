@@ -12,7 +12,7 @@ from rich.console import Console
 from berdseye.app.access.acting import guard
 from berdseye.app.cli import main
 from berdseye.app.commands import console
-from berdseye.app.commands.console import harmless_output, note, visible
+from berdseye.app.commands.console import escaped_for_terminal, escaped_output, note
 from berdseye.data.errors import BadInputError
 
 ATTACKS = (
@@ -58,16 +58,16 @@ def obeyed(text: str) -> list[str]:
 
 @given(st.text())
 def test_what_is_visible_commands_nothing_and_loses_nothing(text: str) -> None:
-    shown = visible(text)
+    shown = escaped_for_terminal(text)
     assert obeyed(shown) == []
     if not obeyed(text):
-        assert shown == visible(shown)
+        assert shown == escaped_for_terminal(shown)
     shown.encode("utf-8")
 
 
 @pytest.mark.parametrize("text", ["Ä 漢字 العربية 👩‍🏫", "tab\tand\nlines", "[1] a:b"])
 def test_ordinary_words_stay_as_they_are(text: str) -> None:
-    assert visible(text) == text
+    assert escaped_for_terminal(text) == text
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -85,13 +85,13 @@ def test_a_command_prints_names_that_command_nothing(attack: str, monkeypatch: p
     group(standalone_mode=False, args=[])
     assert sys.stdout is terminal
     assert obeyed(terminal.shown) == []
-    assert terminal.shown.startswith(f"name\t{visible(attack)}\n")
+    assert terminal.shown.startswith(f"name\t{escaped_for_terminal(attack)}\n")
     assert not terminal.closed
 
 
 def test_what_is_piped_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", pipe := Terminal(tty=False))
-    with harmless_output():
+    with escaped_output():
         print("a\x1b[31m\rb")
         print("half \ud800")
     assert pipe.shown == "a\x1b[31m\rb\nhalf \\ud800\n"
@@ -115,7 +115,7 @@ def test_notes_and_errors_command_nothing(
         main()
     assert ended.value.code == 2
     assert obeyed(terminal.getvalue()) == []
-    assert terminal.getvalue().splitlines()[0] == f"corpus {visible(attack)}"
+    assert terminal.getvalue().splitlines()[0] == f"corpus {escaped_for_terminal(attack)}"
     assert "smile" in terminal.getvalue() or "smile" not in attack
     assert capsys.readouterr().out == ""
 

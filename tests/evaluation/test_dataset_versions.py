@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog
-from berdseye.annotation.perspective_edits.versions import make_version
+from berdseye.annotation.perspective_edits.versions import create_version
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.records import Pair, Perspective
@@ -41,7 +41,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Run, Ju
     log = EditLog(workspace, judgments, DATASET)
     parts = next(q.perspectives for q in log.base if q.id == "zoos")
     log.accept(ana, log.propose(ana, "zoos", Change.of("merge", parts, [NEW])).id, own=True)
-    make_version(log, "Ana")
+    create_version(log, "Ana")
     return workspace, run, judgments, ana
 
 
@@ -105,7 +105,7 @@ def test_a_merged_perspective_that_is_reworded_derives_through_both(tmp_path: Pa
     back = [Change.of("merge", parts, [NEW]), Change.of("reword", [NEW], [words]), Change.of("reword", [words], [NEW])]
     for change in back:
         log.accept(ana, log.propose(ana, "zoos", change).id, own=True)
-    make_version(log, "Ana")
+    create_version(log, "Ana")
     asked = [Pair(TEXTS[0], text) for text in (words.text, NEW.text, "Zoos matter, perhaps.")]
     # The newest edit that brought "Zoos matter." is the second rewording, which goes round in a circle; the merging tells.
     found = labels_of(workspace, judgments, parse_label_source("derived"), asked)

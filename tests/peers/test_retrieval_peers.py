@@ -12,13 +12,13 @@ from berdseye.data.demo.content import topics
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.records import Passage
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
 
 TEXTS = [passage["text"] for topic in topics() for passage in topic["passages"]]
 QUESTIONS = [topic["question"] for topic in topics()]
-PASSAGES = Loose([Passage(n, str(n), "", text) for n, text in enumerate(TEXTS)])
+PASSAGES = InMemoryPassages([Passage(n, str(n), "", text) for n, text in enumerate(TEXTS)])
 STEMMER = Stemmer.Stemmer("english")
 
 

@@ -11,7 +11,7 @@ from berdseye.data.corpora import open_corpus
 from berdseye.data.errors import BerdseyeError, DamagedError
 from berdseye.data.files.checksums import FileSet
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from tests.retrieval.damages import DAMAGES, PIPELINES, forget, make, sets, use
 
@@ -157,7 +157,7 @@ def test_what_is_damaged_between_two_comparisons_is_never_read_out_of_bounds(
 
 def test_an_open_index_that_is_damaged_meanwhile_is_refused(copied: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("berdseye.retrieval.passage_collections._CHECK_EVERY", 0)
-    collection = Stored(open_corpus(copied, "c"))
+    collection = StoredCorpus(open_corpus(copied, "c"))
     (indexer,) = parse_pipeline("bm25").ranker.indexers
     opened = collection.index(indexer)
     assert collection.index(indexer) is opened

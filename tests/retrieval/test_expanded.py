@@ -8,8 +8,8 @@ import pytest
 
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.manual import TypedPerspectives
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.expansion.manual import ManualPerspectives
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import PipelineContext, Query
@@ -20,7 +20,7 @@ SAID = {
     "Should cars be banned?": ["Trams carry more people.", "Shops lose their customers."],
     "Are zoos good?": ["Elephants walk far in the wild.", "Children learn in them.", "The tortoise is old."],
 }
-PASSAGES = Loose(passages_of(CITY))
+PASSAGES = InMemoryPassages(passages_of(CITY))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_typed_perspectives_and_those_that_are_missing(around: PipelineContext) 
     assert around.workspace is not None
     with pytest.raises(BadInputError, match="1 of 1 questions have no perspectives here"):
         ranked("expand(manual) >> bm25", ["Are zoos good?"], 2, around)
-    TypedPerspectives(around.workspace).put("Are zoos good?", ["Homework and children."])
+    ManualPerspectives(around.workspace).put("Are zoos good?", ["Homework and children."])
     assert ranked("expand(manual) >> bm25", ["Are  zoos good?"], 1, around) == [[5]]
 
 

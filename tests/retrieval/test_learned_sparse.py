@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from berdseye.data.records import Ranking
 from berdseye.retrieval.learned_sparse import Sparse, SparseIndexer
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.protocol import Query
 from tests.retrieval.made_encoders import TableSparseEncoder, passages_of, rows
 
@@ -22,7 +22,7 @@ WEIGHTS = st.lists(st.sampled_from([0, 0, 0, 0.5, 1.5, -1, 2]), min_size=TERMS, 
 def ranked(passages: list[list[float]], queries: list[list[float]], k: int) -> list[Ranking]:
     encoder = TableSparseEncoder(rows("p", passages) | rows("q", queries))
     with patch("berdseye.retrieval.learned_sparse.open_sparse_encoder", lambda _: encoder), patch("os.fsync"):
-        collection = Loose(passages_of([f"p{n}" for n in range(len(passages))]))
+        collection = InMemoryPassages(passages_of([f"p{n}" for n in range(len(passages))]))
         return Sparse("table").rank(collection, [Query(f"q{n}") for n in range(len(queries))], k)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, opened
+from berdseye.app.commands.options import JsonOption, WorkspaceOption, chosen_detector, open_workspace
 
 
 def register(group: typer.Typer) -> None:
@@ -196,7 +196,7 @@ def throughput(
         known_detector(name)  # report an unknown name before starting a process
     file_pairs = None if file is None else [row.pair for row in read_labelled_pairs(file)][:pairs]
     try:
-        folder = opened(workspace).folder
+        folder = open_workspace(workspace).folder
     except UnavailableError:
         if workspace is not None:
             raise

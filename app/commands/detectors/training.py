@@ -11,7 +11,7 @@ import typer
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.arguments import not_with, only_with
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.training_sets import AnnotatorOption, DemoOption, LeaksOption, RuleOption, UnsureOption
 from berdseye.data.workspace import Workspace
 
@@ -92,7 +92,7 @@ def train(
     from berdseye.detectors.training.settings import Settings
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan, train_detector
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     for what, choice, allowed in (("kind of training", kind, DETECTOR_OF), ("search", search, SEARCHES)):
         if choice not in allowed:
             raise UnknownNameError(what, choice, allowed)
@@ -145,12 +145,12 @@ def training_data(
         return training_set(read_labelled_pairs(file), file, file_hash(file))
     from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.improving import set_to_train_on
-    from berdseye.app.jobs.training_sets import made_set
+    from berdseye.app.jobs.training_sets import create_set_version
 
     version = (
         find_set(workspace, wanted)
         if wanted
-        else made_set(
+        else create_set_version(
             workspace, "judged", "adjudicated", "ignored", "", "drop", demo=demo, made_by=acting_name(workspace)
         )
     )
@@ -198,7 +198,7 @@ def improve(
     """
     from berdseye.annotation.training_sets.store import find_set
     from berdseye.app.jobs.improving import improve as improved
-    from berdseye.app.jobs.training_sets import made_set, one_of
+    from berdseye.app.jobs.training_sets import create_set_version, one_of
     from berdseye.detectors.training.training import DETECTOR_OF, TrainingPlan
     from berdseye.evaluation.detection.improvement import ADOPTS
 
@@ -212,14 +212,14 @@ def improve(
         "demo",
         why="whose rules are fixed",
     )
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     mode = one_of("rule for adopting", adopt, ADOPTS)
     chosen = one_of("kind of training", kind, tuple(k for k in DETECTOR_OF if k != "stacked"))
     person = acting_name(ws)
     version = (
         find_set(ws, set_)
         if set_
-        else made_set(ws, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
+        else create_set_version(ws, "judged", rule, unsure, annotator, leaks, demo=demo, made_by=person)
     )
     detector_name = name or (version.id if chosen == "head" else f"{version.id}-{chosen}")
     plan = TrainingPlan(kind=chosen, name=detector_name, bases=(base,) if base else ())
@@ -269,7 +269,7 @@ def tune(
     from berdseye.evaluation.detection.thresholds import choose_threshold
 
     not_with("--forget", forget, "file", "at_base_rate")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     chosen = parse_detector(detector or adopted_detector(ws), ws)
     if forget:
         had_threshold = forget_threshold(ws, chosen.name)
@@ -307,7 +307,7 @@ def list_detectors(workspace: WorkspaceOption = None, json: JsonOption = False) 
     from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopted_detector, detector_names
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     adopted = adopted_detector(ws)
     rows: list[dict[str, object]] = []
     for name in detector_names(ws):
@@ -343,7 +343,7 @@ def adopt(
     from berdseye.detectors.detector_registry import parse_detector
     from berdseye.detectors.trained import adopt as adopted
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     chosen = parse_detector(detector, ws)
     adopted(ws, chosen.name, made_by=acting_name(ws))
     note(f"{chosen.name} ({chosen.version}) is now in use.")
@@ -359,5 +359,5 @@ def discard(
     """
     from berdseye.detectors.trained import discard as discarded
 
-    discarded(opened(workspace), name)
+    discarded(open_workspace(workspace), name)
     note(f"'{name}' is gone.")

@@ -7,7 +7,7 @@ import typer.main
 from typer.exceptions import TyperException
 
 from berdseye.app.commands.former_names import present_keyword
-from berdseye.app.commands.studies.options import handed_over
+from berdseye.app.commands.studies.options import collected_results
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.result import StudyResult
@@ -38,7 +38,7 @@ def call_study(workspace: Workspace, name: str, *files: object, **options: objec
                 f"option of study {name}", key, set(parameters) - {"workspace", "form", "json", "help"}
             )
         words += _words(parameters[key], value)
-    with handed_over() as results:
+    with collected_results() as results:
         try:
             _group().main([*words, "--", *map(str, files)], prog_name="study", standalone_mode=False)
         except TyperException as error:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from berdseye.app.commands.console import counting
-from berdseye.app.commands.options import MinJudgedOption, WorkspaceOption, chosen_detector, opened
+from berdseye.app.commands.options import MinJudgedOption, WorkspaceOption, chosen_detector, open_workspace
 from berdseye.app.commands.studies.options import Form, FormOption, SeedOption, finish, stored_runs, study_of_runs
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def decision(
     from berdseye.evaluation.measures import parse_measure
     from berdseye.evaluation.studies.decision import decision_study
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     runs = stored_runs(ws, dataset, corpus, pipeline)
     with counting("decision") as progress:
         result = decision_study(
@@ -175,7 +175,7 @@ def trust(
     from berdseye.evaluation.measures import parse_measure
     from berdseye.evaluation.studies.trust import trust_study
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     parsed = parse_measure(measure)
     source = parse_label_source(labels or f"{HUMAN}>{adopted_detector(ws)}")
     runs = stored_runs(ws, dataset, corpus, pipeline)

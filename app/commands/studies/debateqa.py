@@ -7,7 +7,7 @@ import typer
 
 from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting
-from berdseye.app.commands.options import LARGEST_SEED, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, WorkspaceOption, open_workspace
 from berdseye.app.commands.studies.options import Form, FormOption, finish
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def debateqa(
     """
     from berdseye.evaluation.studies.debateqa import study
 
-    ws, chosen = opened(workspace), _measures(measures, prompts)
+    ws, chosen = open_workspace(workspace), _measures(measures, prompts)
     questions = _questions(ws, dataset, limit)
     with counting("debateqa") as progress:
         result = study.debateqa(
@@ -109,7 +109,7 @@ def meta(
     from berdseye.evaluation.answer_measures.people import read_dispute_labels, read_preferences
     from berdseye.evaluation.studies.debateqa.meta import debateqa_meta
 
-    ws, chosen = opened(workspace), _measures(measures, prompts)
+    ws, chosen = open_workspace(workspace), _measures(measures, prompts)
     only_with("--preferences", preferences, "seed")
     preferred = read_preferences(preferences) if preferences else []
     labelled = read_dispute_labels(labels) if labels else []
@@ -143,7 +143,7 @@ def stability(
     from berdseye.evaluation.answer_measures.reading import WRAPS
     from berdseye.evaluation.studies.debateqa.meta import debateqa_stability
 
-    ws, chosen = opened(workspace), _measures(measures, None)
+    ws, chosen = open_workspace(workspace), _measures(measures, None)
     only_with("PD(MODEL) among the measures", any(m.name == "PD" for m in chosen), "wraps")
     if wraps:
         chosen = [

@@ -8,7 +8,7 @@ import typer
 
 from berdseye.app.commands.arguments import only_with
 from berdseye.app.commands.console import counting
-from berdseye.app.commands.options import WorkspaceOption, opened
+from berdseye.app.commands.options import WorkspaceOption, open_workspace
 from berdseye.app.commands.studies.options import Form, FormOption, SeedOption, finish
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def dmerit(
     from berdseye.evaluation.partial.ranked_sets import read_qrels_file
     from berdseye.evaluation.studies.dmerit.study import dmerit_study
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     sources = [run is not None or qrels is not None, evidence is not None, dataset is not None or corpus is not None]
     if sum(sources) != 1:
         raise BadInputError(

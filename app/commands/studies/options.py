@@ -12,7 +12,7 @@ import typer
 
 from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.studies.result import StudyResult, Table
 
@@ -41,7 +41,7 @@ def register(group: typer.Typer) -> None:
 
 
 @contextmanager
-def handed_over() -> Iterator[list[StudyResult]]:
+def collected_results() -> Iterator[list[StudyResult]]:
     """Within this context, results are stored as usual and appended to the list it yields, but not printed."""
     results: list[StudyResult] = []
     before = _HANDED_OVER.set(results)
@@ -73,7 +73,7 @@ def list_all(workspace: WorkspaceOption = None, json: JsonOption = False) -> Non
     """
     from berdseye.evaluation.studies.result import list_results, load_result
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     rows = [(r.name, r.created, r.settings) for r in (load_result(ws, name) for name in list_results(ws))]
     if json:
         print_json([{"name": n, "created": c, "settings": s} for n, c, s in rows])
@@ -93,7 +93,7 @@ def show(
     """
     from berdseye.evaluation.studies.result import load_result
 
-    _print(load_result(opened(workspace), name).tables, form)
+    _print(load_result(open_workspace(workspace), name).tables, form)
 
 
 def _print(tables: list[Table], form: Form) -> None:
@@ -207,7 +207,7 @@ def gathering(
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.studies.gathering import Gatherer, Selection, checked
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     selection = checked(ws, Selection(tuple(datasets or ()), tuple(corpora or ()), tuple(pipelines or ())))
     source = parse_label_source(labels or default_source(ws))
     with counting(what) as progress:

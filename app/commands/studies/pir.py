@@ -10,7 +10,7 @@ import typer
 from berdseye.app.commands.arguments import not_with, only_with
 from berdseye.app.commands.console import counting, print_json
 from berdseye.app.commands.models import DEFAULT_MODEL, ModelOption
-from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, opened
+from berdseye.app.commands.options import LARGEST_SEED, JsonOption, WorkspaceOption, open_workspace
 from berdseye.app.commands.studies.options import Form, FormOption, finish
 from berdseye.data.errors import BadInputError, UnavailableError
 from berdseye.data.workspace import Workspace
@@ -90,7 +90,7 @@ def pir(
     from berdseye.evaluation.studies.pir.paper import Setting
     from berdseye.evaluation.studies.pir.study import pir_study
 
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     with counting("pir") as progress:
         setting = Setting(
             [TaskSearch(t, ws) for t in tasks],
@@ -156,7 +156,7 @@ def _print_recalls(tasks: "list[PirTask]", names: list[str], k: int, workspace: 
 def _workspace(folder: Path | None) -> Workspace | None:
     """The workspace in `folder`, or the default one; None where `folder` is None and no default workspace exists."""
     try:
-        return opened(folder)
+        return open_workspace(folder)
     except UnavailableError:
         if folder is not None:
             raise
@@ -230,7 +230,7 @@ def pir_downstream(
         )
     only_with("--ambigqa", ambigqa, "answers", "examples")
     only_with("--perspectrum", perspectrum, "judge", "detector", "essays")
-    ws = opened(workspace)
+    ws = open_workspace(workspace)
     opened_model, cache = open_language_model(model, ws), CompletionCache(ws)
     judge_model = open_language_model(judge, ws) if judge else opened_model
     side_detector = parse_detector(detector, ws) if detector else None

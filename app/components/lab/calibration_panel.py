@@ -9,7 +9,7 @@ from berdseye.evaluation.detection.calibration import BINNINGS, calibration
 from berdseye.evaluation.detection.lab_charts import reliability_chart
 from berdseye.evaluation.statistics.intervals import Estimate
 
-BESIDE = 560
+CHART_COLUMN = 560
 """Width in pixels of a table beside a chart. On a narrow page the table moves below the chart."""
 MEANING = """**Expected calibration error**: the mean over the bins of the gap between the mean probability and the share of
 supporting pairs, each bin weighted by its pairs (Naeini, Cooper and Hauskrecht, AAAI 2015). It depends on the number of bins,
@@ -39,7 +39,7 @@ def calibration_panel(measurement: Measured) -> None:
     row = st.container(horizontal=True)
     with row:
         st.altair_chart(chart, width="content", key="reliability")
-    with row.container(width=BESIDE):
+    with row.container(width=CHART_COLUMN):
         st.dataframe(result.bins.style.format(precision=3, na_rep="–"), hide_index=True, key="calibration-bins")
         downloads(f"calibration-{measurement.detector.name}", result.bins, chart)
         with st.popover("What these figures are", icon=":material/help:"):

@@ -7,7 +7,7 @@ import streamlit as st
 from berdseye.app.cached.lab import Measured, chosen_detector, measured
 from berdseye.app.components.choices import one_of
 from berdseye.app.components.downloads import downloads
-from berdseye.app.components.lab.calibration_panel import BESIDE, estimate
+from berdseye.app.components.lab.calibration_panel import CHART_COLUMN, estimate
 from berdseye.app.components.lab.pair_reader import pair_reader
 from berdseye.app.components.plain_text import escaped
 from berdseye.evaluation.detection.errors import groupings
@@ -40,7 +40,7 @@ def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
         chart = two_chances_chart(frame, (a.name, a.threshold), (b.name, b.threshold))
         st.altair_chart(chart, width="content", key="two-chances")
         downloads(f"two-{a.name}-{b.name}", frame, chart)
-    with row.container(width=BESIDE):
+    with row.container(width=CHART_COLUMN):
         _where(shared, a, b)
     _examples(shared, a, b)
 

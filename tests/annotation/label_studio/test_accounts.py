@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.accounts import give_account, known_account
-from berdseye.annotation.label_studio.batch_projects import send_batch
+from berdseye.annotation.label_studio.batch_projects import push_to_projects
 from berdseye.annotation.label_studio.connection import Connection, connect
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.annotation.label_studio.server import read_passwords, write_passwords
@@ -34,7 +34,7 @@ def test_who_a_batch_is_for_signs_in_with_a_password_that_only_their_account_sho
     ana, bo, zoe = people
     plan = BatchPlan(f"b-{uuid4().hex[:6]}", per_pair=2, people=(ana.name, bo.name))
     batch = create_batch(judgments, plan, [Item(pair(0))])
-    for said in send_batch(judgments, own, batch):
+    for said in push_to_projects(judgments, own, batch):
         assert said.report.warnings == ()
     folder = own.folder
     accounts = [known_account(judgments, folder, own.url, one) for one in (ana, bo)]
@@ -51,7 +51,7 @@ def test_who_a_batch_is_for_signs_in_with_a_password_that_only_their_account_sho
         assert http.get("/api/current-user/whoami").json()["email"] == account.email
         http.close()
 
-    again = send_batch(judgments, own, batch)
+    again = push_to_projects(judgments, own, batch)
     assert [one.report.tasks_created for one in again] == [0] * len(again)
     assert known_account(judgments, folder, own.url, ana) == accounts[0], "sending again changes no password"
     assert stat.S_IMODE((folder / "accounts.json").stat().st_mode) == 0o600
@@ -116,7 +116,7 @@ def test_on_a_server_of_others_people_are_invited_and_nobody_is_locked_out(
     batch = create_batch(judgments, plan, [Item(pair(0))])
     # Ana's word needs an author there, and her own address must stay free for her to sign up with.
     judgments.judge(ana, pair(0).key, "supports", source="annotate")
-    sent = send_batch(judgments, connection, batch)
+    sent = push_to_projects(judgments, connection, batch)
     assert sum(one.report.annotations_created for one in sent) == 1
     assert email not in {user.email for user in connection.client.users.list()}
     account = give_account(judgments, connection, bo)

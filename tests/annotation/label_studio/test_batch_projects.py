@@ -12,10 +12,10 @@ from berdseye.annotation.batches.progress import batch_progress
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
-from berdseye.annotation.label_studio.batch_projects import receive_batches, send_batch
+from berdseye.annotation.label_studio.batch_projects import pull_from_projects, push_to_projects
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
-from berdseye.annotation.label_studio.form import Word, pair_of, result_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, pair_of, result_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import ExchangeReport
@@ -51,7 +51,7 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
     batch = make_batch(per_pair=2, people=[p.name for p in people], calibration=1)
     judgments.judge(ana, ordered_pairs(judgments, batch)[3], "unsure", source="annotate")
 
-    sent = send_batch(judgments, connection, batch)
+    sent = push_to_projects(judgments, connection, batch)
 
     assert [one.person for one in sent] == people
     assert sum(one.report.tasks_created for one in sent) == 3 + 3 * 2
@@ -68,8 +68,8 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
     assert "perspective" in shown.expert_instruction
 
     task = tasks[zoe][1]
-    annotate(connection, task, number, Word("supports", "from there"))
-    received = receive_batches(judgments, connection, [batch])
+    annotate(connection, task, number, RecordedVerdict("supports", "from there"))
+    received = pull_from_projects(judgments, connection, [batch])
     assert sum((one.report for one in received), ExchangeReport()) == ExchangeReport(pulled_new=1)
     event = judgments.history(task.key)[-1]
     version = sent[0].project.guidelines
@@ -78,13 +78,13 @@ def test_each_of_the_people_has_a_project_with_their_share_and_no_prediction(
     assert event["annotator"] == zoe.name
     assert progress_of(judgments, batch) == (2, 3 + 3 * 2)
 
-    again = send_batch(judgments, connection, batch)
+    again = push_to_projects(judgments, connection, batch)
     assert sum((one.report for one in again), ExchangeReport()) == ExchangeReport()
     assert [one.project for one in again] == [one.project for one in sent]
     judgments.judge(bo, task.key, "unsure", source="annotate")
     judgments.judge(ana, first, "unsure", source="annotate")
     assert waiting(judgments, sent[0].project.key) == 1
-    send_batch(judgments, connection, batch)
+    push_to_projects(judgments, connection, batch)
     assert waiting(judgments) == 0, "nothing of it is for the workspace's own project"
 
 
@@ -92,7 +92,7 @@ def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blin
     judgments: Judgments, people: list[Annotator], make_batch: MakeBatch, connection: Connection, project: Project
 ) -> None:
     batch = make_batch(per_pair=2, blind=False, order="uncertainty", recipe={"detector": "embedded", "version": "7"})
-    (sent,) = send_batch(judgments, connection, batch)
+    (sent,) = push_to_projects(judgments, connection, batch)
     assert sent.person is None
     assert (sent.report.tasks_created, sent.report.predictions) == (4, 4)
     shown = connection.client.projects.get(id=sent.project.id)
@@ -103,39 +103,39 @@ def test_a_batch_for_anyone_is_one_project_with_predictions_where_it_is_not_blin
     judgments.judge(people[1], tasks[0].key, "does not support", source="annotate")
     assert sync(judgments, connection, project).tasks_created == 0, "it has its place in the batch's project"
     assert waiting_pairs(judgments, project.key) == []
-    send_batch(judgments, connection, batch)
+    push_to_projects(judgments, connection, batch)
     assert len(held_there(connection, sent.project)) == 2
-    annotate(connection, tasks[1], user_of(connection, people[0]), Word("supports", ""))
-    receive_batches(judgments, connection, [batch])
+    annotate(connection, tasks[1], user_of(connection, people[0]), RecordedVerdict("supports", ""))
+    pull_from_projects(judgments, connection, [batch])
     assert judgments.history(tasks[1].key)[-1]["shown"] is True
     assert progress_of(judgments, batch) == (3, 8)
     assert len(disputes(judgments, batch)) == 1
 
     connection.client.projects.delete(id=sent.project.id)
-    (gone,) = receive_batches(judgments, connection, [batch])
+    (gone,) = pull_from_projects(judgments, connection, [batch])
     assert "not on this server" in gone.report.problems[0]
-    (again,) = send_batch(judgments, connection, batch)
+    (again,) = push_to_projects(judgments, connection, batch)
     assert (again.report.tasks_created, again.report.annotations_created) == (4, 3)
     assert again.project.key != sent.project.key
 
 
 def test_a_decision_is_agreed_with_or_not(judgments: Judgments, make_batch: MakeBatch, connection: Connection) -> None:
     batch = make_batch(task="verify", blind=False)
-    (sent,) = send_batch(judgments, connection, batch)
+    (sent,) = push_to_projects(judgments, connection, batch)
     assert sent.report.predictions == 0, "the decision stands in the task"
     tasks = all_tasks(connection, sent.project.id)
     assert [task.data["decision"] for task in tasks] == ["does not support"] * 2 + ["supports"] * 2
     user = None
     for task, choice in zip(tasks, ("agree", "disagree", "disagree", "unsure"), strict=True):
-        result = result_of(Word("unsure", ""))
+        result = result_of(RecordedVerdict("unsure", ""))
         result[0]["value"]["choices"] = [choice]
         user = user or connection.client.users.create(username="v", email=f"v-{uuid4().hex[:6]}@example.org").id
         connection.client.annotations.create(id=task.id, result=result, completed_by=user)
-    receive_batches(judgments, connection, [batch])
+    pull_from_projects(judgments, connection, [batch])
     assert [j.verdict for j in judgments.present()] == ["does not support", "supports", "does not support", "unsure"]
     person = judgments.present()[0].annotator
     judgments.judge(person, tasks[0].key, "supports", source="annotate")
-    send_batch(judgments, connection, batch)
+    push_to_projects(judgments, connection, batch)
     written = connection.client.tasks.get(id=str(tasks[0].id)).annotations[0]["result"]
     assert written[0]["value"]["choices"] == ["disagree"]
 
@@ -144,15 +144,15 @@ def test_of_two_answers_one_is_preferred(judgments: Judgments, people: list[Anno
     answers = [PairRecord("d", f"q{i}", "Which?", f"Second {i}.", None, "answers", "", f"First {i}.") for i in range(2)]
     plan = BatchPlan(f"batch-{uuid4().hex[:8]}", task="prefer", people=(people[0].name,))
     batch = create_batch(judgments, plan, [Item(one) for one in answers])
-    (sent,) = send_batch(judgments, connection, batch)
+    (sent,) = push_to_projects(judgments, connection, batch)
     task = all_tasks(connection, sent.project.id)[0]
     assert pair_of(task.data) == answers[0]
-    annotate(connection, task, user_of(connection, people[0]), Word("second", "clearer"))
-    (received,) = receive_batches(judgments, connection, [batch])
+    annotate(connection, task, user_of(connection, people[0]), RecordedVerdict("second", "clearer"))
+    (received,) = pull_from_projects(judgments, connection, [batch])
     assert received.report == ExchangeReport(pulled_new=1)
     assert [(e["kind"], e["verdict"]) for e in judgments.history(task.key)] == [("prefer", "second")]
     assert progress_of(judgments, batch) == (1, 2)
-    assert send_batch(judgments, connection, batch)[0].report == ExchangeReport()
+    assert push_to_projects(judgments, connection, batch)[0].report == ExchangeReport()
 
 
 def test_what_label_studio_cannot_do_right_is_refused(
@@ -164,7 +164,7 @@ def test_what_label_studio_cannot_do_right_is_refused(
         (make_batch(people=names, calibration=1), True, "calibration pairs"),
     ):
         with pytest.raises(BadInputError, match=said):
-            send_batch(judgments, connection, batch, together=together)
+            push_to_projects(judgments, connection, batch, together=together)
 
 
 def test_a_deleted_annotation_is_a_withdrawal_and_a_deleted_task_on_demand(
@@ -173,17 +173,17 @@ def test_a_deleted_annotation_is_a_withdrawal_and_a_deleted_task_on_demand(
     batch = make_batch(people=(people[0].name,))
     for one in range(3):
         judgments.judge(people[0], pair(one).key, "supports", source="annotate")
-    (sent,) = send_batch(judgments, connection, batch)
+    (sent,) = push_to_projects(judgments, connection, batch)
     tasks = all_tasks(connection, sent.project.id)
     connection.client.annotations.delete(id=tasks[0].annotations[0].id)
     connection.client.tasks.delete(id=str(tasks[1].id))
-    assert receive_batches(judgments, connection, [batch])[0].report == ExchangeReport(pulled_withdrawn=1)
-    (whole,) = receive_batches(judgments, connection, [batch], whole=True)
+    assert pull_from_projects(judgments, connection, [batch])[0].report == ExchangeReport(pulled_withdrawn=1)
+    (whole,) = pull_from_projects(judgments, connection, [batch], whole=True)
     assert whole.report == ExchangeReport(tasks_gone=1)
     assert progress_of(judgments, batch) == (2, 4)
     with pytest.raises(BadInputError, match="cannot be pushed as one project too"):
-        send_batch(judgments, connection, batch, together=True)
-    (taken,) = receive_batches(judgments, connection, [batch], withdraw_gone=True)
+        push_to_projects(judgments, connection, batch, together=True)
+    (taken,) = pull_from_projects(judgments, connection, [batch], withdraw_gone=True)
     assert taken.report == ExchangeReport(tasks_gone=1, pulled_withdrawn=1)
     assert progress_of(judgments, batch) == (1, 4)
-    assert receive_batches(judgments, connection, [batch], whole=True)[0].report == ExchangeReport()
+    assert pull_from_projects(judgments, connection, [batch], whole=True)[0].report == ExchangeReport()

@@ -9,7 +9,7 @@ from there import annotate, new_user, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.form import Word, result_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.people import Directory
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.pull import pull
@@ -21,7 +21,7 @@ from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 
 pytestmark = pytest.mark.label_studio
-SUPPORTS = Word("supports", "")
+SUPPORTS = RecordedVerdict("supports", "")
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def names(judgments: Judgments, key: str) -> list[tuple[str, str]]:
     return [(event["annotator"], event["kind"]) for event in judgments.history(key)]
 
 
-def said_there(connection: Connection, project: Project, key: str, user: int, word: Word = SUPPORTS) -> int:
+def said_there(connection: Connection, project: Project, key: str, user: int, word: RecordedVerdict = SUPPORTS) -> int:
     return annotate(connection, task_of(connection, project, key), user, word)
 
 
@@ -116,7 +116,7 @@ def test_two_accounts_of_one_name_are_two_people(
     addresses = [f"{name}-{mark}@example.org" for name in ("kim", "kim2")]
     accounts = [new_user(connection, one, f"  kim   {mark.upper()} ") for one in addresses]
     for user, word in zip(accounts, ("supports", "unsure"), strict=True):
-        said_there(connection, project, keys[0], user, Word(word, ""))  # type: ignore[arg-type]
+        said_there(connection, project, keys[0], user, RecordedVerdict(word, ""))  # type: ignore[arg-type]
     assert pull(judgments, connection, project).pulled_new == 2
     given = {word.annotator.name: word.verdict for word in judgments.present([keys[0]])}
     assert len(given) == 2, "neither is the other"
@@ -152,7 +152,7 @@ def test_a_draft_is_nobodys_word_and_a_skip_takes_back_only_the_skippers(
     sync(judgments, connection, project)
     task = task_of(connection, project, keys[0])
     http = connection.client._client_wrapper.httpx_client.httpx_client
-    draft = {"result": result_of(Word("unsure", "a draft")), "draft_id": 0}
+    draft = {"result": result_of(RecordedVerdict("unsure", "a draft")), "draft_id": 0}
     http.post(f"{connection.url}/api/tasks/{task.id}/drafts?project={project.id}", json=draft).raise_for_status()
     assert pull(judgments, connection, project, whole=True) == ExchangeReport()
     number = next(a.id for a in task.annotations if a.user == user_of(connection, ana))

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import project_by_mark
 from berdseye.annotation.label_studio.purpose import batch_purposes
 from berdseye.annotation.label_studio.remote import all_tasks
@@ -41,7 +41,9 @@ def test_a_batch_is_sent_received_and_listed(
     (purpose,) = batch_purposes(judgments, batch.id)
     number = int(purpose.project.partition("@")[0])
     assert project_by_mark(connection, sent[0]["project"], "Berdseye") is not None
-    annotate(connection, all_tasks(connection, number)[0], user_of(connection, people[0]), Word("supports", ""))
+    annotate(
+        connection, all_tasks(connection, number)[0], user_of(connection, people[0]), RecordedVerdict("supports", "")
+    )
     received = run(workspace, "label-studio", "receive", name)
     assert "pulled 1 new" in received
     (listed,) = json.loads(run(workspace, "label-studio", "projects", "--json"))

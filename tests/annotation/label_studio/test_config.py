@@ -8,26 +8,26 @@ from berdseye.annotation.judgments.log import VERDICTS, Annotator
 from berdseye.annotation.label_studio.exchange_state import Step, step
 from berdseye.annotation.label_studio.form import (
     CONFIG,
-    Word,
+    RecordedVerdict,
     check_config,
     pair_of,
     prediction_of,
+    read_judgment,
     result_of,
     shown_version,
     task_data,
-    word_of,
 )
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.data.errors import BadInputError
 
-A, B, C = Word("supports", ""), Word("does not support", "why"), Word("unsure", "")
+A, B, C = RecordedVerdict("supports", ""), RecordedVerdict("does not support", "why"), RecordedVerdict("unsure", "")
 
 
 def test_the_form_is_valid_and_takes_what_we_write() -> None:
     form = LabelInterface(CONFIG)
     form.validate()
     for verdict in VERDICTS:
-        written = {"result": result_of(Word(verdict, "note"))}
+        written = {"result": result_of(RecordedVerdict(verdict, "note"))}
         assert form.validate_prediction(written, return_errors=True) == []
     check_config(CONFIG, "any")
 
@@ -49,14 +49,14 @@ def test_a_task_with_other_texts_is_not_our_pair() -> None:
     assert pair_of({**task_data(pair(0)), "question": None}) is None
 
 
-@pytest.mark.parametrize("word", [A, B, C, Word("unsure", "two\nlines <b>")])
-def test_a_word_comes_back_from_its_result(word: Word) -> None:
-    assert word_of(result_of(word)) == word
+@pytest.mark.parametrize("word", [A, B, C, RecordedVerdict("unsure", "two\nlines <b>")])
+def test_a_word_comes_back_from_its_result(word: RecordedVerdict) -> None:
+    assert read_judgment(result_of(word)) == word
 
 
 def test_a_comment_written_in_several_parts_is_one() -> None:
     comment = {"from_name": "comment", "value": {"text": [" one", "two "]}}
-    assert word_of([*result_of(A), comment]) == Word("supports", "one\ntwo")
+    assert read_judgment([*result_of(A), comment]) == RecordedVerdict("supports", "one\ntwo")
 
 
 @pytest.mark.parametrize("choices", [["backs"], ["supports", "unsure"]])
@@ -64,13 +64,13 @@ def test_an_unknown_choice_is_named(choices: list[str]) -> None:
     result = result_of(A)
     result[0]["value"]["choices"] = choices
     with pytest.raises(BadInputError, match=choices[0]):
-        word_of(result)
+        read_judgment(result)
 
 
 @pytest.mark.parametrize("result", [[], None, [{"from_name": "verdict", "value": {}}]])
 def test_an_annotation_without_verdict_is_an_error(result: object) -> None:
     with pytest.raises(BadInputError, match="no verdict"):
-        word_of(result)
+        read_judgment(result)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,9 @@ def test_versions_have_no_comma() -> None:
         (A, None, B, Step.THEIRS_STANDS),
     ],
 )
-def test_the_three_way_rule(base: Word | None, local: Word | None, remote: Word | None, expected: Step) -> None:
+def test_the_three_way_rule(
+    base: RecordedVerdict | None, local: RecordedVerdict | None, remote: RecordedVerdict | None, expected: Step
+) -> None:
     assert step(base, local, remote, ours_at="2026-01-01", theirs_at="2026-01-02") is expected
 
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from there import annotate, change, held_here, pair, task_of, user_of
 
-from berdseye.annotation.doctor.examine import mend
+from berdseye.annotation.doctor.examine import fix_all
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.doctor import examine_exchange
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.form import Word, result_of, task_data
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of, task_data
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.push import push
 from berdseye.annotation.label_studio.remote import raw_tasks
@@ -18,7 +18,7 @@ from berdseye.annotation.label_studio.sync import sync
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]
-SUPPORTS, UNSURE = Word("supports", ""), Word("unsure", "on reflection")
+SUPPORTS, UNSURE = RecordedVerdict("supports", ""), RecordedVerdict("unsure", "on reflection")
 
 
 def nothing(counts: dict[str, int]) -> dict[str, int]:
@@ -111,7 +111,7 @@ def test_what_is_wrong_there_is_found_and_mended(
         "predictions missing": 2,
         "annotations that cannot be read": 1,
     }
-    done, left = mend(judgments, lambda: examine_exchange(judgments, connection))
+    done, left = fix_all(judgments, lambda: examine_exchange(judgments, connection))
     assert [finding.text for finding in done if "several tasks" in finding.text or "were deleted" in finding.text]
     assert all(finding.mend is None for finding in left)
     told = " ".join(map(str, left))
@@ -133,10 +133,13 @@ def test_judgments_that_were_exchanged_unnoticed_are_noted(
 ) -> None:
     judgments.judge(people[1], keys[0], "unsure", source="annotate")
     annotate(
-        connection, task_of(connection, project, keys[0]), _user(connection, project, people[1]), Word("unsure", "")
+        connection,
+        task_of(connection, project, keys[0]),
+        _user(connection, project, people[1]),
+        RecordedVerdict("unsure", ""),
     )
     assert nothing(find_drift(judgments, connection, project).counts()) == {"words not noted as exchanged": 1}
-    _, left = mend(judgments, lambda: examine_exchange(judgments, connection))
+    _, left = fix_all(judgments, lambda: examine_exchange(judgments, connection))
     assert left == []
     assert not find_drift(judgments, connection, project)
 

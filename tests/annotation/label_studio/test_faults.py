@@ -11,7 +11,7 @@ from berdseye.annotation.judgments.log import Annotator, Judgments, Verdict
 from berdseye.annotation.judgments.schema import sync_annotations
 from berdseye.annotation.label_studio.connection import Connection, connect
 from berdseye.annotation.label_studio.exchange_state import Place, waiting, write_sent
-from berdseye.annotation.label_studio.form import CONFIG, Word, result_of
+from berdseye.annotation.label_studio.form import CONFIG, RecordedVerdict, result_of
 from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
@@ -45,7 +45,7 @@ def test_our_own_word_that_arrived_unnoticed_is_not_taken_for_another(
     with judgments.engine.begin() as database:
         # The moment before the answer came: announced, arrived, not confirmed.
         database.execute(delete(sync_annotations))
-        write_sent(database, project.key, {place: Word("supports", "")})
+        write_sent(database, project.key, {place: RecordedVerdict("supports", "")})
     if later is None:
         assert judgments.undo(people[0]) == keys[0]
     else:
@@ -143,10 +143,10 @@ def test_a_renamed_choice_is_named_and_the_rest_goes_on(
     ana = user_of(connection, people[0])
     first, second = (task_of(connection, project, key) for key in keys)
     odd = next(a.id for a in first.annotations if a.user == ana)
-    result = result_of(Word("supports", "see above"))
+    result = result_of(RecordedVerdict("supports", "see above"))
     result[0]["value"]["choices"] = ["backs"]
     connection.client.annotations.update(id=odd, result=result)
-    change(connection, next(a.id for a in second.annotations if a.user == ana), Word("unsure", "new"))
+    change(connection, next(a.id for a in second.annotations if a.user == ana), RecordedVerdict("unsure", "new"))
     before = held_here(judgments)
 
     report = sync(judgments, connection, project, keys)
@@ -161,7 +161,7 @@ def test_a_renamed_choice_is_named_and_the_rest_goes_on(
     connection.client.projects.update(id=project.id, label_config=CONFIG)
     report = sync(judgments, connection, project, keys)
     assert (report.annotations_updated, len(report.problems)) == (0, 1)
-    change(connection, odd, Word("does not support", ""))
+    change(connection, odd, RecordedVerdict("does not support", ""))
     assert sync(judgments, connection, project, keys) == ExchangeReport(pulled_changed=1)
     assert held_there(connection, project) == held_here(judgments)
 
@@ -174,6 +174,8 @@ def test_an_annotation_made_there_between_two_exchanges_counts_once(
     push(judgments, connection, project, keys)
     judgments.judge(people[1], keys[0], "supports", source="annotate")
     sync(judgments, connection, project)
-    annotate(connection, task_of(connection, project, keys[0]), user_of(connection, people[1]), Word("unsure", ""))
+    annotate(
+        connection, task_of(connection, project, keys[0]), user_of(connection, people[1]), RecordedVerdict("unsure", "")
+    )
     assert [pull(judgments, connection, project).pulled_changed for _ in range(2)] == [1, 0]
     assert sorted(j.verdict for j in judgments.present(keys)) == ["supports", "unsure"]

@@ -13,7 +13,7 @@ from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.batch_projects import write_batch_file
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import Word, result_of, task_data
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of, task_data
 from berdseye.annotation.label_studio.imports import Rule, import_file, import_project
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
@@ -107,7 +107,7 @@ def test_a_word_given_here_later_stays_the_present_one(judgments: Judgments, tmp
     path = write(tmp_path / "export.json", [{"data": task_data(pair(0)), "annotations": []}])
     import_file(judgments, path)
     judgments.judge(eva, pair(0).key, "unsure", source="annotate")
-    said = annotation("", result=result_of(Word("supports", "")))
+    said = annotation("", result=result_of(RecordedVerdict("supports", "")))
     done = import_file(judgments, write(path, [{"data": task_data(pair(0)), "annotations": [said]}]))
     assert done.conflicts == 1
     assert [j.verdict for j in judgments.present()] == ["unsure"]
@@ -171,9 +171,9 @@ def test_a_batch_goes_by_file_to_another_server_and_comes_back(
     user = People(judgments, connection).user(people[0].id)
     assert user == user_of(connection, people[0])
     for one in all_tasks(connection, far.id)[:2]:
-        annotate(connection, one, user, Word("unsure", ""))
+        annotate(connection, one, user, RecordedVerdict("unsure", ""))
     one = all_tasks(connection, far.id)[2]
-    result = result_of(Word("does not support", "no"), one.data)
+    result = result_of(RecordedVerdict("does not support", "no"), one.data)
     assert result[0]["value"]["choices"] == ["disagree"]
     connection.client.annotations.create(id=one.id, result=result, completed_by=user)
     exported = tmp_path / "exported.json"

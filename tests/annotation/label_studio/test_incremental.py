@@ -10,7 +10,7 @@ from there import annotate, held_here, held_there, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio import pull as changes
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import Word, result_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.purpose import purpose_of, write_received
@@ -45,12 +45,12 @@ def test_only_changed_tasks_are_read_and_all_of_a_pair(
     time.sleep(1.1)
     assert (received(), seen) == (ExchangeReport(), [])
     # A second task of a pair, with another's word: the first, unchanged, still holds what was said there.
-    said = {"result": result_of(Word("unsure", "")), "completed_by": user_of(connection, people[0])}
+    said = {"result": result_of(RecordedVerdict("unsure", "")), "completed_by": user_of(connection, people[0])}
     bo = connection.client.users.create(username=people[1].name, email=f"{people[1].name[-6:]}@example.org")
     connection.client.users.update(bo.id, first_name=people[1].name)
     request = [{"data": data, "annotations": [said | {"completed_by": bo.id}]}]
     connection.client.projects.import_tasks(project.id, request=request)
-    annotate(connection, task_of(connection, project, keys[1]), bo.id, Word("supports", "late"))
+    annotate(connection, task_of(connection, project, keys[1]), bo.id, RecordedVerdict("supports", "late"))
     assert (received(), seen) == (ExchangeReport(pulled_new=2), [2])
     assert len(held_here(judgments)) == 8
 

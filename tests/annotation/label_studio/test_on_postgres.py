@@ -11,7 +11,7 @@ from there import annotate, change, held_here, held_there, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import connect
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import find_or_create
 from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.server import start
@@ -62,9 +62,9 @@ def test_push_annotate_and_pull(
     assert held_there(connection, project) == held_here(judgments)
     users = [user_of(connection, person) for person in people]
     changed, gone, new = (task_of(connection, project, keys[place]) for place in (0, 1, 30))
-    change(connection, changed.annotations[0].id, Word("unsure", "there"))
+    change(connection, changed.annotations[0].id, RecordedVerdict("unsure", "there"))
     connection.client.annotations.delete(id=gone.annotations[0].id)
-    annotate(connection, new, users[2], Word("does not support", "new there"))
+    annotate(connection, new, users[2], RecordedVerdict("does not support", "new there"))
     judgments.withdraw(people[1], keys[5], source="annotate")
 
     report = sync(judgments, connection, project)

@@ -11,10 +11,10 @@ from berdseye.annotation.batches.progress import batch_progress
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.attribution import assign, misplaced
-from berdseye.annotation.label_studio.batch_projects import Sent, receive_batches, send_batch
+from berdseye.annotation.label_studio.batch_projects import BatchExchange, pull_from_projects, push_to_projects
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.remote import all_tasks
 from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.app.cli import cli
@@ -32,14 +32,14 @@ def batch(judgments: Judgments, people: list[Annotator]) -> Batch:
 
 
 @pytest.fixture
-def sent(judgments: Judgments, batch: Batch, connection: Connection) -> Sent:
-    (one,) = send_batch(judgments, connection, batch)
+def sent(judgments: Judgments, batch: Batch, connection: Connection) -> BatchExchange:
+    (one,) = push_to_projects(judgments, connection, batch)
     return one
 
 
-def judge_all(connection: Connection, sent: Sent, user: int, verdict: str = "supports") -> None:
+def judge_all(connection: Connection, sent: BatchExchange, user: int, verdict: str = "supports") -> None:
     for number, task in enumerate(sorted(all_tasks(connection, sent.project.id), key=lambda task: task.id)):
-        annotate(connection, task, user, Word(verdict, f"word {number}"))  # type: ignore[arg-type]
+        annotate(connection, task, user, RecordedVerdict(verdict, f"word {number}"))  # type: ignore[arg-type]
 
 
 def admin_of(connection: Connection) -> int:
@@ -54,11 +54,11 @@ def present(judgments: Judgments) -> dict[str, set[tuple[str, str]]]:
 
 
 def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by_decision(
-    judgments: Judgments, people: list[Annotator], batch: Batch, sent: Sent, connection: Connection
+    judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     ana = people[0]
     judge_all(connection, sent, admin_of(connection))
-    (received,) = receive_batches(judgments, connection, [batch])
+    (received,) = pull_from_projects(judgments, connection, [batch])
     assert received.report == ExchangeReport(pulled_new=3)
     (warning,) = received.report.warnings
     assert warning.startswith(
@@ -67,7 +67,7 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
     assert f'assign {batch.name} --to "{ana.name}" --from "{ADMIN}"' in warning
     assert list(present(judgments)) == [ADMIN]
     assert batch_progress(judgments, batch, time=0).given == 0, "they are nobody's the batch asks for"
-    (again,) = receive_batches(judgments, connection, [batch])
+    (again,) = pull_from_projects(judgments, connection, [batch])
     assert again.report.warnings == (warning,), "it is said until somebody has decided"
 
     before = [event for task in all_tasks(connection, sent.project.id) for event in judgments.history(task.key)]
@@ -87,38 +87,38 @@ def test_the_admins_judgments_in_a_persons_project_are_warned_of_and_assigned_by
         assign(judgments, batch, ana, None, "Lea")
 
     # The next exchange makes the annotations hers there too, and then both sides are quiet.
-    (exchanged,) = send_batch(judgments, connection, batch)
+    (exchanged,) = push_to_projects(judgments, connection, batch)
     assert exchanged.report == ExchangeReport(annotations_created=3, annotations_deleted=3)
     assert {a.user for t in all_tasks(connection, sent.project.id) for a in t.annotations} == {user_of(connection, ana)}
     assert not find_drift(judgments, connection, sent.project)
-    assert send_batch(judgments, connection, batch)[0].report == ExchangeReport()
+    assert push_to_projects(judgments, connection, batch)[0].report == ExchangeReport()
     assert list(present(judgments)) == [ana.name]
 
 
 def test_what_the_person_said_later_stays_their_word(
-    judgments: Judgments, people: list[Annotator], batch: Batch, sent: Sent, connection: Connection
+    judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     judge_all(connection, sent, admin_of(connection))
-    receive_batches(judgments, connection, [batch])
+    pull_from_projects(judgments, connection, [batch])
     judgments.judge(people[0], pair(1).key, "unsure", source="annotate", comment="mine")
     done = assign(judgments, batch, people[0], None, "Lea")
     assert (done.judgments, done.earlier) == (3, 1)
     words = {word.pair: word.comment for word in judgments.present()}
     assert words[pair(1).key] == "mine"
     assert len(words) == 3
-    send_batch(judgments, connection, batch)
+    push_to_projects(judgments, connection, batch)
     assert {name for _, name in held_there(connection, sent.project).values()} == {*words.values()}
 
 
 def test_several_accounts_are_told_apart_and_a_shared_project_needs_a_name(
-    judgments: Judgments, people: list[Annotator], batch: Batch, sent: Sent, connection: Connection
+    judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     ana, bo, zoe = people
     tasks = all_tasks(connection, sent.project.id)
-    annotate(connection, tasks[0], user_of(connection, bo), Word("supports", ""))
-    annotate(connection, tasks[1], admin_of(connection), Word("unsure", ""))
-    annotate(connection, tasks[2], user_of(connection, ana), Word("unsure", "hers"))
-    (received,) = receive_batches(judgments, connection, [batch])
+    annotate(connection, tasks[0], user_of(connection, bo), RecordedVerdict("supports", ""))
+    annotate(connection, tasks[1], admin_of(connection), RecordedVerdict("unsure", ""))
+    annotate(connection, tasks[2], user_of(connection, ana), RecordedVerdict("unsure", "hers"))
+    (received,) = pull_from_projects(judgments, connection, [batch])
     assert len(received.report.warnings) == 2
     with pytest.raises(BadInputError, match=rf"{bo.name} and {ADMIN}|{ADMIN} and {bo.name}"):
         assign(judgments, batch, ana, None, "Lea")
@@ -128,43 +128,47 @@ def test_several_accounts_are_told_apart_and_a_shared_project_needs_a_name(
         assign(judgments, batch, zoe, None, "Lea")
 
     shared = create_batch(judgments, BatchPlan(f"b-{uuid4().hex[:6]}"), [Item(pair(7))])
-    (for_anyone,) = send_batch(judgments, connection, shared)
-    annotate(connection, all_tasks(connection, for_anyone.project.id)[0], admin_of(connection), Word("unsure", ""))
-    assert receive_batches(judgments, connection, [shared])[0].report.warnings == (), "it was for anyone"
+    (for_anyone,) = push_to_projects(judgments, connection, shared)
+    annotate(
+        connection, all_tasks(connection, for_anyone.project.id)[0], admin_of(connection), RecordedVerdict("unsure", "")
+    )
+    assert pull_from_projects(judgments, connection, [shared])[0].report.warnings == (), "it was for anyone"
     assert assign(judgments, shared, zoe, judgments.annotator(ADMIN), "Lea").judgments == 1
     assert present(judgments)[zoe.name] == {(pair(7).key, "")}
 
 
 def test_an_assignment_is_taken_back_by_the_opposite_one(
-    judgments: Judgments, people: list[Annotator], batch: Batch, sent: Sent, connection: Connection
+    judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     judge_all(connection, sent, admin_of(connection))
-    receive_batches(judgments, connection, [batch])
+    pull_from_projects(judgments, connection, [batch])
     first = present(judgments)
     assign(judgments, batch, people[0], None, "Lea")
-    send_batch(judgments, connection, batch)
+    push_to_projects(judgments, connection, batch)
     assign(judgments, batch, judgments.annotator(ADMIN), people[0], "Lea")
     assert present(judgments) == first
 
 
 def test_a_person_called_admin_is_not_the_admins_account(
-    judgments: Judgments, batch: Batch, sent: Sent, connection: Connection
+    judgments: Judgments, batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     judgments.sign_in("Admin")
     judge_all(connection, sent, admin_of(connection))
-    receive_batches(judgments, connection, [batch])
+    pull_from_projects(judgments, connection, [batch])
     assert list(present(judgments)) == [ADMIN]
 
 
 def test_a_judgment_that_another_account_changed_is_warned_of(
-    judgments: Judgments, people: list[Annotator], batch: Batch, sent: Sent, connection: Connection
+    judgments: Judgments, people: list[Annotator], batch: Batch, sent: BatchExchange, connection: Connection
 ) -> None:
     ana = people[0]
     task = all_tasks(connection, sent.project.id)[0]
-    number = annotate(connection, task, user_of(connection, ana), Word("supports", ""))
-    assert receive_batches(judgments, connection, [batch])[0].report.warnings == ()
-    change(connection, number, Word("unsure", "changed"))  # by the admin's token, as the admin's browser would
-    (received,) = receive_batches(judgments, connection, [batch])
+    number = annotate(connection, task, user_of(connection, ana), RecordedVerdict("supports", ""))
+    assert pull_from_projects(judgments, connection, [batch])[0].report.warnings == ()
+    change(
+        connection, number, RecordedVerdict("unsure", "changed")
+    )  # by the admin's token, as the admin's browser would
+    (received,) = pull_from_projects(judgments, connection, [batch])
     assert received.report == ExchangeReport(pulled_changed=1)
     (warning,) = received.report.warnings
     assert f"{ADMIN} changed the judgment of {ana.name} in Label Studio" in warning
@@ -174,7 +178,7 @@ def test_the_commands_warn_and_assign(
     judgments: Judgments,
     people: list[Annotator],
     batch: Batch,
-    sent: Sent,
+    sent: BatchExchange,
     connection: Connection,
     workspace: Workspace,
 ) -> None:

@@ -9,7 +9,7 @@ from there import annotate, change, held_here, held_there, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
-from berdseye.annotation.label_studio.form import Word, result_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
@@ -21,7 +21,7 @@ from berdseye.data.workspace import Workspace
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]
 NOTHING = ExchangeReport()
-SUPPORTS, UNSURE = Word("supports", ""), Word("unsure", "on reflection")
+SUPPORTS, UNSURE = RecordedVerdict("supports", ""), RecordedVerdict("unsure", "on reflection")
 
 
 @pytest.fixture

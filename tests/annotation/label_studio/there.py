@@ -6,7 +6,7 @@ import httpx
 
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.form import Word, result_of
+from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks
@@ -62,12 +62,12 @@ def signed_in(url: str, email: str, password: str) -> httpx.Client | None:
     return http if answer.status_code == httpx.codes.FOUND else None
 
 
-def annotate(connection: Connection, task: RemoteTask, user: int, word: Word) -> int:
+def annotate(connection: Connection, task: RemoteTask, user: int, word: RecordedVerdict) -> int:
     """A person annotates in Label Studio."""
     return int(connection.client.annotations.create(id=task.id, result=result_of(word), completed_by=user).id)
 
 
-def change(connection: Connection, annotation: int, word: Word) -> None:
+def change(connection: Connection, annotation: int, word: RecordedVerdict) -> None:
     """A person changes an annotation in Label Studio."""
     connection.client.annotations.update(id=annotation, result=result_of(word))
 

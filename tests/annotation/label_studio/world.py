@@ -10,7 +10,7 @@ from there import annotate, change, held_there, pair
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
-from berdseye.annotation.label_studio.form import Word
+from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks, raw_tasks
@@ -29,7 +29,7 @@ class Said:
 
     here: list[str | None] = field(default_factory=list)
     there: list[str | None] = field(default_factory=list)
-    ends: Word | None = None
+    ends: RecordedVerdict | None = None
     may_repeat: set[str | None] = field(default_factory=set)
 
 
@@ -124,7 +124,7 @@ class World:
         drift = find_drift(self.judgments, self.connection, self.project)
         assert not drift, drift.as_json()
         there = held_there(self.connection, self.project)
-        here = {(j.pair, j.annotator.id): Word(j.verdict, j.comment) for j in self.judgments.present()}
+        here = {(j.pair, j.annotator.id): RecordedVerdict(j.verdict, j.comment) for j in self.judgments.present()}
         for place in {*here, *self.said}:
             told = [tuple(map(str, event.values())) for event in self.judgments.history(place[0])]
             assert here.get(place) == self.said[place].ends, (place, self.said[place], told)
@@ -166,7 +166,7 @@ class World:
         self.judgments.withdraw(self._person(place), place[0], source="annotate")
         self._happened_here(place, None)
 
-    def _happened_here(self, place: Where, word: Word | None) -> None:
+    def _happened_here(self, place: Where, word: RecordedVerdict | None) -> None:
         said = self.said[place]
         said.here.append(word.comment if word else None)
         said.ends = word
@@ -176,10 +176,10 @@ class World:
             self._open[place] = "here"
         self.counts["words here"] += 1
 
-    def _word(self) -> Word:
+    def _word(self) -> RecordedVerdict:
         self._number += 1
         verdict: Verdict = self.random.choice(VERDICTS)
-        return Word(verdict, f"word {self._number}")
+        return RecordedVerdict(verdict, f"word {self._number}")
 
     def _person(self, place: Where) -> Annotator:
         return next(person for person in self.people if person.id == place[1])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.language_models.choosing import YES_OR_NO, Choice, probability, said_first
+from berdseye.data.language_models.choosing import YES_OR_NO, Choice, answers_first, probability
 from berdseye.data.language_models.protocol import Alternative, Completion
 
 
@@ -47,14 +47,14 @@ def first_tokens(**likely: float) -> Completion:
     ],
 )
 def test_what_is_written(text: str, said: bool | None) -> None:
-    assert said_first(text, YES_OR_NO) is said
+    assert answers_first(text, YES_OR_NO) is said
 
 
 @pytest.mark.parametrize(
     ("text", "said"), [("1", True), ("2.", False), ("Answer 2", False), ("[1]", True), ("12", None), ("1 or 2", None)]
 )
 def test_other_words(text: str, said: bool | None) -> None:
-    assert said_first(text, Choice("1", "2")) is said
+    assert answers_first(text, Choice("1", "2")) is said
 
 
 def test_spellings_are_added_up() -> None:

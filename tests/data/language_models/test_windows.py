@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from transformers import GPT2Config, LlavaConfig, T5Config
 
-from berdseye.data.language_models.local import told_window
+from berdseye.data.language_models.local import context_window
 
 NO_LIMIT = int(1e30)
 """What transformers' tokenizers name where they were told none."""
@@ -23,4 +23,4 @@ NO_LIMIT = int(1e30)
     ],
 )
 def test_the_smaller_of_what_is_said(config: object, of_tokenizer: int, window: int | None) -> None:
-    assert told_window(config, SimpleNamespace(model_max_length=of_tokenizer)) == window
+    assert context_window(config, SimpleNamespace(model_max_length=of_tokenizer)) == window

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from web_servers import ARTICLE, Site, html, page, quick
 
-from berdseye.data.web.fetch import fetched
+from berdseye.data.web.fetch import fetch_pages
 
 x509 = pytest.importorskip("cryptography.x509")
 
@@ -48,9 +48,11 @@ def test_the_name_is_told_and_checked(
     names |= {"shop.example": [[public.host]], "bank.example": [[public.host]]}
     urls = [f"https://{host}:{public.port}/" for host in ("shop.example", "bank.example")]
 
-    assert {found.reason for found in fetched(urls, quick(allow_private=False))} == {"failed"}  # signed by nobody known
+    assert {found.reason for found in fetch_pages(urls, quick(allow_private=False))} == {
+        "failed"
+    }  # signed by nobody known
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
-    shop, bank = sorted(fetched(urls, quick(allow_private=False)), key=lambda found: found.reason, reverse=True)
+    shop, bank = sorted(fetch_pages(urls, quick(allow_private=False)), key=lambda found: found.reason, reverse=True)
     assert (shop.url, shop.html) == (urls[0], page(ARTICLE))
     assert (bank.url, bank.reason) == (urls[1], "failed")
     assert "certificate" in bank.detail.lower()

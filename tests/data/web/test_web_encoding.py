@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berdseye.data.web.html import decoded
+from berdseye.data.web.html import decode_page
 
 GERMAN = "Größe, Übermut und Maß – „gut“ für 5 € " * 5
 JAPANESE = "日本語の文章です。議論は続く。" * 5
@@ -37,26 +37,26 @@ RUSSIAN = "Должны ли города запретить автомобил�
 )
 def test_the_text_is_found(text: str, encoding: str, told: str, meta: str) -> None:
     page = f'<html><head><meta charset="{meta}"></head><p>{text}</p></html>' if meta else f"<html><p>{text}</p></html>"
-    assert decoded(page.encode(encoding), told).removeprefix("\ufeff") == page
+    assert decode_page(page.encode(encoding), told).removeprefix("\ufeff") == page
 
 
 def test_the_old_form_of_the_declaration_counts() -> None:
     head = b'<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=ISO-8859-2">'
-    assert decoded(head + "Łódź".encode("iso-8859-2")).endswith("Łódź")
+    assert decode_page(head + "Łódź".encode("iso-8859-2")).endswith("Łódź")
 
 
 def test_a_few_broken_characters_cost_only_themselves() -> None:
-    text = decoded((GERMAN.encode() + b"\xff") * 3, "utf-8")
+    text = decode_page((GERMAN.encode() + b"\xff") * 3, "utf-8")
     assert text == (GERMAN + "\N{REPLACEMENT CHARACTER}") * 3
 
 
 @given(st.binary(max_size=300), st.sampled_from(["", "utf-8", "gbk", "replacement", "x-user-defined", "utf-7", "\0"]))
 def test_any_bytes_are_some_text(content: bytes, told: str) -> None:
-    assert isinstance(decoded(content, told), str)
+    assert isinstance(decode_page(content, told), str)
 
 
 @given(st.text(max_size=200))
 def test_utf8_is_utf8(text: str) -> None:
     encoded = text.encode("utf-8", "ignore")
     if not encoded.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        assert decoded(encoded, "windows-1252") == encoded.decode()
+        assert decode_page(encoded, "windows-1252") == encoded.decode()

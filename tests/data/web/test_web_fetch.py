@@ -9,14 +9,14 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_servers import ARTICLE, Site, html, page, quick, redirect, status
 
-from berdseye.data.web.fetch import Fetched, fetched
+from berdseye.data.web.fetch import Fetched, fetch_pages
 from berdseye.data.web.settings import WebSettings
 
 MEGABYTE = 1_000_000
 
 
 def one(url: str, settings: WebSettings) -> Fetched:
-    (found,) = fetched([url], settings)
+    (found,) = fetch_pages([url], settings)
     return found
 
 
@@ -183,7 +183,7 @@ def test_what_servers_do_wrong_is_told(site: Site) -> None:
             handler.wfile.write(b"X-More: " + b"x" * 1000 + b"\r\n")
 
     site.replies |= {"/garbage": garbage, "/headers": endless_headers, "/gone": status(410), "/loop": redirect("")}
-    found = {url.rpartition("/")[2]: (reason, code) for url, _, code, _, reason, *_ in fetched(
+    found = {url.rpartition("/")[2]: (reason, code) for url, _, code, _, reason, *_ in fetch_pages(
         [site.url(path) for path in ("/garbage", "/headers", "/gone", "/loop")]
         + ["http://nowhere.invalid/dns", "http://127.0.0.1:9/refused", "nonsense", "http://[/bad"],
         quick(),
@@ -196,7 +196,9 @@ def test_what_servers_do_wrong_is_told(site: Site) -> None:
 def test_the_question_ends_in_time_and_tells_what_is_missing(site: Site) -> None:
     site.replies |= {"/": html(ARTICLE), "/slow": site.endless(b"<p>", pause=0.05)}
     start = time.monotonic()
-    found = {page.url: page.reason for page in fetched([site.url(), site.url("/slow")], quick(seconds_a_question=1.5))}
+    found = {
+        page.url: page.reason for page in fetch_pages([site.url(), site.url("/slow")], quick(seconds_a_question=1.5))
+    }
     assert found == {site.url(): "read", site.url("/slow"): "out of time"}
     assert time.monotonic() - start < 6
 
@@ -204,7 +206,7 @@ def test_the_question_ends_in_time_and_tells_what_is_missing(site: Site) -> None
 def test_leaving_early_ends_the_connections(site: Site) -> None:
     site.replies |= {"/": html(ARTICLE), "/slow": site.endless(b"<p>", pause=0.01)}
     start = time.monotonic()
-    for found in fetched([site.url(), site.url("/slow")], quick()):
+    for found in fetch_pages([site.url(), site.url("/slow")], quick()):
         assert found.reason == "read"
         break
     assert time.monotonic() - start < 3
@@ -219,11 +221,11 @@ def test_few_at_once_and_fewer_to_one_host(start: Callable[..., Site]) -> None:
     for site in sites:
         site.replies |= {f"/{n}": slowly for n in range(6)}
     urls = [site.url(f"/{n}") for n in range(6) for site in sites]
-    assert {page.reason for page in fetched(urls, quick())} == {"read"}
+    assert {page.reason for page in fetch_pages(urls, quick())} == {"read"}
     assert {site.most_at_once for site in sites} == {2}
     one_site = sites[0]
     one_site.most_at_once = 0
-    assert {page.reason for page in fetched(urls[:5], quick(concurrency=1))} == {"read"}
+    assert {page.reason for page in fetch_pages(urls[:5], quick(concurrency=1))} == {"read"}
 
 
 def test_requests_to_one_host_are_spaced(site: Site) -> None:
@@ -234,13 +236,13 @@ def test_requests_to_one_host_are_spaced(site: Site) -> None:
         html(ARTICLE)(handler)
 
     site.replies |= {f"/{n}": noted for n in range(4)}
-    assert len(list(fetched([site.url(f"/{n}") for n in range(4)], quick(seconds_between=0.2)))) == 4
+    assert len(list(fetch_pages([site.url(f"/{n}") for n in range(4)], quick(seconds_between=0.2)))) == 4
     assert times[-1] - times[0] > 0.4  # three pauses, less what a busy machine adds to the first
 
 
 def test_every_address_is_fetched_once(site: Site) -> None:
     site.replies["/"] = html(ARTICLE)
-    assert len(list(fetched([site.url(), site.url()], quick()))) == 1
+    assert len(list(fetch_pages([site.url(), site.url()], quick()))) == 1
     assert site.asked("/") == 1
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from web_servers import ARTICLE, Site, html, quick, redirect, status
 
-from berdseye.data.web.fetch import Fetched, fetched
+from berdseye.data.web.fetch import Fetched, fetch_pages
 
 RULES = (
     b"User-agent: *\nDisallow: /private\n\nUser-agent: berdseye\nDisallow: /not-for-us\nAllow: /not-for-us/but-this\n"
@@ -14,7 +14,9 @@ RULES = (
 
 
 def reasons(site: Site, *paths: str) -> dict[str, str]:
-    return {page.url.removeprefix(site.url("")): page.reason for page in fetched([site.url(p) for p in paths], quick())}
+    return {
+        page.url.removeprefix(site.url("")): page.reason for page in fetch_pages([site.url(p) for p in paths], quick())
+    }
 
 
 def test_rules_are_kept_and_asked_for_once(site: Site) -> None:
@@ -58,7 +60,7 @@ def test_rules_may_be_elsewhere_but_not_for_ever(site: Site) -> None:
 
 def test_rules_that_do_not_come_forbid(site: Site) -> None:
     site.replies |= {"/robots.txt": site.endless(b"#", pause=0.05), "/": html(ARTICLE)}
-    found: list[Fetched] = list(fetched([site.url()], quick(seconds_a_page=0.4)))
+    found: list[Fetched] = list(fetch_pages([site.url()], quick(seconds_a_page=0.4)))
     assert [(page.reason, page.detail.startswith("robots.txt:")) for page in found] == [("timed out", True)]
     assert site.asked("/") == 0
 

@@ -10,9 +10,9 @@ from berdseye.evaluation.bias.charts import share_dots, sycophancy_arrows
 from berdseye.evaluation.bias.sides import (
     SYCOPHANCY,
     by_people,
-    leaning_beside_people,
     leaning_of,
     leaning_shares,
+    leaning_with_people,
     location_matrices,
     results_of,
     stance_shares,
@@ -76,13 +76,13 @@ def test_too_few_labels_give_no_share() -> None:
 def test_people_are_asked_where_they_judged_the_whole_top_k() -> None:
     assert wholly_judged(PEOPLE, 2).tolist() == [True, True, False, False]
     assert wholly_judged(PEOPLE, 1).tolist() == [True, True, False, True]
-    beside = leaning_beside_people({"s": [RUN]}, {"s": [PEOPLE]}, 2).set_index("leaning")
+    beside = leaning_with_people({"s": [RUN]}, {"s": [PEOPLE]}, 2).set_index("leaning")
     assert beside["labels"].to_dict() == {"only supporting": 50, "only opposing": 0, "both": 50, "neither": 0}
     assert beside["people"].to_dict() == {"only supporting": 100, "only opposing": 0, "both": 0, "neither": 0}
     assert set(beside["n"]) == {2}
     assert set(beside["same"]) == {50.0}
     nobody = labelled(np.full((4, 2, 2), NAN))
-    assert leaning_beside_people({"s": [RUN]}, {"s": [nobody]}, 2).empty
+    assert leaning_with_people({"s": [RUN]}, {"s": [nobody]}, 2).empty
 
 
 def test_stances_are_shares_of_all_that_is_said_for_perspectives() -> None:

@@ -7,7 +7,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from berdseye.annotation.judgments.adjudication import adjudicate
 from berdseye.annotation.judgments.log import Judgments, PairRecord
-from berdseye.annotation.training_sets.labelling import Choice
+from berdseye.annotation.training_sets.labelling import LabellingRules
 from berdseye.annotation.training_sets.store import create
 from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import BadInputError
@@ -91,7 +91,7 @@ def test_gold_and_made_up_people_of_the_demo(demo_workspace: Workspace, workspac
 
 
 def test_what_a_detector_learned_from_is_known(workspace: Workspace) -> None:
-    made = create(workspace, judged(workspace), "judged", Choice(), mend="keep")
+    made = create(workspace, judged(workspace), "judged", LabellingRules(), mend="keep")
     rows = made.pairs()
     folder = new_folder(workspace, "mine")
     folder.mkdir(parents=True)

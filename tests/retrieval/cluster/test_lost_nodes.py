@@ -16,7 +16,7 @@ from berdseye.retrieval.cluster.building import build_shards
 from berdseye.retrieval.cluster.connection import Connection
 from berdseye.retrieval.cluster.searching import ShardedCollection, sharded
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
 
@@ -42,7 +42,7 @@ def assert_equal(found: list[Ranking], expected: list[Ranking]) -> None:
 def test_a_node_killed_in_the_middle_of_a_batch(tied: Corpus, nodes: SeveralNodes, cluster: Connection) -> None:
     build_shards(tied, WORDS, cluster, 2)
     few = [Query(q) for q in QUESTIONS]
-    expected = BM25.rank(Stored(tied), few, 20)
+    expected = BM25.rank(StoredCorpus(tied), few, 20)
     spare = nodes.add()
     with sharded(tied, nodes.address) as passages:
         assert_equal(BM25.rank(passages, few, 20), expected)
@@ -66,7 +66,7 @@ def test_a_node_killed_in_the_middle_of_a_batch(tied: Corpus, nodes: SeveralNode
 def test_no_node_left_names_the_shard_and_its_node(tied: Corpus, nodes: SeveralNodes, cluster: Connection) -> None:
     build_shards(tied, WORDS, cluster, 2)
     few = [Query(q) for q in QUESTIONS]
-    expected = BM25.rank(Stored(tied), few, 20)
+    expected = BM25.rank(StoredCorpus(tied), few, 20)
     with sharded(tied, nodes.address, patience=6) as passages:
         assert_equal(BM25.rank(passages, few, 20), expected)
         was = node_of(passages, cluster, 0)

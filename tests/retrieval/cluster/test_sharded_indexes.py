@@ -9,7 +9,7 @@ from tied_corpus import write_tied_corpus
 from berdseye.data.corpora import Corpus
 from berdseye.data.errors import BadInputError, BerdseyeError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.cluster.searching import served
+from berdseye.retrieval.cluster.searching import search_only
 from berdseye.retrieval.cluster.shards import ShardPlan
 from berdseye.retrieval.dense.ranker import DenseIndexer
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
@@ -69,14 +69,14 @@ def test_forms_that_no_index_can_search_see_every_vector(tied: Corpus) -> None:
 
 
 def test_a_node_that_searches_opens_no_encoder(tied: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, indexer = build_here(tied, VECTORS, 2), served(VECTORS)
+    plan, indexer = build_here(tied, VECTORS, 2), search_only(VECTORS)
     queries = VECTORS.encode_queries(["cars"])
     monkeypatch.setattr(DenseIndexer, "open", lambda _: pytest.fail("an encoder was opened"))
     index = indexer.load(plan.place(plan.shard(1)))
     assert len(index.search(queries, 5)[0].ids) == 5
     monkeypatch.undo()
-    assert served(WORDS) == WORDS
-    assert served(DenseIndexer("static", similarity="euclidean")) == DenseIndexer("static", similarity="euclidean")
+    assert search_only(WORDS) == WORDS
+    assert search_only(DenseIndexer("static", similarity="euclidean")) == DenseIndexer("static", similarity="euclidean")
 
 
 def test_a_vocabulary_in_parts_has_no_mean_idf(tied: Corpus) -> None:

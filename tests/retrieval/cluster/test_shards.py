@@ -14,7 +14,7 @@ from tied_corpus import write_tied_corpus
 
 from berdseye.data.errors import BadInputError, StaleError, UnavailableError
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.cluster.shards import MOST_SHARDS, ShardPlan, standing
+from berdseye.retrieval.cluster.shards import MOST_SHARDS, ShardPlan, current_shards
 from berdseye.retrieval.lexical.ranker import LexicalIndexer
 
 WORDS = LexicalIndexer()
@@ -44,21 +44,21 @@ def test_a_number_of_shards_that_cannot_be(workspace: Workspace, shards: int) ->
 
 def test_pages_are_not_cut_into_shards(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match="needs no index"):
-        standing(write_tied_corpus(workspace, 6, kind="pages"), WORDS)
+        current_shards(write_tied_corpus(workspace, 6, kind="pages"), WORDS)
 
 
 def test_no_shards_at_all_are_told_with_the_command(workspace: Workspace) -> None:
     with pytest.raises(UnavailableError, match=r"no shards of the index lexical\(english\).*berdseye index c"):
-        standing(write_tied_corpus(workspace, 6), WORDS)
+        current_shards(write_tied_corpus(workspace, 6), WORDS)
 
 
 def test_a_missing_shard_is_named(workspace: Workspace) -> None:
     corpus = write_tied_corpus(workspace, 6)
     plan = build_here(corpus, WORDS, 3)
-    assert standing(corpus, WORDS) == plan
+    assert current_shards(corpus, WORDS) == plan
     shutil.rmtree(plan.place(plan.shard(1)))
     with pytest.raises(UnavailableError, match=r"shard 1 \(passages 2 to 3\) of 3 does not exist"):
-        standing(corpus, WORDS)
+        current_shards(corpus, WORDS)
 
 
 def test_a_missing_or_truncated_file_is_named(workspace: Workspace) -> None:
@@ -69,10 +69,10 @@ def test_a_missing_or_truncated_file_is_named(workspace: Workspace) -> None:
     path.write_bytes(path.read_bytes()[:-4])
     damaged = rf"shard 2 \(passages 4 to 5\) of 3 is damaged: postings.docs has {size - 4} of its {size} bytes"
     with pytest.raises(UnavailableError, match=damaged):
-        standing(corpus, WORDS)
+        current_shards(corpus, WORDS)
     path.unlink()
     with pytest.raises(UnavailableError, match=r"postings\.docs has 0 of its"):
-        standing(corpus, WORDS)
+        current_shards(corpus, WORDS)
 
 
 def test_shards_of_another_corpus_or_engine_are_not_taken(
@@ -82,10 +82,10 @@ def test_shards_of_another_corpus_or_engine_are_not_taken(
     build_here(corpus, WORDS, 2)
     changed = write_tied_corpus(workspace, 30, seed=1)  # its folder is kept, as by a restored backup
     with pytest.raises(StaleError, match=r"shard 0 .* built from another state of the corpus"):
-        standing(changed, WORDS)
+        current_shards(changed, WORDS)
     monkeypatch.setattr(LexicalIndexer, "engine", "postings 0")
     with pytest.raises(StaleError, match="or by another version"):
-        standing(corpus, WORDS)
+        current_shards(corpus, WORDS)
 
 
 def test_a_manifest_that_cannot_be_read_is_told(workspace: Workspace) -> None:
@@ -94,18 +94,18 @@ def test_a_manifest_that_cannot_be_read_is_told(workspace: Workspace) -> None:
     manifest = plan.place(plan.shard(0)) / "manifest.json"
     manifest.write_text("{")
     with pytest.raises(UnavailableError, match=r"manifest of shard 0 .* cannot be read"):
-        standing(corpus, WORDS)
+        current_shards(corpus, WORDS)
     manifest.write_text(json.dumps({"shards": 1}))
     with pytest.raises(UnavailableError, match="cannot be read"):
-        standing(corpus, WORDS)
+        current_shards(corpus, WORDS)
 
 
 def test_the_last_complete_way_of_cutting_is_searched(workspace: Workspace) -> None:
     corpus = write_tied_corpus(workspace, 6)
     five, two = build_here(corpus, WORDS, 5), build_here(corpus, WORDS, 2)
-    assert standing(corpus, WORDS) == two
+    assert current_shards(corpus, WORDS) == two
     shutil.rmtree(two.place(two.shard(0)))
-    assert standing(corpus, WORDS) == five
+    assert current_shards(corpus, WORDS) == five
     assert not two.is_built(two.shard(0))
     assert two.is_built(two.shard(1))
     assert replace(two, shards=5, folder=five.folder) == five

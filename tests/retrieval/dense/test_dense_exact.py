@@ -15,7 +15,7 @@ from berdseye.data.records import Scores
 from berdseye.retrieval.dense.index import METRICS, DenseIndex
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.protocol import Query
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
@@ -72,7 +72,7 @@ def test_every_similarity_of_every_encoder(
         passages, queries = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (passages, queries))
     use_encoder(monkeypatch, TableEncoder(rows("p", passages) | rows("q", queries), own))
     found = Dense("table", similarity=asked).rank(
-        Loose(passages_of([f"p{n}" for n in range(300)])), [Query(f"q{n}") for n in range(25)], 20
+        InMemoryPassages(passages_of([f"p{n}" for n in range(300)])), [Query(f"q{n}") for n in range(25)], 20
     )
     for ranking, scores in zip(found, EXACT[asked or own](queries, passages), strict=True):
         assert np.allclose(ranking.scores, np.sort(scores)[::-1][:20], atol=1e-5)
@@ -102,23 +102,23 @@ def test_the_static_encoder_against_a_matrix_product() -> None:
     texts = [f"{one} {other}" for one in words for other in words]
     queries = ["a tram by the river", "music at school", "zoo"]
     products: Scores = encoder.encode(queries) @ encoder.encode(texts).T
-    found = Dense().rank(Loose(passages_of(texts)), [Query(q) for q in queries], 10)
+    found = Dense().rank(InMemoryPassages(passages_of(texts)), [Query(q) for q in queries], 10)
     for ranking, scores in zip(found, products, strict=True):
         assert np.allclose(ranking.scores, np.sort(scores)[::-1][:10], atol=1e-6)
         assert np.allclose(scores[ranking.ids], ranking.scores, atol=1e-6)
 
 
 def test_all_passages_are_candidates_and_no_more() -> None:
-    (found,) = Dense().rank(Loose(passages_of(CITY)), [Query("anything")], 50)
+    (found,) = Dense().rank(InMemoryPassages(passages_of(CITY)), [Query("anything")], 50)
     assert sorted(found.ids.tolist()) == list(range(len(CITY)))
-    assert Dense().rank(Loose([]), [Query("anything")], 5)[0].ids.tolist() == []
+    assert Dense().rank(InMemoryPassages([]), [Query("anything")], 5)[0].ids.tolist() == []
 
 
 def test_texts_without_words_score_nothing() -> None:
-    (found,) = Dense().rank(Loose(passages_of(["", "tram", "", "\ud800"])), [Query("tram")], 4)
+    (found,) = Dense().rank(InMemoryPassages(passages_of(["", "tram", "", "\ud800"])), [Query("tram")], 4)
     assert found.ids.tolist()[0] == 1
     assert found.scores[0] == pytest.approx(1.0)
-    words = Dense().rank(Loose(passages_of(["tram", "", "zoo", ""])), [Query("")], 4)
+    words = Dense().rank(InMemoryPassages(passages_of(["tram", "", "zoo", ""])), [Query("")], 4)
     assert words[0].ids.tolist() == [3, 2, 1, 0]
     assert words[0].scores.tolist() == [0, 0, 0, 0]
 
@@ -126,7 +126,7 @@ def test_texts_without_words_score_nothing() -> None:
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
 def test_a_vector_of_zeros(monkeypatch: pytest.MonkeyPatch, similarity: Similarity) -> None:
     use_encoder(monkeypatch, TableEncoder({"zero": [0, 0], "one": [0, 2], "q": [0, 2]}, "dot"))
-    collection = Loose(passages_of(["zero", "one", "zero"]))
+    collection = InMemoryPassages(passages_of(["zero", "one", "zero"]))
     some, none = Dense("table", similarity=similarity).rank(collection, [Query("q"), Query("zero")], 3)
     assert some.ids.tolist() == [1, 2, 0]
     assert none.ids.tolist() == ([2, 0, 1] if similarity == "euclidean" else [2, 1, 0])
@@ -139,9 +139,9 @@ def test_vectors_that_are_not_finite_are_an_error(monkeypatch: pytest.MonkeyPatc
     use_encoder(monkeypatch, TableEncoder({"good": [0, 1], "bad": [0, bad]}, "dot"))
     dense = Dense("table", layout)
     with pytest.raises(BadInputError, match="not finite"):
-        dense.rank(Loose(passages_of(["good", "bad"])), [Query("good")], 2)
+        dense.rank(InMemoryPassages(passages_of(["good", "bad"])), [Query("good")], 2)
     with pytest.raises(BadInputError, match="not finite"):
-        dense.rank(Loose(passages_of(["good", "good"])), [Query("bad")], 2)
+        dense.rank(InMemoryPassages(passages_of(["good", "good"])), [Query("bad")], 2)
 
 
 def test_vectors_of_another_length_are_told() -> None:
@@ -152,7 +152,10 @@ def test_vectors_of_another_length_are_told() -> None:
 
 
 def test_questions_asked_together_and_alone_score_alike() -> None:
-    collection, queries = Loose(passages_of(CITY * 9)), [Query(f"{text} {n}") for n in range(7) for text in CITY]
+    collection, queries = (
+        InMemoryPassages(passages_of(CITY * 9)),
+        [Query(f"{text} {n}") for n in range(7) for text in CITY],
+    )
     together = Dense().rank(collection, queries, 54)
     for query, ranking in zip(queries, together, strict=True):
         (alone,) = Dense().rank(collection, [query], 54)

@@ -10,7 +10,7 @@ import pytest
 from berdseye.retrieval.dense.index import LAYOUTS, DenseIndex, Layout, build_vectors, lists, load, save
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Vectors
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.protocol import Query
 from tests.retrieval.made_encoders import TableEncoder, passages_of, rows, use_encoder
 
@@ -112,7 +112,7 @@ def test_few_passages(monkeypatch: pytest.MonkeyPatch, name: str, count: int, di
     vectors = unit(np.random.default_rng(count).normal(size=(max(count, 1), dimension)))
     use_encoder(monkeypatch, TableEncoder(rows("p", vectors)))
     names = [f"p{n}" for n in range(count)]
-    found = Dense("table", name).rank(Loose(passages_of(names)), [Query("p0"), *map(Query, names)], 60)
+    found = Dense("table", name).rank(InMemoryPassages(passages_of(names)), [Query("p0"), *map(Query, names)], 60)
     assert [sorted(r.ids.tolist()) for r in found] == [list(range(count))] * (count + 1)
     if dimension > 2:
         assert [r.ids.tolist()[:1] for r in found[1:]] == [[n] for n in range(count)]

@@ -5,17 +5,17 @@ import pytest
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.expansion.file_source import read_generated
-from berdseye.retrieval.expansion.manual import TypedPerspectives
+from berdseye.retrieval.expansion.manual import ManualPerspectives
 from tests.killable import fork_server
 from tests.retrieval.expansion.typing_process import type_many
 
 
 def test_what_is_typed_is_kept_in_order_and_can_be_changed(workspace: Workspace) -> None:
-    typed = TypedPerspectives(workspace)
+    typed = ManualPerspectives(workspace)
     assert typed.get("Why?") == ()
     typed.put("Why?", [" Because\nof it. ", "", "No reason.", "No reason."])
     typed.put("Where to?", ["Nowhere."])
-    assert TypedPerspectives(Workspace.open(workspace.folder)).get(" Why? ") == ("Because of it.", "No reason.")
+    assert ManualPerspectives(Workspace.open(workspace.folder)).get(" Why? ") == ("Because of it.", "No reason.")
     assert typed.perspectives(["Where to?", "Why?"]) == [("Nowhere.",), ("Because of it.", "No reason.")]
     before = typed.version
     typed.put("Why?", ["No reason."])
@@ -28,7 +28,7 @@ def test_what_is_typed_is_kept_in_order_and_can_be_changed(workspace: Workspace)
 
 
 def test_a_question_nobody_typed_for(workspace: Workspace) -> None:
-    typed = TypedPerspectives(workspace)
+    typed = ManualPerspectives(workspace)
     typed.put("Why?", ["Because."])
     with pytest.raises(BadInputError, match=r"typed: 1 of 2 questions have no perspectives here, for example 'How\?'"):
         typed.perspectives(["Why?", "How?"])
@@ -37,7 +37,7 @@ def test_a_question_nobody_typed_for(workspace: Workspace) -> None:
 
 
 def test_the_file_is_one_that_expand_reads(workspace: Workspace) -> None:
-    TypedPerspectives(workspace).put('Is "é" =1+1?', ["=SUM(1) — ‘yes’", "{No}"])
+    ManualPerspectives(workspace).put('Is "é" =1+1?', ["=SUM(1) — ‘yes’", "{No}"])
     path = workspace.folder / "perspectives" / "typed.jsonl"
     assert read_generated(path) == {'Is "é" =1+1?': ("=SUM(1) — ‘yes’", "{No}")}
 
@@ -50,7 +50,7 @@ def test_two_processes_at_once_lose_nothing(workspace: Workspace) -> None:
     for process in processes:
         process.join(60)
         assert process.exitcode == 0
-    typed = TypedPerspectives(workspace)
+    typed = ManualPerspectives(workspace)
     for name in ("one", "two"):
         for number in range(20):
             assert typed.get(f"Question {number} of {name}?") == (f"View {number}.",)

@@ -5,14 +5,14 @@ import pytest
 
 from berdseye.data.records import Ranking
 from berdseye.retrieval.fusion import Hybrid
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
 from tests.retrieval.corpus_files import CITY
 from tests.retrieval.made_encoders import passages_of
 
-PASSAGES = Loose(passages_of(CITY))
+PASSAGES = InMemoryPassages(passages_of(CITY))
 QUERIES = ["cars in the city", "elephants", "xylophone"]
 
 
@@ -66,7 +66,7 @@ def test_the_best_are_chosen_from_more_than_is_asked_for() -> None:
 
 
 def test_equals_come_with_the_later_first() -> None:
-    twins = Loose(passages_of(["cars in the city", "trams"] * 4))
+    twins = InMemoryPassages(passages_of(["cars in the city", "trams"] * 4))
     for pipeline in ("hybrid(bm25,dense(static))", "hybrid(bm25,dense(static),norm=minmax)"):
         ids, _ = search_passages(twins, parse_pipeline(pipeline), ["cars"], 8)
         assert ids.tolist() == [[6, 4, 2, 0, 7, 5, 3, 1]]

@@ -14,7 +14,7 @@ from berdseye.data.corpora.corpus import SCHEMA, part_path, write_part
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.lucene.documents import DocidIndexer, Docids
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 
 
 def built(folder: Path, docids: list[str], part: int) -> Docids:
@@ -64,6 +64,6 @@ def test_a_corpus_keeps_its_table_and_cleans_ids_alike(workspace: Workspace) -> 
     rows = [{"id": f"Q{n}\x00 ", "text": f"passage {n}"} for n in range(3)]
     corpus = corpus_of_rows(workspace, rows)
     assert [p.source_id for p in corpus.passages([0, 1])] == ["Q0", "Q1"]
-    docids = Stored(corpus).index(DocidIndexer(corpus.folder))
+    docids = StoredCorpus(corpus).index(DocidIndexer(corpus.folder))
     assert docids.passages(["Q2\x00 ", "Q1", "Q3"]).tolist() == [2, 1, -1]
     assert (corpus.folder / "indexes" / "docids" / "keys.npy").stat().st_size == 128 + 3 * 8

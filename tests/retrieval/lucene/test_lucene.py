@@ -24,7 +24,7 @@ from berdseye.retrieval.lucene.documents import documents_of
 from berdseye.retrieval.lucene.index import LuceneIndex, index_folder, open_index
 from berdseye.retrieval.lucene.java import in_java
 from berdseye.retrieval.lucene.ranker import lucene_ranker
-from berdseye.retrieval.passage_collections import Stored
+from berdseye.retrieval.passage_collections import StoredCorpus
 from berdseye.retrieval.protocol import Ranker, as_queries
 
 pytestmark = needs_pyserini
@@ -73,7 +73,7 @@ def test_scores_and_ranks_are_those_of_our_bm25(short: tuple[Corpus, Path], sett
     ours = bm25(found.similarity, "porter")
     queries = as_queries(["cars and trams", "elephants far", "cars cars trams", "unheard of", "the"])
     for theirs, own in zip(
-        Stored(corpus).rank(found, queries, 20), Stored(corpus).rank(ours, queries, 20), strict=True
+        StoredCorpus(corpus).rank(found, queries, 20), StoredCorpus(corpus).rank(ours, queries, 20), strict=True
     ):
         assert len(theirs.ids) == len(own.ids)
         assert np.allclose(theirs.scores, own.scores, rtol=1e-5)
@@ -84,7 +84,7 @@ def test_query_likelihood_prefers_frequent_words(short: tuple[Corpus, Path]) -> 
     """Lucene's score is the paper's (Zhai and Lafferty, 2001) with one token more in the collection, and never negative."""
     corpus, folder = short
     ranker = lucene(folder, ",scoring=qld,mu=50")
-    found = Stored(corpus).rank(ranker, as_queries(["cars"]), 10)[0]
+    found = StoredCorpus(corpus).rank(ranker, as_queries(["cars"]), 10)[0]
     index = open_index(folder)
     texts = [row["text"].split() for row in {r["text"]: r for r in SHORT}.values()]
     share = (sum(t.count("cars") for t in texts) + 1) / (sum(map(len, texts)) + 1)
@@ -99,7 +99,7 @@ def test_equal_scores_come_with_the_later_passage_first(workspace: Workspace, tm
     rows = [{"id": f"t{n}", "text": f"trams stop here {'abcdefghij'[n % 10]}{n}"} for n in range(200)]
     corpus = corpus_of_rows(workspace, rows)
     folder = lucene_index(tmp_path / "lucene", contents(rows[::-1]))
-    found = Stored(corpus).rank(lucene(folder), as_queries(["trams"]), 5)[0]
+    found = StoredCorpus(corpus).rank(lucene(folder), as_queries(["trams"]), 5)[0]
     assert found.ids.tolist() == [199, 198, 197, 196, 195]
     assert len(set(found.scores.tolist())) == 1
 
@@ -108,8 +108,8 @@ def test_rankings_are_nearly_those_of_our_bm25(encyclopedia: tuple[Corpus, Path]
     """What differs: Lucene rounds lengths of 40 terms and more, and splits texts into words by the rules of Unicode."""
     corpus, folder = encyclopedia
     queries = as_queries([t["question"] for t in topics()])
-    theirs = Stored(corpus).rank(lucene(folder), queries, 10)
-    ours = Stored(corpus).rank(bm25(BM25(), "porter"), queries, 10)
+    theirs = StoredCorpus(corpus).rank(lucene(folder), queries, 10)
+    ours = StoredCorpus(corpus).rank(bm25(BM25(), "porter"), queries, 10)
     shared = [len({*a.ids.tolist()} & {*b.ids.tolist()}) / len(b.ids) for a, b in zip(theirs, ours, strict=True)]
     first = [a.ids[0] == b.ids[0] for a, b in zip(theirs, ours, strict=True)]
     assert np.mean(shared) >= 0.97
@@ -120,9 +120,9 @@ def test_many_queries_are_ranked_as_one_is(encyclopedia: tuple[Corpus, Path]) ->
     corpus, folder = encyclopedia
     queries = as_queries([t["question"] for t in topics()])
     ranker = lucene(folder)
-    together = Stored(corpus).rank(ranker, queries, 7)
+    together = StoredCorpus(corpus).rank(ranker, queries, 7)
     for query, ranking in zip(queries, together, strict=True):
-        alone = Stored(corpus).rank(ranker, [query], 7)[0]
+        alone = StoredCorpus(corpus).rank(ranker, [query], 7)[0]
         assert ranking.ids.tolist() == alone.ids.tolist()
         assert ranking.scores.tolist() == alone.scores.tolist()
         assert all(a >= b for a, b in pairwise(ranking.scores.tolist()))
@@ -142,7 +142,7 @@ def test_its_documents_make_a_corpus_that_it_can_search(
         workspace, [{"id": d.source_id, "title": d.title, "text": d.text} for d in read if isinstance(d, Document)]
     )
     query = as_queries(["Should cars be banned from city centres?"])
-    one, other = (Stored(c).rank(lucene(folder), query, 10)[0] for c in (corpus, again))
+    one, other = (StoredCorpus(c).rank(lucene(folder), query, 10)[0] for c in (corpus, again))
     assert one.ids.tolist() == other.ids.tolist()
 
 

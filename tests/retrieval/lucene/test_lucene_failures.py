@@ -6,7 +6,7 @@ import pytest
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError, UnknownNameError
 from berdseye.retrieval.lucene.index import index_folder
-from berdseye.retrieval.lucene.java import explained
+from berdseye.retrieval.lucene.java import java_error
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from berdseye.retrieval.lucene.java import explained
 def test_each_failure_is_one_line_with_the_folder(
     kind: str, message: str, error: type[BerdseyeError], said: str, tmp_path: Path
 ) -> None:
-    told = explained(kind, message, tmp_path)
+    told = java_error(kind, message, tmp_path)
     assert type(told) is error
     assert said in str(told)
     assert str(told).startswith(f"{tmp_path}: ")

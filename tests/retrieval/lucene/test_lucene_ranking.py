@@ -14,7 +14,7 @@ from berdseye.data.records import Ranking
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.lucene.index import Hits, Similarity, StoredDocument
 from berdseye.retrieval.lucene.ranker import Lucene
-from berdseye.retrieval.passage_collections import Loose, Stored, searchable
+from berdseye.retrieval.passage_collections import InMemoryPassages, StoredCorpus, searchable
 from berdseye.retrieval.protocol import as_queries
 
 
@@ -51,7 +51,7 @@ class Scored:
 def ranked(corpus: Corpus, index: Scored, k: int, monkeypatch: pytest.MonkeyPatch) -> Ranking:
     monkeypatch.setattr(ranker_module, "index_folder", Path)
     monkeypatch.setattr(ranker_module, "open_index", lambda _: index)
-    return Stored(corpus).rank(Lucene("/indexes/wiki"), as_queries(["cars"]), k)[0]
+    return StoredCorpus(corpus).rank(Lucene("/indexes/wiki"), as_queries(["cars"]), k)[0]
 
 
 def numbered(workspace: Workspace, count: int) -> Corpus:
@@ -132,7 +132,7 @@ def test_pages_and_loose_passages_are_refused(workspace: Workspace, tmp_path: Pa
     queries = as_queries(["passage"])
     corpus = numbered(workspace, 2)
     with pytest.raises(BadInputError, match=r"'lucene\(wiki\)' can search a corpus of passages only, not web pages"):
-        Loose(corpus.passages([0, 1])).rank(Lucene("wiki"), queries, 1)
+        InMemoryPassages(corpus.passages([0, 1])).rank(Lucene("wiki"), queries, 1)
     (tmp_path / "page.txt").write_text("A passage of a page.")
     add_corpus(workspace, "pages", tmp_path / "page.txt", kind="pages")
     with pytest.raises(BadInputError, match="not web pages"):

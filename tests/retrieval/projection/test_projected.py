@@ -10,7 +10,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.retrieval.dense.index import LAYOUTS
 from berdseye.retrieval.dense.ranker import Dense
 from berdseye.retrieval.encoders.protocol import Similarity, Vectors
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.projection.forms import FORMS, ROOTED
@@ -42,8 +42,8 @@ def encoder_of(vectors: dict[str, Vectors], similarity: Similarity = "dot") -> T
     return TableEncoder(table, similarity)
 
 
-def passages() -> Loose:
-    return Loose(passages_of([f"c{n}" for n in range(COUNT)]))
+def passages() -> InMemoryPassages:
+    return InMemoryPassages(passages_of([f"c{n}" for n in range(COUNT)]))
 
 
 def expected(form: str, encoder: TableEncoder, query: Query, *, difference: bool = False) -> Vectors:
@@ -132,7 +132,9 @@ def test_a_weight_of_zero_leaves_the_query(vectors: dict[str, Vectors], monkeypa
 def test_what_a_query_lacks_is_told(pipeline: str, query: Query, missing: str) -> None:
     whole = Query("What then?", "r", "p")
     with pytest.raises(BadInputError, match=f"The query 'q' has no {missing}, which this projection requires") as error:
-        search_passages(Loose(passages_of(["one"])), parse_pipeline(f"dense(static) >> {pipeline}"), [whole, query], 1)
+        search_passages(
+            InMemoryPassages(passages_of(["one"])), parse_pipeline(f"dense(static) >> {pipeline}"), [whole, query], 1
+        )
     assert "\n" not in str(error.value)
 
 

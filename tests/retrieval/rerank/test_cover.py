@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Pair, Perspective, Question, Scores
 from berdseye.data.workspace import Workspace
-from berdseye.retrieval.expansion.manual import TypedPerspectives
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.expansion.manual import ManualPerspectives
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import PipelineContext, Query, query_of
@@ -89,7 +89,7 @@ def says(detector: str, pairs: Sequence[Pair]) -> Scores:
 
 
 def reranked(pipeline: str, query: Query, around: PipelineContext, k: int = 4) -> tuple[list[int], list[float]]:
-    found = search_passages(Loose(passages_of(TEXTS)), parse_pipeline(pipeline, around), [query], k)
+    found = search_passages(InMemoryPassages(passages_of(TEXTS)), parse_pipeline(pipeline, around), [query], k)
     return found[0][0].tolist(), found[1][0].tolist()
 
 
@@ -122,7 +122,7 @@ def test_what_is_missing_is_told(workspace: Workspace) -> None:
 def test_perspectives_of_a_source_take_the_place_of_the_question_s(workspace: Workspace, tmp_path: Path) -> None:
     """The gold ones would put a passage of the other side second."""
     around = PipelineContext(workspace, says)
-    TypedPerspectives(workspace).put("cars", [SAYS["no"]])
+    ManualPerspectives(workspace).put("cars", [SAYS["no"]])
     assert reranked("bm25(b=0) >> cover(embedded,perspectives=manual)", query_of(QUESTION), around)[0] == [2, 0, 1, 3]
     (tmp_path / "p.jsonl").write_text('{"question": "cars", "perspectives": ["Yes, they are.", "No, they are not."]}\n')
     from_file = f"bm25(b=0) >> cover(embedded,perspectives={tmp_path / 'p.jsonl'})"
@@ -139,7 +139,7 @@ def test_pairs_of_all_questions_are_asked_at_once() -> None:
     one, two = query_of(QUESTION), Query("trams", perspectives=(SAYS["no"],))
     nothing = Query("xylophone", perspectives=(SAYS["no"],))
     pipeline = parse_pipeline("bm25(b=0) >> cover(embedded)", PipelineContext(None, counting))
-    ids, _ = search_passages(Loose(passages_of(TEXTS)), pipeline, [one, nothing, two], 3)
+    ids, _ = search_passages(InMemoryPassages(passages_of(TEXTS)), pipeline, [one, nothing, two], 3)
     assert ids.tolist() == [[0, 2, 1], [-1, -1, -1], [4, -1, -1]]
     assert asked == [4 * 2 + 0 + 1 * 1]
 
@@ -153,6 +153,8 @@ def test_a_question_that_nothing_was_generated_for_keeps_its_ranking() -> None:
 
     stage = Cover("embedded", source=Nothing(), label_function=says)
     ids, scores = np.array([[0, 1, 2], [0, 1, 2]]), np.array([[3, 2, 1]] * 2, np.float32)
-    out_ids, out_scores = stage.apply(Loose(passages_of(TEXTS)), [Query("cars"), Query("other")], ids, scores)
+    out_ids, out_scores = stage.apply(
+        InMemoryPassages(passages_of(TEXTS)), [Query("cars"), Query("other")], ids, scores
+    )
     assert out_ids.tolist() == [[0, 1, 2], [2, 0, 1]]
     assert out_scores[0].tolist() == [3, 2, 1]

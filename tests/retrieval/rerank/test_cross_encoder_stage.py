@@ -8,7 +8,7 @@ import pytest
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Passage, Scores
 from berdseye.retrieval.encoders.encoder_registry import open_cross_encoder
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
@@ -20,7 +20,7 @@ from tests.retrieval.made_encoders import TableCrossEncoder, passages_of
 def test_passages_come_in_the_order_of_its_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal ones with the later first; pads stay where they are, and scores are the model's, be they below zero."""
     monkeypatch.setattr("berdseye.retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
-    passages = Loose(passages_of(["1", "-3", "1", "7.5", "-3"]))
+    passages = InMemoryPassages(passages_of(["1", "-3", "1", "7.5", "-3"]))
     ids = np.array([[0, 1, 2, 3, 4], [1, 4, -1, -1, -1], [-1] * 5])
     out_ids, out_scores = CrossEncoded("table").apply(passages, [Query("q")] * 3, ids, np.zeros((3, 5), np.float32))
     assert out_ids.tolist() == [[3, 2, 0, 4, 1], [4, 1, -1, -1, -1], [-1] * 5]
@@ -31,7 +31,7 @@ def test_a_score_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("berdseye.retrieval.rerank.cross_encoder.open_cross_encoder", lambda _: TableCrossEncoder())
     stage, ids = CrossEncoded("table"), np.array([[0, 1]])
     with pytest.raises(BadInputError, match="is NaN"):
-        stage.apply(Loose(passages_of(["1", "nan"])), [Query("q")], ids, np.zeros((1, 2), np.float32))
+        stage.apply(InMemoryPassages(passages_of(["1", "nan"])), [Query("q")], ids, np.zeros((1, 2), np.float32))
 
 
 def test_a_real_model_reads_query_title_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_a_real_model_reads_query_title_and_text(tmp_path: Path, monkeypatch: py
     encoder = open_cross_encoder(str(folder))
     expected: Scores = encoder.score("are cars banned?", passages)
     pipeline = parse_pipeline(f"bm25 >> crossencoder({folder})")
-    ids, scores = search_passages(Loose(passages), pipeline, ["are cars banned?"], 4)
+    ids, scores = search_passages(InMemoryPassages(passages), pipeline, ["are cars banned?"], 4)
     assert ids[0].tolist() == np.argsort(-expected).tolist()
     assert np.allclose(scores[0], np.sort(expected)[::-1], atol=1e-6)
     assert str(pipeline) == f"bm25 >> crossencoder({folder})"

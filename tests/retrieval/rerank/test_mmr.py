@@ -11,7 +11,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.records import Ids, Passage, Scores
 from berdseye.data.workspace import Workspace
 from berdseye.retrieval.encoders.protocol import Vectors
-from berdseye.retrieval.passage_collections import Loose
+from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import search, search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
 from berdseye.retrieval.protocol import Query
@@ -26,7 +26,7 @@ def apply(
     stage: MMR, count: int, ids: Sequence[Sequence[int]], scores: Sequence[Sequence[float]]
 ) -> tuple[Ids, Scores]:
     """The stage over the passages p0, p1, …"""
-    passages = Loose(passages_of([f"p{n}" for n in range(count)]))
+    passages = InMemoryPassages(passages_of([f"p{n}" for n in range(count)]))
     return stage.apply(passages, ONE * len(ids), np.array(ids, np.int64), np.array(scores, np.float32))
 
 
@@ -120,7 +120,7 @@ def test_titles_do_not_make_passages_alike(monkeypatch: pytest.MonkeyPatch) -> N
             return super().encode_passages(passages)
 
     use_encoder(monkeypatch, Listening(rows("p", np.eye(2))))
-    titled = Loose([p._replace(title="One title") for p in passages_of(["p0", "p1"])])
+    titled = InMemoryPassages([p._replace(title="One title") for p in passages_of(["p0", "p1"])])
     MMR(0.5).apply(titled, ONE, np.array([[0, 1]]), np.array([[1.0, 0.5]], np.float32))
     assert seen == ["", ""]
 
@@ -143,7 +143,7 @@ def test_an_embedder_of_any_similarity_is_compared_by_cosine(monkeypatch: pytest
 
 def test_only_the_depth_is_reordered() -> None:
     """Two of three passages go on to the stage; the third cannot come back."""
-    passages = Loose(passages_of(["cars cars cars", "cars cars", "cars trams"]))
+    passages = InMemoryPassages(passages_of(["cars cars cars", "cars cars", "cars trams"]))
     assert search_passages(passages, parse_pipeline("bm25%2 >> mmr(0.1)"), ["cars"], 2)[0].tolist() == [[0, 1]]
     assert search_passages(passages, parse_pipeline("bm25%3 >> mmr(0.1)"), ["cars"], 2)[0].tolist() == [[0, 2]]
     whole = search_passages(passages, parse_pipeline("bm25%2 >> mmr(0.1)"), ["cars"], 5)[0]
@@ -153,7 +153,7 @@ def test_only_the_depth_is_reordered() -> None:
 def test_without_a_weight_there_is_nothing_to_do(workspace: Workspace) -> None:
     pipeline = parse_pipeline("bm25 >> mmr(tuned)")
     with pytest.raises(BadInputError, match=r"mmr\(tuned\) has no tuned weight here"):
-        search_passages(Loose(passages_of(CITY)), pipeline, ["cars"], 2)
+        search_passages(InMemoryPassages(passages_of(CITY)), pipeline, ["cars"], 2)
     with pytest.raises(
         BadInputError, match=r"No weight was tuned for 'bm25 >> mmr\(tuned\)' over 'c'\. Run `berdseye tune`"
     ):
