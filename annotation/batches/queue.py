@@ -92,7 +92,7 @@ class BatchQueue:
         person: Annotator,
         pair: str,
         verdict: str,
-        beside: JudgmentDetails = NO_DETAILS,
+        details: JudgmentDetails = NO_DETAILS,
         *,
         uid: str | None = None,
     ) -> RecordedJudgment:
@@ -100,13 +100,13 @@ class BatchQueue:
 
         A judgment that comes after its reservation lapsed is recorded too.
         """
-        passage = self.record(pair).passage if beside.evidence else ""
-        fields = judgment_fields(self.batch.task, verdict, passage, beside)
+        passage = self.record(pair).passage if details.evidence else ""
+        fields = judgment_fields(self.batch.task, verdict, passage, details)
         return self._record(person, pair, fields | {"shown": arm(self.batch, pair, person) == "shown", "uid": uid})
 
-    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
+    def skip(self, person: Annotator, pair: str, details: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
         """Skip a pair for good: it goes to someone else."""
-        return self._record(person, pair, skip_fields(beside))
+        return self._record(person, pair, skip_fields(details))
 
     def undo(self, person: Annotator) -> str | None:
         """Take back this person's last action; its pair is next if it is in this batch and still needs a judgment."""

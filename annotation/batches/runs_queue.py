@@ -57,19 +57,19 @@ class RunsQueue:
         person: Annotator,
         pair: str,
         verdict: str,
-        beside: JudgmentDetails = NO_DETAILS,
+        details: JudgmentDetails = NO_DETAILS,
         *,
         uid: str | None = None,
     ) -> RecordedJudgment:
         """Record a judgment; one `uid` is recorded once."""
-        fields = judgment_fields("judge", verdict, self.record(pair).passage, beside)
+        fields = judgment_fields("judge", verdict, self.record(pair).passage, details)
         self.judgments.add_pairs([self.record(pair)])
         return RecordedJudgment(self.judgments.append(person, pair, **fields, shown=False, uid=uid))
 
-    def skip(self, person: Annotator, pair: str, beside: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
+    def skip(self, person: Annotator, pair: str, details: JudgmentDetails = NO_DETAILS) -> RecordedJudgment:
         """Skip a pair for good."""
         self.judgments.add_pairs([self.record(pair)])
-        return RecordedJudgment(self.judgments.append(person, pair, **skip_fields(beside)))
+        return RecordedJudgment(self.judgments.append(person, pair, **skip_fields(details)))
 
     def undo(self, person: Annotator) -> str | None:
         """Take back this person's last action; its pair is next."""

@@ -114,27 +114,27 @@ def is_verdict(word: str) -> TypeGuard[Verdict]:
     return word in VERDICTS
 
 
-def judgment_fields(task: Task, verdict: str, passage: str, beside: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
+def judgment_fields(task: Task, verdict: str, passage: str, details: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
     """Return a judgment as fields of an event; raises `UnknownNameError` for a verdict that the task does not have."""
     if verdict not in (allowed := verdicts_of(task)):
         raise UnknownNameError("verdict", verdict, allowed)
     return {
         "kind": "prefer" if task == "prefer" else "judge",
         "verdict": verdict,
-        "evidence": evidence_json(beside.evidence, passage),
-        **_detail_fields(beside),
+        "evidence": evidence_json(details.evidence, passage),
+        **_detail_fields(details),
     }
 
 
-def skip_fields(beside: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
+def skip_fields(details: JudgmentDetails = NO_DETAILS) -> dict[str, Any]:
     """Return a skipped pair as fields of an event."""
-    return {"kind": "skip", **_detail_fields(beside)}
+    return {"kind": "skip", **_detail_fields(details)}
 
 
-def _detail_fields(beside: JudgmentDetails) -> dict[str, Any]:
+def _detail_fields(details: JudgmentDetails) -> dict[str, Any]:
     return {
-        "comment": clean(beside.comment),
-        "seconds": beside.seconds,
-        "guidelines": beside.guidelines,
+        "comment": clean(details.comment),
+        "seconds": details.seconds,
+        "guidelines": details.guidelines,
         "source": "annotate",
     }

@@ -5,7 +5,7 @@ import pandas as pd
 from berdseye.app.access.session import workspace
 from berdseye.app.cached.cached_on import cached_on, judgments_version
 from berdseye.app.cached.runs import Made, counted, systems
-from berdseye.evaluation.bias.sides import leaning_shares, leaning_with_people, stance_shares, wholly_judged
+from berdseye.evaluation.bias.sides import completely_judged, leaning_shares, leanings_by_people, stance_shares
 from berdseye.evaluation.labels.sources import HUMAN
 from berdseye.evaluation.scores.enough_judged import min_judged_of
 
@@ -17,14 +17,14 @@ def leaning_figures(kept: Made, source: str, k: int) -> Figures:
     """Shares of leanings by system, and these shares beside those by people's judgments."""
     held = systems(kept, source, k)
     shares = leaning_shares(held, k, counted(kept, source), min_judged_of(workspace()))
-    return shares, leaning_with_people(held, systems(kept, HUMAN, k), k)
+    return shares, leanings_by_people(held, systems(kept, HUMAN, k), k)
 
 
 @cached_on(judgments_version, max_entries=50, show_spinner="Adding up the stances…")
 def stance_figures(kept: Made, source: str, k: int) -> Figures:
     """Shares of stances by system; and, over questions whose whole top k people judged, by the labels and by people."""
     held, people = systems(kept, source, k), systems(kept, HUMAN, k)
-    whole = {name: [wholly_judged(run, k) for run in runs] for name, runs in people.items()}
+    whole = {name: [completely_judged(run, k) for run in runs] for name, runs in people.items()}
     columns = ["system", "stance"]
     both = stance_shares(held, k, whole)[[*columns, "value"]].rename(columns={"value": "labels"}).merge(
         stance_shares(people, k, whole)[[*columns, "value", "low", "high", "n"]].rename(columns={"value": "people"}), on=columns

@@ -29,7 +29,7 @@ from berdseye.evaluation.detection.pairs import (
     of_rows,
     rows_to_test_on,
 )
-from berdseye.evaluation.detection.thresholds import RunChances, run_chances
+from berdseye.evaluation.detection.thresholds import RunProbabilities, run_probabilities
 from berdseye.evaluation.labels.sources import HUMAN
 
 MADE_UP, FILE, SET = "human and made-up", "file", "set "
@@ -142,7 +142,7 @@ def measured(judged: JudgedPairs, detector: Detector, key: str) -> Measured:
     return Measured(detector, judged.part(kept), known[kept], len(known), unasked, left)
 
 
-def stored_run(run: RunManifest, detector: Detector, k: int) -> RunChances:
+def stored_run(run: RunManifest, detector: Detector, k: int) -> RunProbabilities:
     """Return the stored predictions of a detector for a run's top k; do not change them."""
     return _run(run.name, run.created, detector.name, detector.version, k)
 
@@ -159,8 +159,8 @@ def ask_of_run(run: RunManifest, detector: Detector) -> None:
     show_spinner="Reading the run's probabilities…",
     shared=True,
 )
-def _run(name: str, _created: str, detector: str, _version: str, k: int) -> RunChances:
-    return run_chances(workspace(), load_run(workspace(), name), parse_detector(detector, workspace()), k)
+def _run(name: str, _created: str, detector: str, _version: str, k: int) -> RunProbabilities:
+    return run_probabilities(workspace(), load_run(workspace(), name), parse_detector(detector, workspace()), k)
 
 
 def _stored(detector: Detector, judged: JudgedPairs) -> Floats:

@@ -21,7 +21,7 @@ from berdseye.app.cached.questions import questions_of
 from berdseye.data.datasets.stored import split_version, version_file
 from berdseye.data.runs.stored import Run, RunManifest, list_runs, load_run
 from berdseye.evaluation.failures.reasons import POOL_DEPTH
-from berdseye.evaluation.labels.runs import KeyedRun, LabelledRun, keyed_run, with_labels
+from berdseye.evaluation.labels.labelled_runs import KeyedRun, LabelledRun, keyed_run, with_labels
 from berdseye.evaluation.labels.sources import LabelSource, label_versions, parse_label_source
 from berdseye.evaluation.leaderboard.board import board
 from berdseye.evaluation.leaderboard.costs import judging_minutes, system_costs

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from berdseye.annotation.batches.stored import Batch
     from berdseye.annotation.judgments.log import Judgments
     from berdseye.data.workspace import Workspace
-    from berdseye.evaluation.selection.decision import Standing
+    from berdseye.evaluation.selection.decision import DecisionState
 
 batch = typer.Typer(
     no_args_is_help=True, help="Create, follow and export batches: pairs that are sent out for judging."
@@ -228,7 +228,7 @@ def show(name: NameArgument, workspace: WorkspaceOption = None, json: JsonOption
         print(f"flagged by {row['annotator']}: {row['perspective']} ({row['comment'] or 'no comment'})")
 
 
-def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") -> "Standing | None":
+def _standing(workspace: "Workspace", judgments: "Judgments", found: "Batch") -> "DecisionState | None":
     """Return how far a batch is that decides between two runs, and reorder the pairs that are left; None for other batches."""
     from berdseye.evaluation.selection.decision import decides, deciding_batch, renew_order
 

@@ -11,7 +11,7 @@ from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, MinJudgedOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.given_paths import is_file
-from berdseye.evaluation.interchange.made_elsewhere import Missing
+from berdseye.evaluation.interchange.external_runs import Missing
 
 if TYPE_CHECKING:
     from berdseye.evaluation.measures import Measure
@@ -129,7 +129,7 @@ def _released(
     path: Path, model: str | None, measures: "Sequence[Measure]", min_judged: float | None
 ) -> dict[str, dict[str, Any]]:
     from berdseye.evaluation.interchange.berds import read_released_run
-    from berdseye.evaluation.interchange.made_elsewhere import RunFormat, run_format
+    from berdseye.evaluation.interchange.external_runs import RunFormat, run_format
     from berdseye.evaluation.scores.counted import Counted
     from berdseye.evaluation.scores.enough_judged import checked_floor
     from berdseye.evaluation.scores.scoring import scores_of
@@ -155,7 +155,7 @@ def _against_qrels(
     min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
     from berdseye.data.datasets.stored import load_dataset
-    from berdseye.evaluation.interchange.made_elsewhere import judged_by_file, read_labels, read_run
+    from berdseye.evaluation.interchange.external_runs import judged_by_file, read_labels, read_run
     from berdseye.evaluation.scores.enough_judged import checked_floor
     from berdseye.evaluation.scores.scoring import scores_of
 
@@ -185,7 +185,7 @@ def _against_workspace(
     min_judged: float | None,
 ) -> dict[str, dict[str, Any]]:
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.evaluation.interchange.made_elsewhere import as_run, read_run
+    from berdseye.evaluation.interchange.external_runs import as_run, read_run
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
     from berdseye.evaluation.scores.scoring import score_run, without_questions
 
@@ -303,7 +303,7 @@ def score_row(score: "Score") -> dict[str, Any]:
 
 
 def _note_missing(absent: Sequence[str], n_questions: int, where: str, missing: Missing) -> None:
-    from berdseye.evaluation.interchange.made_elsewhere import missing_note
+    from berdseye.evaluation.interchange.external_runs import missing_note
 
     if absent:
         note(missing_note(absent, n_questions, where, missing))

@@ -64,7 +64,7 @@ def failures(
     from berdseye.data.files.tables import table_form, write_table
     from berdseye.data.runs.stored import Run, list_runs, load_run
     from berdseye.evaluation.failures.reasons import POOL_DEPTH, reason_counts, reasons_of_holes
-    from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+    from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
     from berdseye.evaluation.labels.sources import default_source, parse_label_source
 
     if csv is not None:

@@ -10,7 +10,7 @@ from berdseye.app.access.acting import acting_name
 from berdseye.app.commands.console import counting, note, print_json
 from berdseye.app.commands.options import JsonOption, WorkspaceOption, open_workspace
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.interchange.made_elsewhere import Missing, RunFormat
+from berdseye.evaluation.interchange.external_runs import Missing, RunFormat
 
 if TYPE_CHECKING:
     from berdseye.data.runs.stored import Run
@@ -109,7 +109,7 @@ def import_run(
     Example: `berdseye runs import colbert.run --dataset debate --corpus web --name "imported(colbert)"`
     """
     from berdseye.data.runs.stored import list_runs, save_run
-    from berdseye.evaluation.interchange.made_elsewhere import IMPORTED, as_run, missing_note, read_run
+    from berdseye.evaluation.interchange.external_runs import IMPORTED, as_run, missing_note, read_run
 
     ws = open_workspace(workspace)
     imported, absent = as_run(ws, read_run(file), dataset, corpus, name)

@@ -25,7 +25,7 @@ from berdseye.data.datasets.stored import GOLD, load_dataset
 from berdseye.data.records import Passage, Question
 from berdseye.data.runs.stored import Run
 from berdseye.evaluation.failures.charts import PICKED, hole_chart, legend
-from berdseye.evaluation.labels.runs import labelled_ranking
+from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.sources import DERIVED, HUMAN, parse_label_source
 from berdseye.retrieval.lexical.query_words import matched_spans
 

@@ -17,7 +17,7 @@ from berdseye.data.records import Passage, Question
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.charts import perspective_colour
 from berdseye.evaluation.failures.contrast_charts import names_of, rank_moves, slope_chart
-from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.labels.labelled_runs import LabelledRun
 from berdseye.retrieval.lexical.query_words import matched_spans
 
 SHOWN_AT_ONCE = 20

@@ -13,7 +13,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.trained import Trained, adopt, adopted_detector, list_trained
 from berdseye.detectors.training.training import TrainingPlan, train_detector
 from berdseye.detectors.training.training_set import TrainingSet, training_set
-from berdseye.evaluation.detection.improvement import Adopt, Improvement, set_side_by_side, worth_adopting
+from berdseye.evaluation.detection.improvement import Adopt, Improvement, compare_detectors, worth_adopting
 from berdseye.evaluation.detection.pairs import learned
 
 _REPORT = "improvement.json"
@@ -58,7 +58,7 @@ def improve(
     trained = _trained(workspace, made, plan, progress)
     present, new = parse_detector(before, workspace), parse_detector(trained.detector, workspace)
     held_out = [pair for pair in made.pairs() if pair.split == "test"]
-    comparison = set_side_by_side(
+    comparison = compare_detectors(
         present, new, held_out, learned=learned(workspace, before).questions, progress=progress
     )
     adopted = new.name != present.name and worth_adopting(comparison, mode)

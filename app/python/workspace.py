@@ -24,7 +24,7 @@ from berdseye.data.workspace import Workspace as Folder
 from berdseye.evaluation.failures.contrast import LOSS, OUTCOMES, TIE, WIN, Contrast, contrasts
 from berdseye.evaluation.failures.hole_map import hole_map
 from berdseye.evaluation.failures.reasons import POOL_DEPTH, others_of, pool_ranks, reasons_of_holes
-from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource, default_source, labels_of, parse_label_source
 from berdseye.evaluation.measures import DEFAULT_MEASURES, parse_measure, parse_measures
 from berdseye.evaluation.scores.scoring import macro_average, score_runs

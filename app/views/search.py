@@ -30,7 +30,7 @@ from berdseye.data.datasets.stored import dataset_names
 from berdseye.data.errors import BadInputError
 from berdseye.data.records import Question
 from berdseye.evaluation.charts import CATEGORIES, perspective_colour
-from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_telling, words_chart
+from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_typical, words_chart
 from berdseye.evaluation.exploration.facets import Values, kept_items
 from berdseye.evaluation.exploration.passage_map import METHODS, PICKED, Method, map_chart, mapped
 from berdseye.retrieval.encoders.encoder_registry import open_encoder
@@ -244,7 +244,7 @@ def draw_words(results: Results, question: Question | None) -> None:
         perspective_colour(int(v[1:]) - 1) if v in names else CATEGORIES[place]
         for place, v in enumerate((one, str(other)))
     )
-    top_words = most_telling(words, _WORDS)
+    top_words = most_typical(words, _WORDS)
     chart = words_chart(top_words, (shown[0], shown[1]), (colours[0], colours[1]))
     left, right = st.columns([3, 2])
     with left:

@@ -21,7 +21,7 @@ from berdseye.evaluation.agreement.coefficients import RESAMPLES, Doubles
 ARMS = ("blind", "shown")
 EVERYONE = "people together"
 KAPPA, OVERRIDE = "kappa with the detector", "override rate"
-NO_WORDS = pd.DataFrame(columns=["item", "annotator", "label", "arm", "decision"])
+NO_JUDGMENTS = pd.DataFrame(columns=["item", "annotator", "label", "arm", "decision"])
 TEST = "randomisation of arms within people"
 DRAWS = 4999
 

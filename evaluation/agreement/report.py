@@ -18,7 +18,7 @@ from berdseye.evaluation.agreement.alignment import (
     aligned,
     counted,
 )
-from berdseye.evaluation.agreement.anchoring import NO_WORDS, anchoring
+from berdseye.evaluation.agreement.anchoring import NO_JUDGMENTS, anchoring
 from berdseye.evaluation.agreement.labels import DETECTOR
 from berdseye.evaluation.agreement.slices import COLUMNS as SLICE_COLUMNS
 from berdseye.evaluation.agreement.slices import Period, item_slices, over_time, version_slices
@@ -188,7 +188,7 @@ class AgreementReport:
 
     def _anchoring(self) -> pd.DataFrame:
         known = {"arm", "decision"} <= set(self.rows.columns)
-        return anchoring(self._of_people if known else NO_WORDS, self._values)
+        return anchoring(self._of_people if known else NO_JUDGMENTS, self._values)
 
     def _detection_slices(self) -> pd.DataFrame:
         tables = []

@@ -13,7 +13,7 @@ from berdseye.data.language_models.local import context_window
 from berdseye.data.models.weights import chosen_device, find_model, hub_commit, loading, model_version
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answer_measures.items import Answered, Kept, KeptValues, Measured, counted
+from berdseye.evaluation.answer_measures.items import Answered, Measured, StoredValue, ValueStore, counted
 from berdseye.evaluation.answer_measures.reading import joined
 
 _UNKNOWN_WINDOW = 1_000_000
@@ -50,7 +50,7 @@ class BartScorer:
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """Compute BARTScore of each item and store each value at once; NaN if the question has no partial answers."""
-        store = KeptValues(workspace, "BARTScore", self.version)
+        store = ValueStore(workspace, "BARTScore", self.version)
         keys = [store.key(i.answer, [joined(p) for p in i.question.perspectives]) for i in items]
         known = store.get(keys)
         for done, (key, item) in enumerate(zip(keys, items, strict=True), start=1):
@@ -72,7 +72,7 @@ class BartScorer:
             ),
         )
 
-    def _value(self, item: Answered) -> Kept:
+    def _value(self, item: Answered) -> StoredValue:
         import torch
 
         tokenizer, model = self._loaded
@@ -89,4 +89,4 @@ class BartScorer:
                 labels = torch.tensor([ids[:window]], device=model.device)
                 loss = model(encoder_outputs=read, attention_mask=source["attention_mask"], labels=labels).loss
                 means.append(-float(loss))
-        return Kept(float(np.mean(means)), longest > window)
+        return StoredValue(float(np.mean(means)), longest > window)

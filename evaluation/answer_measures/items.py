@@ -53,14 +53,14 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS answer_values (
 ) STRICT"""
 
 
-class Kept(NamedTuple):
+class StoredValue(NamedTuple):
     """A stored value, and whether its text was too long and lost its end."""
 
     value: float
     cut: bool
 
 
-class KeptValues:
+class ValueStore:
     """Stored values of one measure and version, by the texts that were measured."""
 
     def __init__(self, workspace: Workspace, measure: str, version: str) -> None:
@@ -71,15 +71,15 @@ class KeptValues:
         """Return the key of a value."""
         return hashlib.sha256(json.dumps([self.measure, self.version, *texts]).encode()).hexdigest()
 
-    def get(self, keys: Sequence[str]) -> dict[str, Kept]:
+    def get(self, keys: Sequence[str]) -> dict[str, StoredValue]:
         """Return the stored values among `keys`."""
         if not self.path.exists():
             return {}
         with self._open() as database:
             query = "SELECT key, value, cut FROM answer_values WHERE key IN (SELECT value FROM json_each(?))"
-            return {k: Kept(v, bool(c)) for k, v, c in database.execute(query, (json.dumps(list(keys)),))}
+            return {k: StoredValue(v, bool(c)) for k, v, c in database.execute(query, (json.dumps(list(keys)),))}
 
-    def put(self, key: str, kept: Kept) -> None:
+    def put(self, key: str, kept: StoredValue) -> None:
         """Store a value; an existing value is not replaced."""
         with self._open() as database:
             row = (key, self.measure, self.version, kept.value, int(kept.cut))

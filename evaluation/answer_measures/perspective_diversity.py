@@ -11,7 +11,7 @@ from berdseye.data.language_models.local import LocalModel
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Perspective
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.answer_measures.items import Answered, Doubles, Kept, KeptValues, Measured, counted
+from berdseye.evaluation.answer_measures.items import Answered, Doubles, Measured, StoredValue, ValueStore, counted
 from berdseye.evaluation.answer_measures.losses import Ids, shared_losses
 from berdseye.evaluation.answer_measures.reading import DEFAULT_WRAP, Reader, wrap_text
 
@@ -52,7 +52,7 @@ class PerspectiveDiversityScorer:
         means = sums / np.maximum(reading.counts, 1)
         return np.exp(np.minimum(means, _LARGEST_EXPONENT)), reading.cut
 
-    def value(self, item: Answered) -> Kept:
+    def value(self, item: Answered) -> StoredValue:
         """Compute P.D. of one answer; raises `BadInputError` if the model returns no finite number."""
         perplexities, cut = self.perplexities(item)
         total = float(perplexities.sum() if self.variant == "paper" else perplexities.mean())
@@ -60,11 +60,11 @@ class PerspectiveDiversityScorer:
             raise BadInputError(
                 f"{self.model.name} returned a P.D. that is not a finite number.", hint="Its weights may be damaged."
             )
-        return Kept(total, cut)
+        return StoredValue(total, cut)
 
     def values(self, workspace: Workspace, items: Sequence[Answered], *, progress: Progress = silent) -> Measured:
         """Compute P.D. of each item; each value is stored in the workspace at once, so re-running a killed run resumes."""
-        store = KeptValues(workspace, f"PD {self.variant}", self.version)
+        store = ValueStore(workspace, f"PD {self.variant}", self.version)
         keys = [store.key(i.answer, [_as_kept(p) for p in i.question.perspectives]) for i in items]
         known = store.get(keys)
         places = {key: place for place, key in enumerate(keys) if items[place].question.perspectives}

@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 from berdseye.data.errors import BerdseyeError
 from berdseye.data.records import Question
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.labels.labelled_runs import LabelledRun
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.pir.measures import shares_over_roots
 from berdseye.evaluation.scores.enough_judged import MIN_JUDGED, enough_judged
@@ -88,7 +88,7 @@ STANCES = ("supporting", "opposing", NO_SIDE)
 Rows = npt.NDArray[np.bool_]
 
 
-def wholly_judged(run: LabelledRun, k: int) -> Rows:
+def completely_judged(run: LabelledRun, k: int) -> Rows:
     """Return whether every pair in a question's top k has a label, bool[n_questions]; False without pairs."""
     support = run.support
     pairs = support.counts * np.minimum(support.depths, k)
@@ -134,7 +134,7 @@ def _judged(runs: Sequence[LabelledRun], k: int) -> float:
     return float(np.mean([run.support.judged_at(k) for run in runs]))
 
 
-def leaning_with_people(
+def leanings_by_people(
     runs: Mapping[str, Sequence[LabelledRun]], people: Mapping[str, Sequence[LabelledRun]], k: int
 ) -> pd.DataFrame:
     """Compare leanings by the labels and by people, on questions with two sides whose top k people judged completely.
@@ -147,7 +147,7 @@ def leaning_with_people(
         pairs = [
             (mine, theirs)
             for run, by_people in zip(own, people[system], strict=True)
-            for complete in [wholly_judged(by_people, k)]
+            for complete in [completely_judged(by_people, k)]
             for mine, theirs in zip(leaning_of(run, k, complete), leaning_of(by_people, k, complete), strict=True)
             if mine is not None and theirs is not None
         ]

@@ -29,8 +29,8 @@ from berdseye.evaluation.bundle.archive import (
 )
 from berdseye.evaluation.bundle.tables import cells_json, rows_of, table_files
 from berdseye.evaluation.interchange.trec import diversity_qrels, trec_run
+from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels, qrels_of
-from berdseye.evaluation.labels.runs import labelled_run
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.enough_judged import min_judged_of

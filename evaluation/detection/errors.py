@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from berdseye.detectors.protocol import Floats
-from berdseye.evaluation.detection.operating_points import CELLS, FIGURES, Truth, cells_by_group, figures, said_at
+from berdseye.evaluation.detection.operating_points import CELLS, FIGURES, Truth, cells_by_group, decisions_at, figures
 from berdseye.evaluation.detection.pairs import GROUPINGS, JudgedPairs
 
 UNKNOWN = "(not given)"
@@ -60,7 +60,7 @@ def confident_mistakes(judged: JudgedPairs, probabilities: Floats, threshold: fl
     `margin` is the distance of the probability from the threshold, as a share of the distance to 1 or 0, so that false alarms and
     misses are comparable.
     """
-    called = said_at(probabilities, threshold)
+    called = decisions_at(probabilities, threshold)
     wrong = np.flatnonzero(called != judged.truth)
     chosen = probabilities[wrong].astype(np.float64)
     room = np.where(called[wrong], 1 - threshold, threshold)

@@ -87,7 +87,7 @@ class Improvement:
 _NAMES = {"f1": "F1", "auroc": "AUROC", "accuracy": "accuracy"}
 
 
-def set_side_by_side(
+def compare_detectors(
     present: Detector,
     new: Detector,
     held_out: Sequence[LabelledPair],

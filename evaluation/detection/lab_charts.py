@@ -117,7 +117,7 @@ def figures_chart(confusion: pd.DataFrame) -> alt.LayerChart:
     return cast(alt.LayerChart, (rules + dots).properties(width=_WIDTH, height=alt.Step(_ROW)))
 
 
-def two_chances_chart(frame: pd.DataFrame, a: tuple[str, float], b: tuple[str, float]) -> alt.LayerChart:
+def two_probabilities_chart(frame: pd.DataFrame, a: tuple[str, float], b: tuple[str, float]) -> alt.LayerChart:
     """Draw the probabilities of two detectors against each other, one dot per pair (at most 2,000, evenly spaced), with
     thresholds.
 

@@ -25,7 +25,7 @@ CELLS = ("tp", "fp", "fn", "tn")
 _DRAWN = 400
 
 
-def said_at(probabilities: Floats, threshold: float) -> Truth:
+def decisions_at(probabilities: Floats, threshold: float) -> Truth:
     """Return which pairs the detector labels as supporting, bool[n]."""
     return np.asarray(probabilities >= np.float32(threshold))
 

@@ -26,7 +26,7 @@ from berdseye.detectors.baselines import BASE_RATE
 from berdseye.detectors.protocol import Detector, Floats
 from berdseye.detectors.quality import best_threshold, precision_recall_f1, rate_weights
 from berdseye.detectors.thresholds import TunedThreshold
-from berdseye.evaluation.detection.operating_points import said_at
+from berdseye.evaluation.detection.operating_points import decisions_at
 from berdseye.evaluation.detection.pairs import JudgedPairs, read_judged_pairs, rows_to_tune_on
 from berdseye.evaluation.detection.scoring import timed_predictions
 from berdseye.evaluation.statistics.intervals import Estimate, mean_with_interval
@@ -89,7 +89,7 @@ def chosen_by_hand(
         data_hash=judged.hash,
         n=len(truth),
         positives=int(truth.sum()),
-        f1=precision_recall_f1(truth, said_at(probabilities, value), np.ones(len(truth)))[2],
+        f1=precision_recall_f1(truth, decisions_at(probabilities, value), np.ones(len(truth)))[2],
         created=_now(),
         made_by=made_by,
         by_hand=True,
@@ -117,7 +117,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RunChances:
+class RunProbabilities:
     """Probabilities of the pairs in a run's top k.
 
     `chances` float32[n_questions, k, m_max]: NaN if no probability is stored or there is no such pair; `there` bool[n_questions,
@@ -134,7 +134,7 @@ class RunChances:
         return int((np.isnan(self.chances) & self.there).sum())
 
 
-def run_chances(workspace: Workspace, run: Run, detector: Detector, k: int) -> RunChances:
+def run_probabilities(workspace: Workspace, run: Run, detector: Detector, k: int) -> RunProbabilities:
     """Return the stored probabilities of a detector for a run's top k; the detector is not run. Raises the `StaleError` of
     `run_keys`."""
     questions = load_dataset(workspace, run.manifest.dataset)
@@ -142,10 +142,10 @@ def run_chances(workspace: Workspace, run: Run, detector: Detector, k: int) -> R
     there = keys != b""
     chances: Floats = np.full(keys.shape, np.nan, dtype=np.float32)
     chances[there] = LabelStore(workspace).get(detector.name, keys[there].astype(str).tolist(), detector.version)
-    return RunChances(chances, there, np.array([len(q.perspectives) for q in questions], dtype=np.int64))
+    return RunProbabilities(chances, there, np.array([len(q.perspectives) for q in questions], dtype=np.int64))
 
 
-def with_words(held: RunChances, labels: Doubles) -> Floats:
+def with_words(held: RunProbabilities, labels: Doubles) -> Floats:
     """Replace probabilities by people's labels: 1 becomes infinity, above every threshold, and 0 minus infinity, below.
 
     `labels` has the form of `LabelledRun.labels`, for the same top k or a deeper one.

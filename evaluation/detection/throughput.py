@@ -74,7 +74,7 @@ def measure_throughput(
     if pairs is None:
         # A new seed after every call, because cached answers of an earlier measurement would distort the result.
         opened = None if workspace is None else Workspace.open(workspace)
-        pairs = made_pairs(most, seed=_spent(opened).calls)
+        pairs = synthetic_pairs(most, seed=_spent(opened).calls)
     chosen = list(dict.fromkeys(pairs))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
         try:
@@ -86,7 +86,7 @@ def measure_throughput(
             ) from error
 
 
-def made_pairs(count: int, seed: int = 0) -> list[Pair]:
+def synthetic_pairs(count: int, seed: int = 0) -> list[Pair]:
     """Create distinct synthetic pairs: passages of about 100 words from sentences of the contrast cases, two perspectives
     each."""
     sentences = sorted({s for case in contrast_cases() for s in split_sentences(case.pair.passage)})
@@ -162,7 +162,7 @@ def _peak_mib() -> float:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredThroughput:
     """A stored measurement and its time (ISO 8601, UTC)."""
 
     throughput: Throughput
@@ -175,7 +175,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Paid:
+class ModelUse:
     """The use of a language model in this workspace so far, for all purposes: calls, tokens and dollars per 1,000 calls, and
     dollars in total; `unpriced`: whether the price of some calls is unknown and not included."""
 
@@ -191,13 +191,13 @@ def folder_of(workspace: Workspace, detector: str) -> Path:
     return workspace.detectors_folder / ".throughput" / file_stem(detector)
 
 
-def keep(workspace: Workspace, measured: Throughput) -> None:
+def save_throughput(workspace: Workspace, measured: Throughput) -> None:
     """Store a measurement in place of an older one of the same detector."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     write_json(folder_of(workspace, measured.detector) / "measured.json", asdict(measured) | {"at": at})
 
 
-def kept(workspace: Workspace, detector: str, version: str) -> Kept | None:
+def load_throughput(workspace: Workspace, detector: str, version: str) -> StoredThroughput | None:
     """Return the last measurement of this version of a detector; None if there is none that can be read."""
     path = folder_of(workspace, detector) / "measured.json"
     if not path.exists():
@@ -208,10 +208,10 @@ def kept(workspace: Workspace, detector: str, version: str) -> Kept | None:
         throughput = Throughput(**stored)
     except (BerdseyeError, TypeError, ValueError, KeyError):
         return None  # written by another release: measured again
-    return Kept(throughput, at) if throughput.version == version else None
+    return StoredThroughput(throughput, at) if throughput.version == version else None
 
 
-def paid(workspace: Workspace, detector: str) -> Paid | None:
+def model_use(workspace: Workspace, detector: str) -> ModelUse | None:
     """Return the use so far of the language model behind `api(MODEL)`; None for other detectors, and without calls."""
     call = parse(detector)[0]
     if call.name != "api" or not call.args:
@@ -220,4 +220,4 @@ def paid(workspace: Workspace, detector: str) -> Paid | None:
     if not spent.calls:
         return None
     tokens, dollars, unpriced = per_1000_calls(Spent(0, 0, 0, 0.0, 0), spent)
-    return Paid(spent.calls, tokens, dollars, spent.cost, unpriced)
+    return ModelUse(spent.calls, tokens, dollars, spent.cost, unpriced)

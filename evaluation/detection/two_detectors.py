@@ -10,7 +10,7 @@ from berdseye.detectors.protocol import Floats
 from berdseye.evaluation.agreement.pairwise import cohen_kappa
 from berdseye.evaluation.detection.errors import UNKNOWN
 from berdseye.evaluation.detection.improvement import Difference, paired_differences
-from berdseye.evaluation.detection.operating_points import RESAMPLES, said_at
+from berdseye.evaluation.detection.operating_points import RESAMPLES, decisions_at
 from berdseye.evaluation.detection.pairs import JudgedPairs
 from berdseye.evaluation.statistics.intervals import Estimate
 
@@ -55,7 +55,7 @@ def two_detectors(judged: JudgedPairs, a: Side, b: Side, *, resamples: int = RES
     chi-squared with continuity correction; NaN if there are none.
     """
     truth = judged.truth
-    called_a, called_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
+    called_a, called_b = decisions_at(a.probabilities, a.threshold), decisions_at(b.probabilities, b.threshold)
     right_a, right_b = called_a == truth, called_b == truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     both, neither = int((right_a & right_b).sum()), int((~right_a & ~right_b).sum())
@@ -84,7 +84,7 @@ def where_they_differ(judged: JudgedPairs, a: Side, b: Side, column: str) -> pd.
 
     Columns: value, n, differ, share, only_a, only_b; the values with the largest share first.
     """
-    called_a, called_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
+    called_a, called_b = decisions_at(a.probabilities, a.threshold), decisions_at(b.probabilities, b.threshold)
     differ = called_a != called_b
     frame = pd.DataFrame(
         {
@@ -104,7 +104,7 @@ def where_they_differ(judged: JudgedPairs, a: Side, b: Side, column: str) -> pd.
 def examples(judged: JudgedPairs, a: Side, b: Side) -> pd.DataFrame:
     """Return the rows of `judged.table` to which the detectors give different labels, the largest gap of probabilities first,
     with `probability_a`, `probability_b` and `right` (the name of the correct detector)."""
-    called_a, called_b = said_at(a.probabilities, a.threshold), said_at(b.probabilities, b.threshold)
+    called_a, called_b = decisions_at(a.probabilities, a.threshold), decisions_at(b.probabilities, b.threshold)
     places = np.flatnonzero(called_a != called_b)
     first, second = (side.probabilities[places].astype(np.float64) for side in (a, b))
     rows = judged.table.iloc[places].assign(

@@ -67,14 +67,14 @@ def contrasting_words(
     return frame.sort_values(["z", "word"], ascending=[False, True], kind="stable").reset_index(drop=True)
 
 
-def most_telling(words: pd.DataFrame, count: int) -> pd.DataFrame:
+def most_typical(words: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return the `count` words at either end of `contrasting_words` with their group; words with z = 0 are left out."""
     ahead, behind = words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)
     return pd.concat([ahead.assign(group="first"), behind.assign(group="second")], ignore_index=True)
 
 
 def words_chart(telling: pd.DataFrame, names: tuple[str, str], colours: tuple[str, str] = CATEGORIES[:2]) -> alt.Chart:
-    """Draw a bar for each word of `most_telling`, in the direction of its group."""
+    """Draw a bar for each word of `most_typical`, in the direction of its group."""
     frame = telling.assign(group=telling["group"].map({"first": names[0], "second": names[1]}))
     chart = (
         alt.Chart(frame)

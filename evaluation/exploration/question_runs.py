@@ -15,7 +15,7 @@ from berdseye.data.records import Ids, Question
 from berdseye.data.runs.pairs import Keys
 from berdseye.data.runs.stored import RunManifest, ranking_of
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.runs import LabelledRun, labelled_ranking
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.scores.counted import counted_questions

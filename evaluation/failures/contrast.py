@@ -16,7 +16,7 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Perspective
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure

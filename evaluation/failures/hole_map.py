@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.labels.labelled_runs import LabelledRun
 
 _WORDS = (0, 8, 12, 10**9)
 LENGTHS = ("up to 8 words", "9 to 12 words", "13 words or more")

@@ -30,7 +30,7 @@ from berdseye.data.runs.pairs import Keys, fitting_corpus
 from berdseye.data.runs.stored import Run, RunManifest, list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.evaluation.failures.hole_map import hole_map
-from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 
 Reason = Literal[

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.json_files import read_rows
 from berdseye.data.records import Ids, Scores
-from berdseye.evaluation.interchange.ranking import PLAIN, LabelRows, RunRows, refuse_repeated
+from berdseye.evaluation.interchange.ranking import PLAIN, LabelRows, RunRows, reject_repeated
 
 
 def read_jsonl_run(path: Path) -> RunRows:
@@ -52,7 +52,7 @@ def read_jsonl_run(path: Path) -> RunRows:
     if not seen:
         raise BadInputError("The run is empty.", where=path, hint="Give a file with one question per line.")
     lines = np.array(numbers, dtype=np.int64)
-    refuse_repeated(zip(questions, passages, strict=True), path, lines, "Question '{0}' has passage '{1}'")
+    reject_repeated(zip(questions, passages, strict=True), path, lines, "Question '{0}' has passage '{1}'")
     with np.errstate(over="ignore"):
         return RunRows(path, questions, passages, np.array(scores, dtype=np.float32), lines, path.stem)
 
@@ -89,7 +89,7 @@ def read_jsonl_labels(path: Path) -> LabelRows:
     if not rows:
         raise BadInputError("The file contains no label.", where=path, hint="Give a file with one label per line.")
     lines = np.array(numbers, dtype=np.int64)
-    refuse_repeated(rows, path, lines, "Question '{0}', perspective {1}: passage '{2}' is labelled")
+    reject_repeated(rows, path, lines, "Question '{0}', perspective {1}: passage '{2}' is labelled")
     questions, subtopics, passages = (list(column) for column in zip(*rows, strict=True))
     return LabelRows(path, questions, subtopics, passages, np.array(labels, dtype=bool), lines)
 

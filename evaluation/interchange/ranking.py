@@ -67,7 +67,7 @@ def passage_name(passage: int) -> str:
     return f"{passage:0{_DIGITS}d}"
 
 
-def refuse_repeated(
+def reject_repeated(
     rows: Iterable[tuple[str, ...]], where: str | Path, lines: npt.NDArray[np.int64], what: str
 ) -> None:
     """Raise `BadInputError` at the first row whose fields occurred before; `what` is a format of the message with the fields."""

@@ -22,7 +22,7 @@ from berdseye.evaluation.interchange.ranking import (
     file_name,
     is_whole,
     passage_name,
-    refuse_repeated,
+    reject_repeated,
 )
 
 _QRELS_FIELDS = 4
@@ -65,7 +65,7 @@ def parse_trec_qrels(lines: Iterable[Line], where: str | Path, *, may_be_empty: 
     if not rows and not may_be_empty:
         raise BadInputError("The file contains no label.", where=where, hint="Give a file in TREC qrels format.")
     line_numbers = np.array(numbers, dtype=np.int64)
-    refuse_repeated(rows, where, line_numbers, "Question '{0}', subtopic {1}: passage '{2}' is labelled")
+    reject_repeated(rows, where, line_numbers, "Question '{0}', subtopic {1}: passage '{2}' is labelled")
     questions, subtopics, passages = ([row[field] for row in rows] for field in range(3))
     return LabelRows(where, questions, subtopics, passages, np.array(labels, dtype=bool), line_numbers)
 
@@ -139,8 +139,8 @@ def parse_trec_run(lines: Iterable[Line], where: str | Path, *, may_be_empty: bo
     if not questions and not may_be_empty:
         raise BadInputError("The run is empty.", where=where, hint="Give a file in TREC run format.")
     line_numbers = np.array(numbers, dtype=np.int64)
-    refuse_repeated(zip(questions, passages, strict=True), where, line_numbers, "Question '{0}' has passage '{1}'")
-    refuse_repeated(zip(questions, ranks, strict=True), where, line_numbers, "Question '{0}' has rank {1}")
+    reject_repeated(zip(questions, passages, strict=True), where, line_numbers, "Question '{0}' has passage '{1}'")
+    reject_repeated(zip(questions, ranks, strict=True), where, line_numbers, "Question '{0}' has rank {1}")
     with np.errstate(over="ignore"):
         return RunRows(where, questions, passages, np.array(scores, dtype=np.float32), line_numbers, tag)
 

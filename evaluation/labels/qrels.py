@@ -14,7 +14,7 @@ from berdseye.data.records import Ids
 from berdseye.data.runs.pairs import fitting_corpus
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.runs import labelled_ranking
+from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.scores.counted import Counted, counting, pooled_runs

@@ -65,7 +65,7 @@ def error_rate(tau: npt.ArrayLike) -> Values:
     return np.asarray(100 * (1 - np.asarray(tau, dtype=np.float64)) / 2)
 
 
-def left_without(n_systems: int, system: int) -> npt.NDArray[np.bool_]:
+def pairs_without(n_systems: int, system: int) -> npt.NDArray[np.bool_]:
     """Return the pairs without a system, bool[n_pairs] in the order of `signs`."""
     first, second = np.triu_indices(n_systems, 1)
     return np.asarray((first != system) & (second != system))
@@ -156,7 +156,7 @@ def bucket_figures(matrices: RankMatrices, k: int, counted: Sequence[Bools]) -> 
         members = in_bucket(tests, bucket)
         taus, agreements = [], []
         for chooser, partial in enumerate(chosen):
-            pairs = members & left_without(n_systems, chooser)
+            pairs = members & pairs_without(n_systems, chooser)
             if pairs.any():
                 taus.append(float(pair_tau(system_means(partial), full, pairs)))
                 agreements.append(concordance(significant(paired_t_tests(partial)), truth, pairs))

@@ -19,11 +19,11 @@ from berdseye.data.records import Ids
 from berdseye.data.runs.stored import list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label_function
-from berdseye.evaluation.interchange.made_elsewhere import read_labels, read_run
-from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.interchange.external_runs import read_labels, read_run
+from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.partial.rank_matrices import Missing, RankMatrices, rank_matrices
-from berdseye.evaluation.studies.gathering import kept_ranking, passages_digest
+from berdseye.evaluation.studies.gathering import cached_ranking, passages_digest
 from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import Pipeline, search_passages
 from berdseye.retrieval.pipeline_registry import parse_pipeline
@@ -75,7 +75,7 @@ def from_evidence(
         def find(pipeline: Pipeline = pipeline) -> Ids:
             return search_passages(passages, pipeline, queries, depth, progress=progress)[0]
 
-        ids = kept_ranking(workspace, pipeline, queries, depth, digest, find)
+        ids = cached_ranking(workspace, pipeline, queries, depth, digest, find)
         runs[name] = {
             query.id: [source.passages[i].source_id for i in row if i >= 0]
             for query, row in zip(source.queries, ids.tolist(), strict=True)

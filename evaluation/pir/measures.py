@@ -156,7 +156,7 @@ _PLACE = re.compile(r"\bhappened in\s+(.+?)\s*(?:and similar to\b.*)?$", re.DOTA
 ELSEWHERE = "elsewhere"
 
 
-def asked_places(task: PirTask) -> list[str]:
+def requested_places(task: PirTask) -> list[str]:
     """Return the place that each query requests; empty if it requests something else."""
     return [match.group(1) if (match := _PLACE.search(q.perspective)) else "" for q in task.queries]
 
@@ -168,7 +168,7 @@ def location_matrix(task: PirTask, ids: Ids) -> pd.DataFrame:
     A passage is from the place for which it is relevant; otherwise from the first requested place that its text names; otherwise
     from elsewhere. Padding does not count. Empty for a task without requested places.
     """
-    asked = asked_places(task)
+    asked = requested_places(task)
     places = sorted(set(asked) - {""})
     home = _homes(task, asked, places)
     counts: dict[str, Counter[str]] = {place: Counter() for place in places}

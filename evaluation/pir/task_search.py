@@ -8,7 +8,7 @@ from berdseye.data.datasets.pir_tasks import PirTask
 from berdseye.data.progress import Progress, silent
 from berdseye.data.records import Ids
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.studies.gathering import kept_ranking
+from berdseye.evaluation.studies.gathering import cached_ranking
 from berdseye.retrieval.passage_collections import InMemoryPassages
 from berdseye.retrieval.pipeline import Pipeline, search_passages
 from berdseye.retrieval.protocol import Query
@@ -45,7 +45,7 @@ class TaskSearch:
 
         if self._workspace is None:
             return find()
-        return kept_ranking(self._workspace, pipeline, queries, k, self.digest, find)
+        return cached_ranking(self._workspace, pipeline, queries, k, self.digest, find)
 
 
 def _digest(*parts: object) -> str:

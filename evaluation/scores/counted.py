@@ -21,7 +21,7 @@ from berdseye.data.datasets.stored import load_dataset, split_version
 from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.stored import Run, list_runs, load_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.runs import KeyedRun, keyed_run, with_labels
+from berdseye.evaluation.labels.labelled_runs import KeyedRun, keyed_run, with_labels
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.measures import Measure
 

@@ -15,8 +15,8 @@ from berdseye.data.progress import Progress, silent
 from berdseye.data.runs.pairs import fitting_corpus
 from berdseye.data.runs.stored import Run, RunManifest
 from berdseye.data.workspace import Workspace
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.qrels import Qrels, pooled_qrels
-from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import HUMAN, LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure, Unit, parse_measure, values_of
@@ -315,7 +315,7 @@ def scores_of(
             if estimate.n and not enough_judged(judged, min_judged):
                 estimate, reason = withheld(estimate, judged, min_judged), below(min_judged)
         else:
-            by_people = np.where(people.drawn[measure.k], wholly_judged_values(measure, people.support), np.nan)
+            by_people = np.where(people.drawn[measure.k], completely_judged_values(measure, people.support), np.nan)
             judged = people.support.judged_at(measure.k)
             estimate = corrected_mean(by_people, values, bounds=measure.bounds).estimate
             reason = "" if estimate.n else NO_SAMPLE
@@ -343,7 +343,7 @@ def counted_values(measure: Measure, support: Support, counted: Counted) -> npt.
     return np.where(counted.by(measure), measure.values(support), np.nan)
 
 
-def wholly_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
+def completely_judged_values(measure: Measure, support: Support) -> npt.NDArray[np.float64]:
     """Return the value of each question whose pairs in the top k are all judged, NaN for the others, float64[n_questions].
 
     Values that a part of the judgments already determines are left out too, because including them would bias the sample.

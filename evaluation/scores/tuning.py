@@ -14,7 +14,7 @@ from berdseye.data.errors import BadInputError
 from berdseye.data.progress import Progress, silent
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label_function
-from berdseye.evaluation.labels.runs import labelled_ranking
+from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.sources import LabelSource, label_versions
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure

@@ -28,7 +28,7 @@ DECIDE = "decide"
 """The key of a batch's recipe that holds the names of the two runs."""
 
 
-class Standing(NamedTuple):
+class DecisionState(NamedTuple):
     """Which system is ahead (None: neither), by how much, the probability of the other order, and the judgments still needed."""
 
     ahead: str | None
@@ -58,7 +58,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Deciding:
+class DecisionComparison:
     """The comparison of two runs by people's judgments so far; `keys` are the pair keys of the labels, in their order."""
 
     decision: Decision
@@ -74,12 +74,12 @@ class Deciding:
             values[key] = values.get(key, 0.0) + float(self.decision.values[label])
         return values
 
-    def standing(self) -> Standing:
+    def standing(self) -> DecisionState:
         """Return the progress of the decision, by simulation of the remaining judgments."""
         state = self.decision
         first, second = self.described.lists.systems
         ahead, behind = (None, None) if state.order == 0 else (first, second) if state.order > 0 else (second, first)
-        return Standing(
+        return DecisionState(
             ahead, behind, str(self.measure), abs(state.difference), state.chance_of_other, state.settled, state.needed()
         )  # fmt: skip
 
@@ -94,7 +94,7 @@ def deciding(
     askable: set[str] | None = None,
     seed: int = 0,
     progress: Progress = silent,
-) -> Deciding:
+) -> DecisionComparison:
     """Compare two stored runs by people's labels and, for pairs without a label, the detector's probabilities.
 
     `askable` holds the keys of pairs that can still be judged (None: all). Raises `BadInputError` for equal runs, for runs of
@@ -109,7 +109,9 @@ def deciding(
     )
     keys = [pair.key for pair in described.pairs]
     closed = None if askable is None else np.array([key not in askable for key in keys], dtype=np.bool_)
-    return Deciding(Decision(described.lists, measure, 0, 1, closed=closed, seed=seed), described, measure, keys)
+    return DecisionComparison(
+        Decision(described.lists, measure, 0, 1, closed=closed, seed=seed), described, measure, keys
+    )
 
 
 def decision_items(
@@ -146,7 +148,7 @@ def decides(batch: Batch) -> bool:
     return DECIDE in batch.recipe
 
 
-def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> Deciding:
+def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> DecisionComparison:
     """Compare the two runs of a decision batch; pairs that the batch no longer sends out cannot be judged."""
     recipe: Mapping[str, Any] = batch.recipe
     measure = parse_measure(recipe["measure"])
@@ -160,7 +162,7 @@ def deciding_batch(workspace: Workspace, judgments: Judgments, batch: Batch) -> 
     return deciding(workspace, judgments, (first, second), measure, detector, askable=askable, seed=batch.seed)
 
 
-def renew_order(judgments: Judgments, batch: Batch, known: Deciding) -> None:
+def renew_order(judgments: Judgments, batch: Batch, known: DecisionComparison) -> None:
     """Sort the remaining pairs of a batch by the current value of a judgment."""
     if batch.order == "decision":
         reorder_batch(judgments, batch, known.values())

@@ -23,7 +23,7 @@ from berdseye.evaluation.measures import Measure
 from berdseye.evaluation.statistics.intervals import mean_with_interval
 from berdseye.evaluation.studies.result import StudyResult, Table
 from berdseye.evaluation.trust.decision import Decision
-from berdseye.evaluation.trust.judging_plan import RISK, Followed, judging_plan
+from berdseye.evaluation.trust.judging_plan import RISK, Outcome, judging_plan
 from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists, check_drawable, labelled_lists
 
 Ints = npt.NDArray[np.int64]
@@ -44,15 +44,15 @@ class _Trial(NamedTuple):
     random: np.random.Generator
 
 
-def _at_random(trial: _Trial) -> Followed:
+def _at_random(trial: _Trial) -> Outcome:
     return _in_order(trial, trial.random.permutation(trial.state.ranked()))
 
 
-def _questions_at_random(trial: _Trial) -> Followed:
+def _questions_at_random(trial: _Trial) -> Outcome:
     return _by_question(trial, trial.random.permutation(len(trial.lists.questions)))
 
 
-def _questions_by_value(trial: _Trial) -> Followed:
+def _questions_by_value(trial: _Trial) -> Outcome:
     drawn = trial.state.drawn_differences()
     both = np.stack([drawn, np.zeros_like(drawn)], axis=1)
     first, second = trial.systems
@@ -60,11 +60,11 @@ def _questions_by_value(trial: _Trial) -> Followed:
     return _by_question(trial, judging_plan(two, trial.measure, both, 0, 1).order)
 
 
-def _by_value_once(trial: _Trial) -> Followed:
+def _by_value_once(trial: _Trial) -> Outcome:
     return _in_order(trial, trial.state.ranked())
 
 
-ORDERS: dict[str, Callable[[_Trial], Followed]] = {
+ORDERS: dict[str, Callable[[_Trial], Outcome]] = {
     AT_RANDOM: _at_random,
     "questions at random": _questions_at_random,
     "questions by value": _questions_by_value,
@@ -172,14 +172,14 @@ def _of_questions(lists: LabelledLists, chosen: Ints) -> LabelledLists:
     )
 
 
-def _by_question(trial: _Trial, questions: Ints) -> Followed:
+def _by_question(trial: _Trial, questions: Ints) -> Outcome:
     places = [np.unique(trial.lists.places[list(trial.systems), q, : trial.measure.k]) for q in questions.tolist()]
     return _in_order(
         trial, np.concatenate([labels[labels >= 0] for labels in places]) if places else np.zeros(0, np.int64)
     )
 
 
-def _in_order(trial: _Trial, labels: Ints) -> Followed:
+def _in_order(trial: _Trial, labels: Ints) -> Outcome:
     """Judge the open labels in a fixed order, and skip labels that can no longer change the result."""
     state, judgments = trial.state.copied(), 0
     for label in labels.tolist():
@@ -188,7 +188,7 @@ def _in_order(trial: _Trial, labels: Ints) -> Followed:
         if state.values[label] > 0:
             state.tell(label, bool(trial.truth[label]))
             judgments += 1
-    return Followed(judgments, state.order)
+    return Outcome(judgments, state.order)
 
 
 def _cells(results: pd.DataFrame, version: str) -> pd.DataFrame:

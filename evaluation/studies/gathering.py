@@ -26,8 +26,8 @@ from berdseye.data.records import Ids, Passage, Question
 from berdseye.data.runs.stored import Run, list_runs, load_run, run_name
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.labelling import label_function
-from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
-from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.interchange.external_runs import IMPORTED
+from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import LabelSource
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
@@ -40,7 +40,7 @@ from berdseye.retrieval.protocol import PipelineContext, Query
 from berdseye.retrieval.running import questions_version, run_pipeline
 
 
-def kept_ranking(
+def cached_ranking(
     workspace: Workspace, pipeline: Pipeline, queries: Sequence[Query], k: int, passages: str, find: Callable[[], Ids]
 ) -> Ids:
     """Return the cached result of `find`, int64[n_queries, k] padded with -1, or call `find` and cache its result.
@@ -84,7 +84,7 @@ def corpus_ranking(
     day."""
     tuned = pipeline.tuned(corpus)
     day = datetime.now(UTC).date().isoformat() if corpus.manifest.kind == "web" else None
-    return kept_ranking(
+    return cached_ranking(
         workspace, tuned, queries, k, f"{corpus.manifest.hash} {day or ''}",
         lambda: search(corpus, tuned, queries, k, day=day, progress=progress)[0],
     )  # fmt: skip

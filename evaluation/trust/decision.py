@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import Measure
-from berdseye.evaluation.trust.judging_plan import RISK, Followed, Needed
+from berdseye.evaluation.trust.judging_plan import RISK, Needed, Outcome
 from berdseye.evaluation.trust.labelled_lists import Bools, LabelledLists
 from berdseye.evaluation.trust.wrong_order import chance_against
 
@@ -117,7 +117,7 @@ class Decision:
         self.open[label] = False
         self._update(int(self._question_of[label]))
 
-    def followed(self, truth: Bools, *, every: int = 1) -> Followed:
+    def followed(self, truth: Bools, *, every: int = 1) -> Outcome:
         """Simulate judging by value, with the labels `truth` bool[n_labels], until the order is settled or no judgment changes
         anything.
 
@@ -130,7 +130,7 @@ class Decision:
                 judgments += 1
                 if state.settled:
                     break
-        return Followed(judgments, state.order)
+        return Outcome(judgments, state.order)
 
     def needed(self, outcomes: int = OUTCOMES) -> Needed:
         """Predict how many more judgments settle the order, by simulation of outcomes drawn by the probabilities of the

@@ -48,7 +48,7 @@ class Needed(NamedTuple):
     settled: float
 
 
-class Followed(NamedTuple):
+class Outcome(NamedTuple):
     """One application of a rule: the number of judgments, and the resulting order (1: the first system, -1: the second, 0:
     tied)."""
 
@@ -84,12 +84,12 @@ def needed(plan: JudgingPlan, risk: float = RISK) -> Needed:
     )
 
 
-def follow(plan: JudgingPlan, truth: Doubles, risk: float = RISK) -> Followed:
+def follow(plan: JudgingPlan, truth: Doubles, risk: float = RISK) -> Outcome:
     """Apply the rule to known differences of the questions: `truth` float64[n_questions], first minus second."""
     known = np.nan_to_num(truth)[plan.order][None, :]
     stop = int(_stops(plan, known, risk)[0])
     ahead = plan.fixed + known[0, :stop].sum() + plan.deltas[:, stop:].mean(axis=0).sum()
-    return Followed(int(plan.costs[:stop].sum()), int(np.sign(round(float(ahead), _DIGITS))))
+    return Outcome(int(plan.costs[:stop].sum()), int(np.sign(round(float(ahead), _DIGITS))))
 
 
 def _stops(plan: JudgingPlan, outcomes: Doubles, risk: float) -> npt.NDArray[np.int64]:

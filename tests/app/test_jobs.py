@@ -31,7 +31,7 @@ from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.runs.stored import list_runs
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.evaluation.detection.throughput import kept
+from berdseye.evaluation.detection.throughput import load_throughput
 from berdseye.retrieval.running import run_pipeline
 from tests.app.drawn_page import APP, again, drawn, texts
 
@@ -337,7 +337,7 @@ def test_what_a_thousand_pairs_cost_is_measured_from_the_lab_in_a_process_of_its
     (job,) = list_jobs(at_hand)
     assert after(job).state == "done", job.output_tail
     again(at)
-    measured = kept(at_hand, "random", parse_detector("random").version)
+    measured = load_throughput(at_hand, "random", parse_detector("random").version)
     assert measured is not None
     assert row()["measured"] == measured.at[:10]
     assert measured.seconds_per_1000 > 0

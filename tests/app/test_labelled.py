@@ -14,7 +14,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.runs.stored import RunManifest, list_runs, load_run
 from berdseye.data.workspace import Workspace
 from berdseye.detectors.detector_registry import parse_detector
-from berdseye.evaluation.labels.runs import LabelledRun, labelled_run
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
 
 DEPTH = 20

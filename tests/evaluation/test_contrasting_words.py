@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from berdseye.data.errors import BadInputError
-from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_telling, words_chart
+from berdseye.evaluation.exploration.contrasting_words import contrasting_words, most_typical, words_chart
 from berdseye.retrieval.lexical.tokenizers import TOKENIZERS
 
 WORDS = TOKENIZERS["words"]
@@ -43,7 +43,7 @@ def test_words_of_one_stem_are_one_under_their_commonest_form() -> None:
 def test_nothing_and_stop_words_alone_give_no_rows() -> None:
     assert contrasting_words([], []).empty
     assert contrasting_words(["the of and"], []).empty
-    assert most_telling(contrasting_words([], []), 5).empty
+    assert most_typical(contrasting_words([], []), 5).empty
 
 
 def test_a_prior_without_weight_is_refused() -> None:
@@ -65,7 +65,7 @@ def test_changing_sides_changes_signs_and_nothing_else(first: list[str], second:
 
 
 def test_the_most_telling_words_lean_to_their_group() -> None:
-    telling = most_telling(contrasting_words(["cat cat cow both"], ["dog dog pig both"], tokenizer=WORDS), 1)
+    telling = most_typical(contrasting_words(["cat cat cow both"], ["dog dog pig both"], tokenizer=WORDS), 1)
     assert telling[["word", "group"]].to_numpy().tolist() == [["cat", "first"], ["dog", "second"]]
     drawn = words_chart(telling, ("For", "Against")).to_dict()
     assert drawn["encoding"]["color"]["scale"]["domain"] == ["For", "Against"]

@@ -13,7 +13,7 @@ from berdseye.data.records import Perspective, Question
 from berdseye.data.runs.pairs import run_keys, run_pairs
 from berdseye.data.runs.stored import Run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.labels.runs import LabelledRun, keyed_run, labelled_run, with_labels
+from berdseye.evaluation.labels.labelled_runs import LabelledRun, keyed_run, labelled_run, with_labels
 from berdseye.evaluation.labels.sources import labels_of, parse_label_source
 
 GOLD = {(0, 0, 0): True, (0, 1, 0): False, (0, 1, 1): False, (0, 1, 2): True, (1, 0, 3): False, (1, 0, 2): True}

@@ -13,7 +13,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.exploration.coverage_history import coverage_chart, coverage_over_time
 from berdseye.evaluation.exploration.question_runs import QuestionRun, first_rank_frame, measures_frame, question_runs
 from berdseye.evaluation.failures.charts import hole_chart
-from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.measures import parse_measures
 

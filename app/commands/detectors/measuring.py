@@ -190,7 +190,7 @@ def throughput(
     from berdseye.data.workspace import Workspace
     from berdseye.detectors.detector_registry import known_detector
     from berdseye.evaluation.detection.readable import readable
-    from berdseye.evaluation.detection.throughput import keep, measure_throughput
+    from berdseye.evaluation.detection.throughput import measure_throughput, save_throughput
 
     for name in detector:
         known_detector(name)  # report an unknown name before starting a process
@@ -206,7 +206,7 @@ def throughput(
     ]
     if folder is not None:
         for measured in measurements:
-            keep(Workspace.open(folder), measured)
+            save_throughput(Workspace.open(folder), measured)
     rows = [asdict(measured) for measured in measurements]
     if json:
         print_json(rows)

@@ -13,7 +13,7 @@ from berdseye.detectors.detector_registry import parse_detector
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.trained import detector_names
 from berdseye.evaluation.detection.readable import readable
-from berdseye.evaluation.detection.throughput import kept, paid
+from berdseye.evaluation.detection.throughput import load_throughput, model_use
 
 _COMMAND = ("detector", "throughput")
 _SECONDS = "5"
@@ -55,7 +55,10 @@ def _row(name: str) -> dict[str, object] | None:
         detector = parse_detector(name, workspace())
     except BerdseyeError:
         return None  # its weights are missing, which the Detectors page reports
-    measured, usage = kept(workspace(), detector.name, detector.version), paid(workspace(), detector.name)
+    measured, usage = (
+        load_throughput(workspace(), detector.name, detector.version),
+        model_use(workspace(), detector.name),
+    )
     row: dict[str, object] = {"detector": detector.name}
     if measured is None:
         row |= {"seconds per 1,000 pairs": None, "seconds to load": None, "memory (MiB)": None}

@@ -9,7 +9,7 @@ from berdseye.app.components.downloads import downloads
 from berdseye.app.components.lab.pair_reader import pair_reader
 from berdseye.evaluation.detection.errors import MISTAKES, confident_mistakes, confusion_by, confusion_table, groupings
 from berdseye.evaluation.detection.lab_charts import figures_chart
-from berdseye.evaluation.detection.operating_points import said_at
+from berdseye.evaluation.detection.operating_points import decisions_at
 from berdseye.evaluation.detection.pairs import COLUMNS
 from berdseye.evaluation.detection.readable import readable
 
@@ -19,7 +19,7 @@ _COLUMNS = ["mistake", "probability", "question", "perspective", "stance", "corp
 
 def confusion_panel(measurement: Measured) -> None:
     """Draw the confusion table of all pairs, and the figures by the value of a column."""
-    judged, verdicts = measurement.judged, said_at(measurement.probabilities, measurement.detector.threshold)
+    judged, verdicts = measurement.judged, decisions_at(measurement.probabilities, measurement.detector.threshold)
     columns = groupings(judged)
     left, right = st.columns([1, 2])
     counts = confusion_table(judged, verdicts)

@@ -15,7 +15,13 @@ from berdseye.data.runs.stored import list_runs
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import forget_threshold, read_threshold, write_threshold
 from berdseye.evaluation.detection.lab_charts import precision_recall_chart, threshold_chart
-from berdseye.evaluation.detection.operating_points import FIGURES, cells_by_group, figures, precision_recall, said_at
+from berdseye.evaluation.detection.operating_points import (
+    FIGURES,
+    cells_by_group,
+    decisions_at,
+    figures,
+    precision_recall,
+)
 from berdseye.evaluation.detection.thresholds import RunEffects, chosen_by_hand, with_words
 from berdseye.evaluation.labels.sources import HUMAN
 
@@ -58,7 +64,7 @@ def chosen_threshold(detector: Detector) -> float:
 def on_judged(measurement: Measured, threshold: float) -> None:
     """Draw precision, recall, F1 and accuracy at the threshold, and both curves."""
     truth = measurement.judged.truth
-    cells = cells_by_group(truth, said_at(measurement.probabilities, threshold), measurement.judged.groups)
+    cells = cells_by_group(truth, decisions_at(measurement.probabilities, threshold), measurement.judged.groups)
     here = figures(cells)
     columns = st.columns(4)
     for name, column in zip(FIGURES, columns, strict=True):

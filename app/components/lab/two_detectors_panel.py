@@ -11,7 +11,7 @@ from berdseye.app.components.lab.calibration_panel import CHART_COLUMN, estimate
 from berdseye.app.components.lab.pair_reader import pair_reader
 from berdseye.app.components.plain_text import escaped
 from berdseye.evaluation.detection.errors import groupings
-from berdseye.evaluation.detection.lab_charts import two_chances_chart
+from berdseye.evaluation.detection.lab_charts import two_probabilities_chart
 from berdseye.evaluation.detection.pairs import COLUMNS, JudgedPairs
 from berdseye.evaluation.detection.two_detectors import Side, TwoDetectors, examples, two_detectors, where_they_differ
 
@@ -37,7 +37,7 @@ def two_detectors_panel(whole: JudgedPairs, first: Measured) -> None:
     row = st.container(horizontal=True)
     frame = pd.DataFrame({"a": a.probabilities, "b": b.probabilities, "supports": shared.truth})
     with row.container(width="content"):
-        chart = two_chances_chart(frame, (a.name, a.threshold), (b.name, b.threshold))
+        chart = two_probabilities_chart(frame, (a.name, a.threshold), (b.name, b.threshold))
         st.altair_chart(chart, width="content", key="two-chances")
         downloads(f"two-{a.name}-{b.name}", frame, chart)
     with row.container(width=CHART_COLUMN):

@@ -16,7 +16,7 @@ from berdseye.detectors.labelling import label_function
 from berdseye.detectors.sides import TwoSides, supporting_sides
 from berdseye.evaluation.bias.charts import LEANING_COLOURS, sycophancy_arrows
 from berdseye.evaluation.bias.sides import Leaning, lead, leanings, shares_of_leanings, shown, supporting_places
-from berdseye.evaluation.labels.runs import labelled_ranking
+from berdseye.evaluation.labels.labelled_runs import labelled_ranking
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.scores.enough_judged import withheld
 from berdseye.evaluation.statistics.intervals import mean_with_interval

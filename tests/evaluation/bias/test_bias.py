@@ -10,16 +10,16 @@ from berdseye.evaluation.bias.charts import share_dots, sycophancy_arrows
 from berdseye.evaluation.bias.sides import (
     SYCOPHANCY,
     by_people,
+    completely_judged,
     leaning_of,
     leaning_shares,
-    leaning_with_people,
+    leanings_by_people,
     location_matrices,
     results_of,
     stance_shares,
     table_of,
-    wholly_judged,
 )
-from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.labels.labelled_runs import LabelledRun
 from berdseye.evaluation.studies.result import StudyResult, Table, save_result
 from tests.evaluation.bias.made_cells import cells
 
@@ -74,15 +74,15 @@ def test_too_few_labels_give_no_share() -> None:
 
 
 def test_people_are_asked_where_they_judged_the_whole_top_k() -> None:
-    assert wholly_judged(PEOPLE, 2).tolist() == [True, True, False, False]
-    assert wholly_judged(PEOPLE, 1).tolist() == [True, True, False, True]
-    beside = leaning_with_people({"s": [RUN]}, {"s": [PEOPLE]}, 2).set_index("leaning")
+    assert completely_judged(PEOPLE, 2).tolist() == [True, True, False, False]
+    assert completely_judged(PEOPLE, 1).tolist() == [True, True, False, True]
+    beside = leanings_by_people({"s": [RUN]}, {"s": [PEOPLE]}, 2).set_index("leaning")
     assert beside["labels"].to_dict() == {"only supporting": 50, "only opposing": 0, "both": 50, "neither": 0}
     assert beside["people"].to_dict() == {"only supporting": 100, "only opposing": 0, "both": 0, "neither": 0}
     assert set(beside["n"]) == {2}
     assert set(beside["same"]) == {50.0}
     nobody = labelled(np.full((4, 2, 2), NAN))
-    assert leaning_with_people({"s": [RUN]}, {"s": [nobody]}, 2).empty
+    assert leanings_by_people({"s": [RUN]}, {"s": [nobody]}, 2).empty
 
 
 def test_stances_are_shares_of_all_that_is_said_for_perspectives() -> None:
@@ -96,7 +96,7 @@ def test_stances_are_shares_of_all_that_is_said_for_perspectives() -> None:
     wide = stance_shares({"s": [many]}, 2)
     assert (wide["low"] < wide["value"]).all()
     assert (wide["value"] < wide["high"]).all()
-    only = stance_shares({"s": [RUN]}, 2, {"s": [wholly_judged(PEOPLE, 2)]}).set_index("stance")
+    only = stance_shares({"s": [RUN]}, 2, {"s": [completely_judged(PEOPLE, 2)]}).set_index("stance")
     assert only["value"].to_dict() == {"supporting": 75.0, "opposing": 25.0}
     assert stance_shares({"s": [labelled(np.zeros((4, 2, 2)))]}, 2)["n"].eq(0).all()
 

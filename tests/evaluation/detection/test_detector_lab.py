@@ -19,7 +19,7 @@ from berdseye.detectors.trained import finish, new_folder
 from berdseye.evaluation.detection.errors import confident_mistakes, confusion_by, confusion_table, groupings
 from berdseye.evaluation.detection.pairs import MADE_UP, PEOPLE, JudgedPairs, learned, of_gold, of_people, of_rows
 from berdseye.evaluation.detection.thresholds import chosen_by_hand
-from berdseye.evaluation.detection.throughput import Throughput, keep, kept, paid
+from berdseye.evaluation.detection.throughput import Throughput, load_throughput, model_use, save_throughput
 from berdseye.evaluation.detection.two_detectors import Side, examples, two_detectors, where_they_differ
 from berdseye.evaluation.labels.sources import label_versions, parse_label_source
 
@@ -171,14 +171,14 @@ def test_a_threshold_chosen_by_hand_says_by_whom_and_on_what(workspace: Workspac
 def test_a_measured_pace_is_kept_for_its_version(workspace: Workspace) -> None:
     nan = float("nan")
     found = Throughput("api(m/x)", "1", 100, 0.5, 250.0, nan, 900.0, 0.02, False, 1.0, 2)
-    keep(workspace, found)
-    again = kept(workspace, "api(m/x)", "1")
+    save_throughput(workspace, found)
+    again = load_throughput(workspace, "api(m/x)", "1")
     assert again is not None
     assert (again.throughput.pairs, again.seconds_per_1000) == (100, 4.0)
-    assert kept(workspace, "api(m/x)", "2") is None
-    assert kept(workspace, "embedded", "1") is None
-    assert paid(workspace, "api(m/x)") is None
-    assert paid(workspace, "embedded") is None
+    assert load_throughput(workspace, "api(m/x)", "2") is None
+    assert load_throughput(workspace, "embedded", "1") is None
+    assert model_use(workspace, "api(m/x)") is None
+    assert model_use(workspace, "embedded") is None
 
 
 def test_files_without_questions_or_rows() -> None:

@@ -8,13 +8,13 @@ import pytest
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.language_models.cache import Spent
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.detection.throughput import made_pairs, measure_throughput, per_1000_calls
+from berdseye.evaluation.detection.throughput import measure_throughput, per_1000_calls, synthetic_pairs
 
 
 def test_made_pairs_are_distinct_and_of_the_usual_length() -> None:
-    pairs = made_pairs(400)
+    pairs = synthetic_pairs(400)
     assert len(set(pairs)) == 400
-    assert pairs == made_pairs(400) != made_pairs(400, seed=1)
+    assert pairs == synthetic_pairs(400) != synthetic_pairs(400, seed=1)
     lengths = [len(pair.passage.split()) for pair in pairs]
     assert 100 <= min(lengths) <= max(lengths) < 180
     assert set(Counter(pair.passage for pair in pairs).values()) == {2}
@@ -31,7 +31,7 @@ def test_a_detector_is_measured_in_a_process_of_its_own(workspace: Workspace) ->
 
 
 def test_a_slow_detector_stops_in_time() -> None:
-    found = measure_throughput("random", pairs=made_pairs(200), seconds=1e-9)
+    found = measure_throughput("random", pairs=synthetic_pairs(200), seconds=1e-9)
     assert found.pairs == 16
 
 

@@ -11,7 +11,7 @@ from berdseye.data.datasets.labelled_pairs import LabelledPair
 from berdseye.data.errors import UnknownNameError
 from berdseye.data.records import Pair
 from berdseye.detectors.protocol import Floats
-from berdseye.evaluation.detection.improvement import Improvement, set_side_by_side, worth_adopting
+from berdseye.evaluation.detection.improvement import Improvement, compare_detectors, worth_adopting
 
 
 class Table:
@@ -43,7 +43,7 @@ def guessing(name: str, held: Sequence[LabelledPair], right: float, seed: int) -
 def test_the_figures_are_scikit_learns() -> None:
     held = rows(12)
     old, new = guessing("old", held, 0.6, 1), guessing("new", held, 0.9, 2)
-    found = set_side_by_side(old, new, held)
+    found = compare_detectors(old, new, held)
     truth = [r.supports for r in held]
     scores = {d.name: [d.known[r.pair.passage] for r in held] for d in (old, new)}
     by_figure = {d.figure: d for d in found.differences}
@@ -62,7 +62,7 @@ def test_the_figures_are_scikit_learns() -> None:
 def test_a_better_one_is_adopted_and_a_worse_or_equal_one_is_not() -> None:
     held = rows(60)
     good, bad = guessing("good", held, 0.95, 1), guessing("bad", held, 0.6, 2)
-    better, worse, same = (set_side_by_side(a, b, held) for a, b in ((bad, good), (good, bad), (good, good)))
+    better, worse, same = (compare_detectors(a, b, held) for a, b in ((bad, good), (good, bad), (good, good)))
     assert (better.verdict, worse.verdict, same.verdict) == ("better", "worse", "no telling")
     assert better.p < 0.001
     assert same.p == 1.0
@@ -82,14 +82,14 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     for seed in range(40):
         held = rows(30)
         a, b = guessing("a", held, 0.8, 2 * seed), guessing("b", held, 0.8, 2 * seed + 1)
-        found = set_side_by_side(a, b, held, seed=seed)
+        found = compare_detectors(a, b, held, seed=seed)
         missed += found.verdict != "no telling"
     assert missed <= 7
 
 
 def test_too_few_questions_tell_nothing_however_large_the_difference() -> None:
     held = rows(4)
-    found = set_side_by_side(guessing("bad", held, 0.0, 1), guessing("good", held, 1.0, 2), held)
+    found = compare_detectors(guessing("bad", held, 0.0, 1), guessing("good", held, 1.0, 2), held)
     assert found.verdict == "no telling"
     assert "needs at least 5 questions" in str(found)
 
@@ -97,15 +97,15 @@ def test_too_few_questions_tell_nothing_however_large_the_difference() -> None:
 def test_questions_that_the_present_one_learned_from_are_left_out() -> None:
     held = rows(8)
     old, new = guessing("old", held, 0.7, 1), guessing("new", held, 0.8, 2)
-    found = set_side_by_side(old, new, held, learned=frozenset({"question 0?", "question 5?", "another?"}))
+    found = compare_detectors(old, new, held, learned=frozenset({"question 0?", "question 5?", "another?"}))
     assert (found.pairs, found.questions, found.seen) == (36, 6, 12)
     assert "12 held-out pairs from which old has learned are left out" in str(found)
-    same = set_side_by_side(old, new, [r for r in held if r.question not in ("Question 0?", "Question 5?")])
+    same = compare_detectors(old, new, [r for r in held if r.question not in ("Question 0?", "Question 5?")])
     assert found.differences == same.differences
 
 
 def test_without_held_out_pairs_nothing_is_said() -> None:
-    found = set_side_by_side(Table("a", {}), Table("b", {}), [])
+    found = compare_detectors(Table("a", {}), Table("b", {}), [])
     assert (found.pairs, found.verdict, math.isnan(found.p)) == (0, "no telling", True)
     assert "cannot be compared" in str(found)
     assert isinstance(found, Improvement)
@@ -114,7 +114,7 @@ def test_without_held_out_pairs_nothing_is_said() -> None:
 
 def test_one_label_alone_leaves_auroc_undefined_and_f1_without_worth() -> None:
     held = [r._replace(supports=True) for r in rows(6)]
-    found = set_side_by_side(guessing("a", held, 0.5, 1), guessing("b", held, 0.5, 2), held)
+    found = compare_detectors(guessing("a", held, 0.5, 1), guessing("b", held, 0.5, 2), held)
     auroc = next(d for d in found.differences if d.figure == "auroc")
     assert math.isnan(auroc.difference)
     assert math.isnan(auroc.low)

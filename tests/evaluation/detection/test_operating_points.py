@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_curve, precision_score, recall_score
 
-from berdseye.evaluation.detection.operating_points import cells_by_group, figures, precision_recall, said_at
-from berdseye.evaluation.detection.thresholds import RunChances, RunEffects, with_words
+from berdseye.evaluation.detection.operating_points import cells_by_group, decisions_at, figures, precision_recall
+from berdseye.evaluation.detection.thresholds import RunEffects, RunProbabilities, with_words
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures import mrecall, precision
 
@@ -20,7 +20,7 @@ QUESTIONS = RNG.integers(0, 100, 2_000)
 @pytest.mark.parametrize("threshold", [0.05, 0.4726, 0.9, float(P[7])])
 def test_figures_are_those_of_scikit_learn(threshold: float) -> None:
     said = np.float32(threshold) <= P
-    found = figures(cells_by_group(TRUE, said_at(P, threshold), QUESTIONS))
+    found = figures(cells_by_group(TRUE, decisions_at(P, threshold), QUESTIONS))
     expected = {
         "precision": precision_score(TRUE, said),
         "recall": recall_score(TRUE, said),
@@ -89,7 +89,7 @@ def test_more_perspectives_than_k_ask_for_k_of_them() -> None:
 
 
 def test_peoples_words_hold_at_every_threshold() -> None:
-    held = RunChances(np.array([[[0.9, 0.2]]], dtype=np.float32), np.ones((1, 1, 2), dtype=bool), np.array([2]))
+    held = RunProbabilities(np.array([[[0.9, 0.2]]], dtype=np.float32), np.ones((1, 1, 2), dtype=bool), np.array([2]))
     words = np.array([[[0.0, np.nan]]])
     effects = RunEffects(with_words(held, words), held.counts, 1)
     assert effects.curves(np.array([0.0, 0.1, 0.5]))["Precision@1"].tolist() == [1.0, 1.0, 0.0]

@@ -15,7 +15,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.failures.charts import PICKED, hole_chart
 from berdseye.evaluation.failures.hole_map import LENGTHS, hole_map
 from berdseye.evaluation.failures.reasons import REASONS, others_of, pool_ranks, reason_counts, reasons_of_holes
-from berdseye.evaluation.labels.runs import labelled_run
+from berdseye.evaluation.labels.labelled_runs import labelled_run
 from berdseye.evaluation.labels.sources import parse_label_source
 
 # Zoos: [0, 1, 2] ranked; cars: [3, 2]. Passage 2 supports "Zoos harm." only at rank 3; nothing supports "Zoos protect.".

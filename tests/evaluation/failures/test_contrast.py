@@ -12,7 +12,7 @@ from berdseye.data.records import Passage, Perspective, Question
 from berdseye.evaluation.failures.contrast import Contrast, contrast_table
 from berdseye.evaluation.failures.contrast import contrast as contrast_of
 from berdseye.evaluation.failures.contrast_charts import difference_bars, names_of, rank_moves, slope_chart
-from berdseye.evaluation.labels.runs import LabelledRun
+from berdseye.evaluation.labels.labelled_runs import LabelledRun
 from berdseye.evaluation.measures import Measure, parse_measures
 from berdseye.evaluation.scores.counted import Counted
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from berdseye.evaluation.partial.rank_agreement import error_rate, kendall_tau, left_without, pair_tau, signs
+from berdseye.evaluation.partial.rank_agreement import error_rate, kendall_tau, pair_tau, pairs_without, signs
 from berdseye.evaluation.published import published
 
 FEW = st.lists(st.integers(0, 4), min_size=2, max_size=9)
@@ -47,8 +47,8 @@ def test_tau_over_some_pairs() -> None:
     # Systems 1 2 3 in the order 1 > 2 > 3; the partial labels turn (1,2) alone.
     full, partial = np.array([3.0, 2.0, 1.0]), np.array([2.0, 3.0, 1.0])
     assert pair_tau(partial, full, np.array([True, True, True])) == pytest.approx(1 / 3)
-    assert pair_tau(partial, full, left_without(3, 2)) == -1
-    assert pair_tau(partial, full, left_without(3, 0)) == 1
+    assert pair_tau(partial, full, pairs_without(3, 2)) == -1
+    assert pair_tau(partial, full, pairs_without(3, 0)) == 1
     assert np.isnan(pair_tau(partial, full, np.zeros(3, dtype=bool)))
 
 

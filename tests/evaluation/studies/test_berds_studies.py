@@ -16,7 +16,7 @@ from berdseye.data.labels import LabelStore
 from berdseye.data.records import Pair, Perspective, Question
 from berdseye.data.runs.stored import list_runs, load_run, save_run
 from berdseye.data.workspace import Workspace
-from berdseye.evaluation.interchange.made_elsewhere import IMPORTED
+from berdseye.evaluation.interchange.external_runs import IMPORTED
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.published import published, published_names
 from berdseye.evaluation.studies.berds.base import base, beside, paper_name

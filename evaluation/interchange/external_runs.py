@@ -48,7 +48,7 @@ class Missing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class ExternalRun:
     """A run from a file with the labels of its passages; `notes` say what is missing or left out."""
 
     ranked: Ranked
@@ -84,7 +84,7 @@ def read_labels(path: Path) -> LabelRows:
     return read_jsonl_labels(path) if path.suffix == ".jsonl" or first.startswith("{") else read_trec_qrels(path)
 
 
-def judged_by_file(rows: RunRows, labels: LabelRows, questions: list[Question] | None, missing: Missing) -> Elsewhere:
+def judged_by_file(rows: RunRows, labels: LabelRows, questions: list[Question] | None, missing: Missing) -> ExternalRun:
     """Combine a run with labels from a file.
 
     The questions are those of the data set if `questions` is given, otherwise those that have labels. A passage without a label
@@ -111,7 +111,7 @@ def judged_by_file(rows: RunRows, labels: LabelRows, questions: list[Question] |
     without = sum(not block.shape[1] for block in qrels.labels)
     if without:
         notes.append(f"{without} questions have no perspective and therefore no value.")
-    return Elsewhere(run, qrels, rows.tag, tuple(notes))
+    return ExternalRun(run, qrels, rows.tag, tuple(notes))
 
 
 def as_run(workspace: Workspace, rows: RunRows, dataset: str, corpus: str, name: str = "") -> tuple[Run, list[str]]:
