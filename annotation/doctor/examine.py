@@ -59,10 +59,10 @@ def fix_all(judgments: Judgments, look: Callable[[], list[Finding]]) -> tuple[li
     fixed: list[Finding] = []
     for _ in range(_LOOKS):
         findings = look()
-        fixable = [finding for finding in findings if finding.mend is not None]
+        fixable = [finding for finding in findings if finding.fix is not None]
         for finding in fixable:
-            if finding.mend is not None:
-                finding.mend(judgments)
+            if finding.fix is not None:
+                finding.fix(judgments)
         fixed += fixable
         if not fixable:
             return fixed, findings

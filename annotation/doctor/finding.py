@@ -13,19 +13,19 @@ Fix = Callable[[Judgments], object]
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault: the check that found it, what is wrong, and what the fix does (or, without `mend`, what a person can do)."""
+    """A fault: the check that found it, what is wrong, and what the fix does (or, without `fix`, what a person can do)."""
 
     check: str
     text: str
     cure: str
-    mend: Fix | None = field(default=None, compare=False, repr=False)
+    fix: Fix | None = field(default=None, compare=False, repr=False)
 
     def as_json(self) -> dict[str, object]:
         """Return the texts of the finding, and whether Berdseye can fix it."""
-        return {"check": self.check, "text": self.text, "cure": self.cure, "mendable": self.mend is not None}
+        return {"check": self.check, "text": self.text, "cure": self.cure, "mendable": self.fix is not None}
 
     def __str__(self) -> str:
-        how = "Fix" if self.mend is not None else "By hand"
+        how = "Fix" if self.fix is not None else "By hand"
         return f"{self.check}: {self.text} {how}: {self.cure}"
 
 
@@ -38,8 +38,8 @@ def first_few(names: list[str], most: int = 3) -> str:
 def in_transaction(work: Callable[[Connection], object]) -> Fix:
     """Return a fix that does this work in one transaction on the judgments database."""
 
-    def mend(judgments: Judgments) -> None:
+    def fix(judgments: Judgments) -> None:
         with writing(judgments.engine) as connection:
             work(connection)
 
-    return mend
+    return fix

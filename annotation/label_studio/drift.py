@@ -61,13 +61,13 @@ class JudgmentDrift:
 
 @dataclass(frozen=True)
 class Contested:
-    """A pair that one person judged differently here and in Label Studio: the log has both, `stands` says which one counts."""
+    """A pair that one person judged differently here and in Label Studio: the log has both, `later` says which one counts."""
 
     pair: str
     person: str
     here: SideState
     there: SideState
-    stands: Literal["here", "there"]
+    later: Literal["here", "there"]
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ def contested_judgments(judgments: Judgments, pairs: list[str] | None = None) ->
 _CURES = {
     Step.SEND: "the next push sends the judgment made here",
     Step.RECEIVE: "the next pull fetches the judgment made in Label Studio",
-    Step.OURS_STANDS: "both sides changed: both judgments are kept, and the later one, made here, counts",
-    Step.THEIRS_STANDS: "both sides changed: both judgments are kept, and the later one, made in Label Studio, counts",
+    Step.OURS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made here, counts",
+    Step.THEIRS_IS_LATER: "both sides changed: both judgments are kept, and the later one, made in Label Studio, counts",
 }
 _TASK_GONE = "its task was deleted: `berdseye judgments doctor --fix` creates it again"
 _NEW_PERSON = "the next pull fetches it and adds its author"

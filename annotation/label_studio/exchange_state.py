@@ -212,8 +212,8 @@ class Step(Enum):
     AGREED = "both sides changed in the same way, which only needs to be noted"
     RECEIVE = "only Label Studio changed"
     SEND = "only Berdseye changed"
-    OURS_STANDS = "both changed differently, and the judgment in Berdseye is the later one"
-    THEIRS_STANDS = "both changed differently, and the judgment in Label Studio is the later one"
+    OURS_IS_LATER = "both changed differently, and the judgment in Berdseye is the later one"
+    THEIRS_IS_LATER = "both changed differently, and the judgment in Label Studio is the later one"
 
 
 def step(
@@ -235,7 +235,7 @@ def step(
         return Step.RECEIVE
     if base == remote:
         return Step.SEND
-    return Step.OURS_STANDS if theirs_at is None or ours_at > theirs_at else Step.THEIRS_STANDS
+    return Step.OURS_IS_LATER if theirs_at is None or ours_at > theirs_at else Step.THEIRS_IS_LATER
 
 
 def waiting(judgments: Judgments, project: str | None = None) -> int:

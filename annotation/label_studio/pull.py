@@ -122,7 +122,7 @@ class PullTransaction:
             self.counts[kind] += 1
             return
         self.counts["conflicts"] += 1
-        if decided is Step.OURS_STANDS:
+        if decided is Step.OURS_IS_LATER:
             # The last event in the log counts: the judgment made here follows the pulled one, and waits to be pushed.
             self.rows.append(self._our_event_again(place, ours, theirs))
 

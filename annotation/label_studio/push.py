@@ -224,7 +224,7 @@ class _Push:
                 self._remember({place: Agreed(word, theirs.newest.id if theirs and word else None)}, {})
             elif decided is Step.SEND and ours is not None and (theirs is not None or self._belongs(place)):
                 report += self._send(task, place, ours, theirs)
-            elif decided in (Step.OURS_STANDS, Step.THEIRS_STANDS):
+            elif decided in (Step.OURS_IS_LATER, Step.THEIRS_IS_LATER):
                 report += ExchangeReport(problems=(_BOTH_CHANGED,))
         return report
 

@@ -98,9 +98,7 @@ def decided(
     votes = judgments if choice.demo else judgments[~judgments["demo"].astype(bool)]
     left_out: Counter[str] = Counter()
     if len(votes) < len(judgments):
-        left_out["judged by the demo's made-up annotators alone"] = (
-            judgments["pair"].nunique() - votes["pair"].nunique()
-        )
+        left_out["judged by simulated annotators alone"] = judgments["pair"].nunique() - votes["pair"].nunique()
     if choice.rule == "one":
         votes = _of_one(votes, choice.annotator, left_out)
     firsts = votes.drop_duplicates("pair").set_index("pair", drop=False)

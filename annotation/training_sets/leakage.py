@@ -32,7 +32,7 @@ class Leakage:
     `questions` were dropped or moved; `examples` lists up to five leaks.
     """
 
-    mend: LeakHandling
+    handling: LeakHandling
     threshold: float
     same: dict[str, int]
     near: dict[str, int]
@@ -52,7 +52,7 @@ class Leakage:
             f"{sum(self.same.values())} passages are in two splits, and {sum(self.near.values())} pairs of passages in "
             "different splits are nearly identical"
         )
-        match self.mend:
+        match self.handling:
             case "drop":
                 return f"{leaks}: {self.pairs} judged pairs were dropped, from train before dev before test."
             case "move":
@@ -73,24 +73,26 @@ class _Link(NamedTuple):
     near: bool
 
 
-def without_leaks(table: pd.DataFrame, mend: LeakHandling = "drop", threshold: float = DEFAULT_THRESHOLD) -> LeakFree:
+def without_leaks(
+    table: pd.DataFrame, handling: LeakHandling = "drop", threshold: float = DEFAULT_THRESHOLD
+) -> LeakFree:
     """Find passages in two splits of a table of `training_data`, and remove these leaks.
 
     'drop' removes the judged pairs of such a passage from the larger split (train, then dev), so that no question ever changes
     its split; 'move' puts all questions that share passages into one split, the first of train, dev and test that any of them
     is in, so that held-out questions may become training data but never the reverse; 'keep' only reports the leaks. Raises
-    `UnknownNameError` for any other `mend`.
+    `UnknownNameError` for any other `handling`.
     """
-    if mend not in LEAK_HANDLINGS:
-        raise UnknownNameError("way to handle leaks", mend, LEAK_HANDLINGS)
+    if handling not in LEAK_HANDLINGS:
+        raise UnknownNameError("way to handle leaks", handling, LEAK_HANDLINGS)
     links = _links(table, threshold)
     place = {name: number for number, name in enumerate(SPLITS)}
     clean_table, changed, questions = table, 0, 0
-    if links and mend == "drop":
+    if links and handling == "drop":
         drop = _dropped(table, links, place)
         clean_table, changed = table[~drop].reset_index(drop=True), int(drop.sum())
         questions = table[drop]["question"].map(same_question).nunique()
-    elif links and mend == "move":
+    elif links and handling == "move":
         further = links
         while further:  # a moved passage may have nearly identical ones in the split that it left
             clean_table = clean_table.assign(split=_moved(clean_table, further, place))
@@ -98,7 +100,7 @@ def without_leaks(table: pd.DataFrame, mend: LeakHandling = "drop", threshold: f
         moved = clean_table["split"].to_numpy(dtype=object) != table["split"].to_numpy(dtype=object)
         changed = int(moved.sum())
         questions = table[moved]["question"].map(same_question).nunique()
-    return LeakFree(clean_table, _leakage(table, links, mend, threshold, changed, questions))
+    return LeakFree(clean_table, _leakage(table, links, handling, threshold, changed, questions))
 
 
 def _links(table: pd.DataFrame, threshold: float) -> list[_Link]:
@@ -148,7 +150,7 @@ def _moved(table: pd.DataFrame, links: list[_Link], place: dict[str, int]) -> np
 
 
 def _leakage(
-    table: pd.DataFrame, links: list[_Link], mend: LeakHandling, threshold: float, changed: int, questions: int
+    table: pd.DataFrame, links: list[_Link], handling: LeakHandling, threshold: float, changed: int, questions: int
 ) -> Leakage:
     splits = _splits(table)
     counted: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
@@ -158,4 +160,4 @@ def _leakage(
         counted[link.near][between] += 1
         if len(examples) < _EXAMPLES:
             examples.append({"between": between, "passage": link.a[:_SHOWN], "resembles": link.b[:_SHOWN]})
-    return Leakage(mend, threshold, dict(counted[False]), dict(counted[True]), changed, questions, examples)
+    return Leakage(handling, threshold, dict(counted[False]), dict(counted[True]), changed, questions, examples)

@@ -82,7 +82,7 @@ def create(
     name: str = "judged",
     choice: LabellingRules | None = None,
     *,
-    mend: LeakHandling = "drop",
+    handling: LeakHandling = "drop",
     threshold: float = DEFAULT_THRESHOLD,
     made_by: str = "",
 ) -> TrainingSetVersion:
@@ -105,8 +105,8 @@ def create(
             if only_demo
             else "Judge more pairs, or choose other rules.",
         )
-    table, leakage = without_leaks(labelled.table, mend, threshold)
-    rules = {**asdict(choice), "leaks": mend, "near_duplicates_from": threshold}
+    table, leakage = without_leaks(labelled.table, handling, threshold)
+    rules = {**asdict(choice), "leaks": handling, "near_duplicates_from": threshold}
     digest = _hash(table)
     with locked(workspace.training_sets_folder / ".lock"):
         versions = [s for s in list_sets(workspace) if _name(s.id) == name]

@@ -144,7 +144,7 @@ _STATES = {
 def open_edits(
     log: EditLog,
     edits: Sequence[Edit],
-    beside: Mapping[int, Sequence[int]],
+    conflicts: Mapping[int, Sequence[int]],
     person: Annotator | None,
     *,
     decides: bool,
@@ -153,7 +153,8 @@ def open_edits(
 ) -> None:
     """Draw the open edits, oldest first. Keys decide the first one.
 
-    `beside` names the edits that conflict with each edit. With `decides` the person may decide edits, and with `own` also their
+    `conflicts` names the edits that conflict with each edit. With `decides` the person may decide edits, and with `own`
+    also their
     own. `page` identifies what the page must still show when a button is pressed.
     """
     waiting = [e for e in edits if e.status == "open"]
@@ -165,7 +166,7 @@ def open_edits(
             st.markdown(edit_lines(edit.change))
             if edit.comment:
                 st.markdown(f":material/comment: {escaped(edit.comment)}")
-            if others := beside.get(edit.id):
+            if others := conflicts.get(edit.id):
                 numbers = ", ".join(map(str, others))
                 st.warning(
                     f"Conflicts with edit {numbers}: both change the same perspective.", icon=":material/call_split:"

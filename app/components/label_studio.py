@@ -139,7 +139,7 @@ def drift_table(look: Callable[[], Sequence[Drift]]) -> None:
         if drift.contested:
             st.caption("Judged differently in both places. Both judgments are stored, and the later one counts.")
             settled = [
-                {"pair": c.pair, "person": c.person, **_columns(c.here, c.there), "stands": c.stands}
+                {"pair": c.pair, "person": c.person, **_columns(c.here, c.there), "counts": c.later}
                 for c in drift.contested[:_ROWS]
             ]
             st.dataframe(pd.DataFrame(settled), hide_index=True)

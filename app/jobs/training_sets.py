@@ -32,7 +32,7 @@ def create_set_version(
         Judgments.open(workspace.judgments_url),
         name,
         LabellingRules(one_of("rule", rule, RULES), one_of("rule for unsure", unsure, UNSURE_RULES), annotator, demo),
-        mend=one_of("way to handle leaks", leaks, LEAK_HANDLINGS),
+        handling=one_of("way to handle leaks", leaks, LEAK_HANDLINGS),
         made_by=made_by,
     )
 

@@ -227,11 +227,11 @@ class Workspace:
         perspectives: Sequence[str] = (),
         labels: str | None = None,
     ) -> pd.DataFrame:
-        """The top k of each corpus (else of all) and pipeline, a row a passage: corpus, pipeline, rank, passage (its id), score,
-        title, text, url, and for each perspective P1, P2, …: True (supports), False, or None where nobody said.
+        """Return the top k of each corpus (by default of all corpora) and pipeline, one row a passage.
 
-        `perspectives` are those of a question that is a text; a `Question` brings its own. `attrs["perspectives"]` of the table
-        says which is which.
+        Columns: corpus, pipeline, rank, passage (its id), score, title, text, url, and P1, P2, … for the perspectives: True
+        (supports), False, or None without a label. `perspectives` are those of a question given as text; a `Question` brings its
+        own. `attrs["perspectives"]` of the table lists their texts.
         """
         from berdseye.app.pipelines import pipeline_of
         from berdseye.retrieval.pipeline import search
@@ -260,7 +260,7 @@ class Workspace:
         return table
 
     def detect(self, passage: str, perspectives: str | Sequence[str], detector: str | None = None) -> pd.DataFrame:
-        """What a detector (else the adopted one) says of a text: perspective, probability, supports, detector."""
+        """Label a text by a detector, by default the adopted one: perspective, probability, supports, detector."""
         from berdseye.data.labels import LabelStore
         from berdseye.detectors.detector_registry import parse_detector
         from berdseye.detectors.labelling import label
@@ -297,12 +297,15 @@ class Workspace:
         *,
         min_judged: float | None = None,
     ) -> pd.DataFrame:
-        """Measures of runs, a row each: dataset, corpus, pipeline, measure, value, low and high (95% interval), n (questions),
+        """Compute measures of runs, one row each: dataset, corpus, pipeline, measure, value, low and high (95%
+        interval), n (questions),
         judged (judged@k), labels (their source) and detector_version. Shares are from 0 to 1.
 
-        `names` are measures separated by spaces, `labels` a label source, else the default one. Without runs, those of all
-        that are stored, and their means over the data sets as data set 'average'. A value is NaN where less than `min_judged` of
-        the pairs of the top k have a label (0: none is; else the workspace's setting).
+        `names` are measures separated by spaces, `labels` a label source, by default that of the workspace. Without
+        `runs`, all stored
+        runs are measured, and their means over the data sets are the data set 'average'. A value is NaN if less than
+        `min_judged` of
+        the pairs of the top k have a label; the default is the workspace's setting, and 0 shows every value.
         """
         from berdseye.app.commands.evaluate import score_row
 

@@ -66,7 +66,7 @@ def of_runs(draw: Callable[[Made, str, int], None]) -> None:
 
 def leaning(kept: Made, source: str, k: int) -> None:
     """Draw which sides the top k of each system supports."""
-    cells, beside = leaning_figures(kept, source, k)
+    cells, by_people = leaning_figures(kept, source, k)
     if not cells["n"].any():
         st.info(
             "No question has a supporting and an opposing perspective with labels. Choose another data set or label source, or "
@@ -89,7 +89,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
     draw_withheld(shown)
     draw_table(shown.drop(columns=["row", "place"]), f"leaning-{k}", chart, across="leaning", digits=1)
     draw_by_people(
-        beside,
+        by_people,
         "over the questions for which people judged every pair of the top k; *same* is the share of these on which the labels "
         "and people agree",
         source,
@@ -98,7 +98,7 @@ def leaning(kept: Made, source: str, k: int) -> None:
 
 def stances(kept: Made, source: str, k: int) -> None:
     """Draw the stances of the perspectives that the passages of the top k support."""
-    cells, beside = stance_figures(kept, source, k)
+    cells, by_people = stance_figures(kept, source, k)
     if not cells["n"].any():
         st.info("No passage supports a perspective. Choose another label source or a larger k.")
         return
@@ -111,7 +111,7 @@ def stances(kept: Made, source: str, k: int) -> None:
     )
     draw_withheld(cells)
     draw_table(cells.drop(columns="place"), f"stances-{k}", chart, across="stance", digits=1)
-    draw_by_people(beside, "over the questions for which people judged every pair of the top k", source)
+    draw_by_people(by_people, "over the questions for which people judged every pair of the top k", source)
 
 
 def draw_withheld(cells: pd.DataFrame) -> None:
@@ -122,20 +122,20 @@ def draw_withheld(cells: pd.DataFrame) -> None:
         st.caption(f"No value for {escaped(', '.join(without))}: {below(floor)}.")
 
 
-def draw_by_people(beside: pd.DataFrame, of_what: str, source: str) -> None:
+def draw_by_people(by_people: pd.DataFrame, of_what: str, source: str) -> None:
     """Draw the figures computed from people's judgments alone, with their number of questions."""
     st.subheader("By people's labels", anchor=False)
     if source == HUMAN:
         st.caption("The figures above already use people's labels.")
-    elif beside.empty:
+    elif by_people.empty:
         st.info(
             "Nobody has judged the whole top k of a question yet. Judge on the [Annotate](annotate) page, or send out a batch "
             "of a run with `berdseye batch create`."
         )
     else:
-        st.dataframe(beside.style.format(precision=1), hide_index=True, key="by-people")
+        st.dataframe(by_people.style.format(precision=1), hide_index=True, key="by-people")
         st.caption(f"Percent, {of_what}; n is the number of these questions.")
-        downloads("bias-by-people", beside)
+        downloads("bias-by-people", by_people)
 
 
 def draw_table(frame: pd.DataFrame, name: str, chart: Chart | None, *, across: str = "", digits: int = 2) -> None:

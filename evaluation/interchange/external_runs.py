@@ -58,7 +58,8 @@ class ExternalRun:
 
 
 def run_format(path: Path) -> RunFormat:
-    """Detect the format of a run file: a first line with a brace is JSONL if it has a ranking, otherwise BERDS; else TREC."""
+    """Detect the format of a run file: a first line with a brace is JSONL if it has a ranking, otherwise BERDS; any
+    other file is TREC."""
     first = next(read_lines(path), (1, ""))[1].lstrip()
     if path.suffix != ".jsonl" and not first.startswith("{"):
         return RunFormat.TREC

@@ -186,7 +186,7 @@ def _in_order(trial: _Trial, labels: Ints) -> Outcome:
         if state.settled:
             break
         if state.values[label] > 0:
-            state.tell(label, bool(trial.truth[label]))
+            state.set_label(label, bool(trial.truth[label]))
             judgments += 1
     return Outcome(judgments, state.order)
 

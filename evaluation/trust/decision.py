@@ -110,7 +110,7 @@ class Decision:
         labels = np.flatnonzero(self.open)
         return labels[np.argsort(-self.values[labels], kind="stable")]
 
-    def tell(self, label: int, supports: bool) -> None:
+    def set_label(self, label: int, supports: bool) -> None:
         """Set a label to the result of a judgment."""
         self._drawn[:, label] = supports
         self.chance[label] = float(supports)
@@ -126,7 +126,7 @@ class Decision:
         state, judgments = self.copied(), 0
         while not state.settled and state.most_telling() is not None:
             for label in state.ranked()[:every].tolist():
-                state.tell(label, bool(truth[label]))
+                state.set_label(label, bool(truth[label]))
                 judgments += 1
                 if state.settled:
                     break

@@ -108,11 +108,13 @@ def train(source: Source, count: int, path: Path, cores: int) -> None:
     write_with(path, lambda temporary: faiss.write_index(index, str(temporary)))
 
 
-def build_shard(plan: ShardPlan, shard: Shard, tell: ReportDone, source: Source, trained: Path, cores: int) -> None:
+def build_shard(
+    plan: ShardPlan, shard: Shard, report_done: ReportDone, source: Source, trained: Path, cores: int
+) -> None:
     """Build the index of one shard from its vectors, then delete their files."""
     faiss.omp_set_num_threads(cores)
     with building(plan, shard) as folder:
-        blocks = _with_progress(source.files.read(shard.start, shard.end), tell)
+        blocks = _with_progress(source.files.read(shard.start, shard.end), report_done)
         if source.layout.trained and plan.count:
             index = faiss.read_index(str(trained))
             for block in blocks:
@@ -127,12 +129,12 @@ def build_shard(plan: ShardPlan, shard: Shard, tell: ReportDone, source: Source,
     source.files.remove(shard.start, shard.end)
 
 
-def _with_progress(blocks: Iterator[Vectors], tell: ReportDone) -> Iterator[Vectors]:
+def _with_progress(blocks: Iterator[Vectors], report_done: ReportDone) -> Iterator[Vectors]:
     done = 0
     for block in blocks:
         yield block
         done += len(block)
-        tell(done)
+        report_done(done)
 
 
 def build_shards(
@@ -171,19 +173,19 @@ def build_shards(
     return plan
 
 
-def _build(plan: ShardPlan, shard: Shard, tell: ReportDone, indexer: Indexer[Any]) -> None:
+def _build(plan: ShardPlan, shard: Shard, report_done: ReportDone, indexer: Indexer[Any]) -> None:
     with building(plan, shard) as folder:
-        indexer.build(_batches(unchanged(plan.corpus_folder, plan.corpus_hash), shard, tell), folder)
+        indexer.build(_batches(unchanged(plan.corpus_folder, plan.corpus_hash), shard, report_done), folder)
 
 
-def _batches(corpus: Corpus, shard: Shard, tell: ReportDone) -> Iterator[list[Passage]]:
+def _batches(corpus: Corpus, shard: Shard, report_done: ReportDone) -> Iterator[list[Passage]]:
     remaining = shard.size
     batches = corpus.batches(start=shard.start)
     while remaining:
         batch = next(batches)[:remaining]
         yield batch
         remaining -= len(batch)
-        tell(shard.size - remaining)
+        report_done(shard.size - remaining)
 
 
 def _encoded_folder(plan: ShardPlan) -> Path:

@@ -30,7 +30,7 @@ def run_tasks(
     progress: Progress,
     gpus: int = 0,
 ) -> None:
-    """Run `build(plan, shard, tell, *arguments)` for each shard, with this number of cores and GPUs for each.
+    """Run `build(plan, shard, report_done, *arguments)` for each shard, with this number of cores and GPUs for each.
 
     A task whose node dies is repeated on another node, up to three times. If a task fails, the others are stopped, and an
     `UnavailableError` with the shard is raised.
@@ -81,7 +81,7 @@ def _reported(failed: str, do: Callable[..., None], arguments: Sequence[Any]) ->
 
 def _task(build: Callable[..., None], plan: ShardPlan, shard: Shard, tally: Any, arguments: Sequence[Any]) -> None:
     with reporting_errors(f"The {shard} of {plan.shards} could not be built"):
-        build(plan, shard, lambda done: tally.tell.remote(shard.number, done), *arguments)
+        build(plan, shard, lambda done: tally.report_done.remote(shard.number, done), *arguments)
 
 
 def _finished(ray: Any, reference: Any, shard: Shard, plan: ShardPlan) -> None:
@@ -106,7 +106,7 @@ class _Tally:
     def __init__(self) -> None:
         self.done: dict[int, int] = {}
 
-    def tell(self, shard: int, done: int) -> None:
+    def report_done(self, shard: int, done: int) -> None:
         self.done[shard] = done
 
     def total(self) -> int:

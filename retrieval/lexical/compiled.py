@@ -80,16 +80,16 @@ def gather(values: Docs, docs: Docs) -> Docs:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def accumulate(docs: Docs, scores: Scores, totals: Scores, touched: Docs, count: int) -> int:  # pragma: no cover
+def accumulate(docs: Docs, scores: Scores, totals: Scores, visited: Docs, count: int) -> int:  # pragma: no cover
     """Add a term's scores to the totals of its documents, which are minus infinity where none was added yet.
 
-    Returns how many documents have been touched by now; `touched` lists them.
+    Returns how many documents have been visited by now; `visited` lists them.
     """
     for at in range(len(docs)):
         doc = docs[at]
         total = totals[doc]
         if total == -np.inf:
-            touched[count] = doc
+            visited[count] = doc
             count += 1
             totals[doc] = scores[at]
         else:
@@ -98,18 +98,18 @@ def accumulate(docs: Docs, scores: Scores, totals: Scores, touched: Docs, count:
 
 
 @njit(cache=True, nogil=True)
-def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # pragma: no cover
-    """The k best touched documents, in no order: score descending, then id descending (a heap with the worst on top).
+def best(visited: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:  # pragma: no cover
+    """The k best visited documents, in no order: score descending, then id descending (a heap with the worst on top).
 
     Says as well whether all scores are numbers, and leaves the totals as they were before the query.
     """
-    size, numbers = min(k, len(touched)), True
+    size, numbers = min(k, len(visited)), True
     ids = np.empty(size, dtype=np.int64)
     scores = np.empty(size, dtype=np.float32)
     held = 0
-    for number in range(len(touched)):
-        doc, score = np.int64(touched[number]), totals[touched[number]]
-        totals[touched[number]] = -np.inf
+    for number in range(len(visited)):
+        doc, score = np.int64(visited[number]), totals[visited[number]]
+        totals[visited[number]] = -np.inf
         numbers = numbers and score == score
         if held < size:
             at = held

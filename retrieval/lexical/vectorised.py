@@ -42,30 +42,30 @@ def gather(values: Docs, docs: Docs) -> Docs:
     return values[docs]
 
 
-def accumulate(docs: Docs, scores: Scores, totals: Scores, touched: Docs, count: int) -> int:
+def accumulate(docs: Docs, scores: Scores, totals: Scores, visited: Docs, count: int) -> int:
     """Add a term's scores to the totals of its documents, which are minus infinity where none was added yet.
 
-    Returns how many documents have been touched by now; `touched` lists them.
+    Returns how many documents have been visited by now; `visited` lists them.
     """
     before = totals[docs]
     new = before == -np.inf
     totals[docs] = np.where(new, scores, before + scores)
     found = docs[new]
-    touched[count : count + len(found)] = found
+    visited[count : count + len(found)] = found
     return count + len(found)
 
 
-def best(touched: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:
-    """The k best touched documents, in no order: score descending, then id descending.
+def best(visited: Docs, totals: Scores, k: int) -> tuple[Ids, Scores, bool]:
+    """The k best visited documents, in no order: score descending, then id descending.
 
     Says as well whether all scores are numbers, and leaves the totals as they were before the query.
     """
-    scores = totals[touched]
-    totals[touched] = -np.inf
+    scores = totals[visited]
+    totals[visited] = -np.inf
     numbers = not np.isnan(scores).any()
-    size = min(k, len(touched))
-    if numbers and 0 < size < len(touched):
+    size = min(k, len(visited))
+    if numbers and 0 < size < len(visited):
         enough = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
-        touched, scores = touched[enough], scores[enough]
-    order = np.lexsort((touched, scores))[len(touched) - size :]
-    return touched[order].astype(np.int64), scores[order], bool(numbers)
+        visited, scores = visited[enough], scores[enough]
+    order = np.lexsort((visited, scores))[len(visited) - size :]
+    return visited[order].astype(np.int64), scores[order], bool(numbers)

@@ -134,7 +134,7 @@ def test_a_damaged_file_is_said_and_not_touched(ward: Ward) -> None:
     ward.file.write_bytes(held)
     found = examine(ward.judgments)
     assert found
-    assert all(finding.mend is None for finding in found)
+    assert all(finding.fix is None for finding in found)
     assert "backup" in str(found[0])
     assert fix_all(ward.judgments, lambda: examine(ward.judgments)) == ([], found)
 
@@ -179,7 +179,7 @@ def test_a_person_who_said_something_later_is_not_overruled(ward: Ward) -> None:
 def test_an_undo_of_nothing_is_said(ward: Ward) -> None:
     ward.sql("UPDATE events SET kind = 'undo', target = 999 WHERE id = 1")
     found = [finding for finding in examine(ward.judgments) if finding.check == "undo"]
-    assert ["event 1" in finding.text and finding.mend is None for finding in found] == [True]
+    assert ["event 1" in finding.text and finding.fix is None for finding in found] == [True]
 
 
 def test_a_word_recorded_twice_is_taken_back_once(ward: Ward) -> None:
@@ -210,7 +210,7 @@ def test_what_only_a_backup_can_mend_is_said(ward: Ward, statement: str, check: 
     ward.sql(statement)
     found = [finding for finding in examine(ward.judgments) if finding.check == check]
     assert len(found) == 1
-    assert found[0].mend is None
+    assert found[0].fix is None
     assert "By hand: " in str(found[0])
 
 

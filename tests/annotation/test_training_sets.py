@@ -129,7 +129,7 @@ def test_a_version_tells_all_that_it_was_made_of(workspace: Workspace, judgments
     judge_questions(judgments, range(30, 35), demo=True)
     known = create(workspace, judgments).manifest
     assert (known["judgments"], known["judgments_of_made_up_annotators"]) == (60, 0)
-    assert known["left_out"] == {"judged by the demo's made-up annotators alone": 10}
+    assert known["left_out"] == {"judged by simulated annotators alone": 10}
     assert sum(n["pairs"] for n in known["splits"].values()) == 60
     assert all(2 * n["positives"] == n["pairs"] == 2 * n["questions"] for n in known["splits"].values())
     with_demo = create(workspace, judgments, choice=LabellingRules(demo=True)).manifest
@@ -253,4 +253,4 @@ def test_a_set_is_mended_when_it_is_made(workspace: Workspace, judgments: Judgme
     assert made.manifest["splits"]["train"]["pairs"] == 3
     assert made.manifest["splits"]["test"]["pairs"] == 4
     assert json.loads((made.folder / "manifest.json").read_text())["rules"]["leaks"] == "drop"
-    assert create(workspace, judgments, mend="move").manifest["splits"]["test"]["pairs"] == 3
+    assert create(workspace, judgments, handling="move").manifest["splits"]["test"]["pairs"] == 3

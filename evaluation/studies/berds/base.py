@@ -33,7 +33,7 @@ def paper_name(name: str) -> str:
     return next((r for r in _RETRIEVERS if r in dense[1].lower()), plain)
 
 
-def beside(ours: pd.DataFrame, theirs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Add a column `published` to the measured cells `ours`, and append the published cells that have no measured value.
 
     `theirs` (columns `keys` and `value`) holds the published figures; cells match by their keys under the names of the paper.
@@ -69,7 +69,7 @@ def base(gatherer: Scores, selection: Selection, ks: Sequence[int] = KS) -> Stud
             Table(
                 f"berds-base-k{k}",
                 f"Precision and MRecall at {k} by corpus, retriever and data set, in percent",
-                beside(cells[wanted | alone], _theirs(k), _KEYS),
+                with_published(cells[wanted | alone], _theirs(k), _KEYS),
                 ("corpus", "pipeline"),
                 ("dataset", "measure"),
                 notes=(NOTE,),

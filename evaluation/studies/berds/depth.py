@@ -12,7 +12,7 @@ from berdseye.evaluation.published import published
 from berdseye.evaluation.scores.cover import documents_to_cover, union_coverage
 from berdseye.evaluation.scores.enough_judged import enough_judged, withheld
 from berdseye.evaluation.statistics.intervals import Estimate, mean_of_means, mean_with_interval
-from berdseye.evaluation.studies.berds.base import NOTE, beside
+from berdseye.evaluation.studies.berds.base import NOTE, with_published
 from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Selection
 from berdseye.evaluation.studies.result import StudyResult, Table
@@ -56,7 +56,9 @@ def coverage(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) ->
     table = Table(
         "berds-coverage",
         f"Passages until all perspectives are covered, and questions covered within {depth} passages",
-        beside(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "pipeline", "figure")),
+        with_published(
+            pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "pipeline", "figure")
+        ),
         ("corpus", "pipeline"),
         ("figure",),
         notes=(NOTE,),
@@ -95,7 +97,7 @@ def union(gatherer: Gatherer, selection: Selection, *, depth: int = DEPTH) -> St
             for dataset, estimate in by_name
         ]
     theirs = published("berds_union").rename(columns={"mrecall": "value"})
-    cells = beside(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "dataset"))
+    cells = with_published(pd.DataFrame(rows), theirs if depth == DEPTH else theirs.iloc[:0], ("corpus", "dataset"))
     caption = f"MRecall of the top {depth} of {len(selection.pipelines)} pipelines together, in percent"
     table = Table("berds-union", caption, cells, ("corpus",), ("dataset",), notes=(NOTE,))
     chart = dots(cells, "MRecall of the union, percent", row="corpus", colour="dataset")

@@ -6,7 +6,7 @@ from berdseye.data.corpora.tuned_weights import TunedWeight
 from berdseye.evaluation.measures import parse_measures
 from berdseye.evaluation.published import published
 from berdseye.evaluation.scores.tuning import stored_weight, tune
-from berdseye.evaluation.studies.berds.base import NOTE, beside
+from berdseye.evaluation.studies.berds.base import NOTE, with_published
 from berdseye.evaluation.studies.charts import curves, dots
 from berdseye.evaluation.studies.gathering import Gatherer, Selection, cells_of
 from berdseye.evaluation.studies.result import StudyResult, Table
@@ -39,7 +39,7 @@ def diversity(
     cells = pd.concat(parts, ignore_index=True)
     theirs = published("berds_diversity").rename(columns={"retriever": "pipeline"})
     keys = ("corpus", "pipeline", "method", "measure")
-    cells = beside(cells, theirs if k == 5 else theirs.iloc[:0], keys)
+    cells = with_published(cells, theirs if k == 5 else theirs.iloc[:0], keys)
     table = Table(
         "berds-diversity",
         f"Base retrievers, alone, reranked by MMR and with query expansion ({last}), in percent",
@@ -78,7 +78,7 @@ def tuning(gatherer: Gatherer, selection: Selection, *, measure: str = "MRecall@
     table = Table(
         "berds-lambda",
         f"MMR weight (lambda) with the best {measure}",
-        beside(pd.DataFrame(rows), theirs.assign(figure="lambda"), ("corpus", "pipeline", "figure")),
+        with_published(pd.DataFrame(rows), theirs.assign(figure="lambda"), ("corpus", "pipeline", "figure")),
         ("corpus", "pipeline"),
         ("figure",),
         digits=2,

@@ -56,7 +56,8 @@ def placed(
     published: Mapping[tuple[Any, ...], float],
     keys: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Return the cells of measured figures with published figures: in the same cells if they are comparable, else in separate
+    """Return the cells of measured figures with published figures: in the same cells if they are comparable, and
+    otherwise in separate
     rows.
 
     `published` maps the values of `keys` to figures; those without a measured figure at the same place are omitted.

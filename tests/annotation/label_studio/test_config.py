@@ -110,9 +110,9 @@ def test_versions_have_no_comma() -> None:
         (None, A, None, Step.SEND),
         (A, B, A, Step.SEND),
         (A, None, A, Step.SEND),
-        (A, B, C, Step.THEIRS_STANDS),
-        (None, A, B, Step.THEIRS_STANDS),
-        (A, None, B, Step.THEIRS_STANDS),
+        (A, B, C, Step.THEIRS_IS_LATER),
+        (None, A, B, Step.THEIRS_IS_LATER),
+        (A, None, B, Step.THEIRS_IS_LATER),
     ],
 )
 def test_the_three_way_rule(
@@ -122,8 +122,8 @@ def test_the_three_way_rule(
 
 
 def test_the_later_word_stands_and_a_deletion_without_moment_yields() -> None:
-    assert step(A, B, C, ours_at="2026-01-03", theirs_at="2026-01-02") is Step.OURS_STANDS
-    assert step(A, B, None, ours_at="2026-01-01", theirs_at=None) is Step.OURS_STANDS
+    assert step(A, B, C, ours_at="2026-01-03", theirs_at="2026-01-02") is Step.OURS_IS_LATER
+    assert step(A, B, None, ours_at="2026-01-01", theirs_at=None) is Step.OURS_IS_LATER
 
 
 @pytest.mark.parametrize(

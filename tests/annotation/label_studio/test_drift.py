@@ -75,7 +75,7 @@ def test_words_that_differ_are_told_with_who_and_when(
     sync(judgments, connection, project)
     drift = find_drift(judgments, connection, project)
     assert not drift
-    stand = {(one.pair, one.person): one.stands for one in drift.contested}
+    stand = {(one.pair, one.person): one.later for one in drift.contested}
     assert stand == {(keys[1], ana.name): "there", (keys[2], ana.name): "there", (keys[3], ana.name): "here"}
     assert zoe.name not in str(drift.as_json())
 
@@ -113,7 +113,7 @@ def test_what_is_wrong_there_is_found_and_mended(
     }
     done, left = fix_all(judgments, lambda: examine_exchange(judgments, connection))
     assert [finding.text for finding in done if "several tasks" in finding.text or "were deleted" in finding.text]
-    assert all(finding.mend is None for finding in left)
+    assert all(finding.fix is None for finding in left)
     told = " ".join(map(str, left))
     assert "backs" in told
     assert "theirs" not in told

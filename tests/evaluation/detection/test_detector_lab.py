@@ -91,7 +91,7 @@ def test_gold_and_made_up_people_of_the_demo(demo_workspace: Workspace, workspac
 
 
 def test_what_a_detector_learned_from_is_known(workspace: Workspace) -> None:
-    made = create(workspace, judged(workspace), "judged", LabellingRules(), mend="keep")
+    made = create(workspace, judged(workspace), "judged", LabellingRules(), handling="keep")
     rows = made.pairs()
     folder = new_folder(workspace, "mine")
     folder.mkdir(parents=True)

@@ -19,7 +19,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.evaluation.interchange.external_runs import IMPORTED
 from berdseye.evaluation.labels.sources import parse_label_source
 from berdseye.evaluation.published import published, published_names
-from berdseye.evaluation.studies.berds.base import base, beside, paper_name
+from berdseye.evaluation.studies.berds.base import base, paper_name, with_published
 from berdseye.evaluation.studies.berds.depth import coverage, union
 from berdseye.evaluation.studies.berds.diversity import diversity, tuning
 from berdseye.evaluation.studies.berds.sides import following, leaning
@@ -175,7 +175,7 @@ def test_published_cells_stand_beside_ours_or_below() -> None:
     theirs = pd.DataFrame(
         [("wikipedia", "bm25", 8.2), ("sphere", "bm25", 24.7)], columns=["corpus", "pipeline", "value"]
     )
-    cells = beside(ours, theirs, ("corpus", "pipeline"))
+    cells = with_published(ours, theirs, ("corpus", "pipeline"))
     assert cells["published"].tolist() == [8.2, 24.7]
     assert cells["value"].tolist()[0] == 9
     assert np.isnan(cells["value"].tolist()[1])

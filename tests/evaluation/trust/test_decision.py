@@ -55,12 +55,12 @@ def test_a_word_changes_what_its_question_and_no_other_is_worth() -> None:
     state = Decision(lists, MRECALL, 0, 1, draws=4000)
     before = state.values.copy()
     assert before[[0, 1, 4, 5]] == pytest.approx([1 / 16] * 4, abs=0.01)  # 1/4 (1/2 - 0)^2
-    state.tell(0, True)
+    state.set_label(0, True)
     assert state.values[[0, 1, 4, 5]] == pytest.approx([0, 1 / 4, before[4], before[5]])
-    state.tell(1, False)
+    state.set_label(1, False)
     assert state.values[1] == 0
-    state.tell(4, True)
-    state.tell(5, True)
+    state.set_label(4, True)
+    state.set_label(5, True)
     assert (state.order, state.chance_of_other, state.settled, state.difference) == (1, 0, True, 0.5)
     assert state.needed() == (0, 0, 0, 0, 1)
 
@@ -96,7 +96,7 @@ def test_on_labels_that_follow_their_chances_it_errs_rarely_and_saves_judgments(
             within += int(foretold.low <= ended.judgments <= foretold.high)
         order = np.random.default_rng(seed).permutation(np.flatnonzero(state.open)).tolist()
         while order and not state.settled:
-            state.tell(label := order.pop(), bool(truth[label]))
+            state.set_label(label := order.pop(), bool(truth[label]))
             at_random += 1
     assert wrong / trials <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / trials)
     assert made < 0.85 * at_random
