@@ -72,7 +72,7 @@ COMMANDS = {
         "label_studio",
         "Serve Label Studio on this workspace, and exchange batches with it or with another server.",
     ),
-    "batch": Listed("batches", "Send pairs out to be judged: choose them, follow them, export them."),
+    "batch": Listed("batches", "Create, follow and export batches: pairs that are sent out for judging."),
     "guidelines": Listed("guidelines", "Show, set and list the versions of the annotation guidelines."),
     "perspective": Listed(
         "perspectives", "Edit the perspectives of a data set: propose edits, decide on them, and list the outcome."

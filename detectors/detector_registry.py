@@ -10,8 +10,6 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import Detector
 from berdseye.detectors.thresholds import with_tuned_threshold
 
-DEFAULT_DETECTOR = "embedded"
-
 _NEEDED = {**dict.fromkeys(("nli", "crossencoder", "prompted", "lora"), ("torch", "transformers")), "api": ("openai",)}
 """Packages of an extra that a kind of detector needs."""
 
@@ -36,13 +34,13 @@ def known_detector(text: str) -> Call:
     calls = parse(text)
     if len(calls) != 1:
         raise BadInputError(f"'{text}' is not the name of one detector.", hint="Name one detector, such as embedded.")
-    if calls[0].name not in DETECTORS:
-        raise UnknownNameError("detector", calls[0].name, DETECTORS)
+    if calls[0].name not in DETECTORS and calls[0].name not in plugin_names("detectors"):
+        raise UnknownNameError("detector", calls[0].name, detector_kinds())
     return calls[0]
 
 
 def detector_kinds() -> list[str]:
-    """The kinds of detector, those of other packages last."""
+    """Return the kinds of detector: the built-in kinds, then those of plugins."""
     return [*DETECTORS, *plugin_names("detectors")]
 
 

@@ -49,13 +49,13 @@ def test_an_unfinished_load_is_told_and_can_be_restarted(
 
     add = ["corpus", "add", "mine", str(source), "-w", str(workspace.folder)]
     with monkeypatch.context() as patched:
-        patched.setattr("berdseye.data.corpora.adding.Settling.find_dropped", stop)
+        patched.setattr("berdseye.data.corpora.adding.Finalising.find_dropped", stop)
         CliRunner().invoke(cli, add)
     assert workspace.corpora() == []
     assert "Resuming after 4 passages." in CliRunner().invoke(cli, add).stderr
     assert open_corpus(workspace, "mine").manifest.count == 3
     with monkeypatch.context() as patched:
-        patched.setattr("berdseye.data.corpora.adding.Settling.find_dropped", stop)
+        patched.setattr("berdseye.data.corpora.adding.Finalising.find_dropped", stop)
         CliRunner().invoke(cli, [*add, "--replace"])
     assert "Resuming" not in CliRunner().invoke(cli, [*add, "--replace", "--restart"]).stderr
 

@@ -51,14 +51,14 @@ def test_without_labels_the_next_step_is_said(part: str) -> None:
 def test_what_was_measured_on_what_is_said_and_what_is_missing_can_be_asked(demo: Workspace) -> None:
     at = lab("Calibration")
     n = len(of_gold(demo).table)
-    missing = int(re.findall(r"was not asked about (\d+) of these", texts(at))[0])
+    missing = int(re.findall(r"has no prediction for (\d+) of these", texts(at))[0])
     assert 0 < missing < n
     assert at.selectbox(key="on").value == "gold", "nobody has judged but made-up people"
-    assert f"was not asked about {missing} of these {n:,} pairs" in texts(at)
+    assert f"has no prediction for {missing} of these {n:,} pairs" in texts(at)
     assert sum(int(row["n"]) for row in table(at, "probability")) == n - missing  # type: ignore[call-overload]
-    at = press(at, "Ask it")
+    at = press(at, "Predict them")
     assert f"Measured on **{n:,}** pairs of **24** questions" in texts(at)
-    assert "was not asked" not in texts(at)
+    assert "has no prediction" not in texts(at)
     assert figures(at)["Questions"] == "24"
 
 
@@ -141,7 +141,7 @@ def test_what_it_learned_from_is_left_out_and_said(demo: Workspace) -> None:
     at = lab("Calibration", on="human and made-up", detector="similarity(static)")
     told = texts(at)
     assert f"was trained or tuned on ({made.id})" in told
-    at = press(at, "Ask it")
+    at = press(at, "Predict them")
     rows = made.pairs()
     assert f"Measured on **{sum(r.split == 'test' for r in rows)}** pairs" in texts(at)
     at.toggle(key="seen-chosen").set_value(True)

@@ -43,7 +43,7 @@ def test_run_files_make_table_five_as_json(files: list[str], workspace: Workspac
         (["--dataset", "policy"], "--dataset and --corpus require each other"),
         (["--qrels", "none.txt"], "--run and --qrels require each other"),
         (["--evidence", "nowhere"], "The folder does not exist"),
-        (["--dataset", "policy", "--corpus", "web"], "There are 0 runs"),
+        (["--dataset", "policy", "--corpus", "web"], "needs at least 2 runs"),
     ],
 )
 def test_dmerit_refuses_in_one_line(

@@ -42,5 +42,5 @@ def test_from_calibration_to_a_mistake_and_to_two_detectors(app: Served, page: P
 
     # The address alone leads to two detectors; the second is asked there.
     go(page, f"{app.url}/detector_lab?part=Two+detectors")
-    main.get_by_role("button", name="Ask it").click()
+    main.get_by_role("button", name="Predict them").click()
     expect(main.get_by_text("Agreement (Cohen's kappa)")).to_be_visible()

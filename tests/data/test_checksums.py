@@ -98,7 +98,7 @@ def test_what_changes_without_a_trace_is_found_at_the_first_opening_of_the_next_
 def test_the_next_process_of_the_day_compares_a_large_set_no_more(
     held: FileSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checksums, "NOTED", 0)
+    monkeypatch.setattr(checksums, "STAMPED_FROM", 0)
     held.check()
     forget()
     monkeypatch.setattr(checksums, "sha256_of", pytest.fail)
@@ -107,7 +107,7 @@ def test_the_next_process_of_the_day_compares_a_large_set_no_more(
 
 
 def test_a_note_that_cannot_be_written_or_read_is_as_none(held: FileSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksums, "NOTED", 0)
+    monkeypatch.setattr(checksums, "STAMPED_FROM", 0)
     (held.folder / STAMPS).mkdir()
     held.check()
     assert [p.name for p in held.folder.iterdir() if p.name.endswith(".tmp")] == []
@@ -125,7 +125,7 @@ def test_a_very_large_set_is_compared_in_the_background_and_then_refused(
     held: FileSet, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checksums, "AT_ONCE", 0)
-    monkeypatch.setattr(checksums, "NOTED", 0)
+    monkeypatch.setattr(checksums, "STAMPED_FROM", 0)
     held.check()
     compared()
     held.check()
@@ -144,7 +144,7 @@ def test_a_very_large_set_that_was_copied_is_compared_before_it_is_used(
     held: FileSet, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checksums, "AT_ONCE", 0)
-    monkeypatch.setattr(checksums, "NOTED", 0)
+    monkeypatch.setattr(checksums, "STAMPED_FROM", 0)
     held.examine()
     forget()
     shutil.copytree(held.folder, held.folder.with_name("copy"))

@@ -63,7 +63,7 @@ def test_a_sample_without_strata_is_of_all_and_strata_combine() -> None:
     assert stratified(items, 12, [], 1) != stratified(items, 12, [], 2)
     with pytest.raises(BadInputError, match="sample of 41"):
         stratified(items, 41, [])
-    with pytest.raises(BadInputError, match="Name a detector"):
+    with pytest.raises(BadInputError, match="need a detector"):
         stratified([item(1)], 1, ["probability"])
 
 
@@ -125,7 +125,8 @@ def test_the_recipe_of_berds(two_retrievers: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("runs", "questions", "said"), [(RUNS[:3], 2, "has 1 of the runs"), (RUNS, 5, "4 questions with two perspectives")]
+    ("runs", "questions", "said"),
+    [(RUNS[:3], 2, "has 1 of the named runs"), (RUNS, 5, "4 questions with two perspectives")],
 )
 def test_what_the_recipe_cannot_do_is_said(
     two_retrievers: Workspace, runs: list[str], questions: int, said: str
@@ -157,7 +158,7 @@ def test_questions_are_drawn_at_random_and_go_out_whole(two_retrievers: Workspac
     [({"order": "uncertainty"}, "--order"), ({"calibration": 2}, "--calibration"), ({"sample": 5}, "--sample")],
 )
 def test_options_that_would_break_the_draw_are_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInputError, match=f"Leave out {said}"):
+    with pytest.raises(BadInputError, match=f"Omit {said}"):
         check_random_questions(**({"order": "batch", "calibration": 0, "sample": None} | given))
 
 

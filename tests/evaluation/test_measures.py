@@ -153,7 +153,7 @@ def test_names_are_canonical() -> None:
         ("Recal@5", UnknownNameError, "Did you mean Recall@5 or MRecall@5"),
         ("MRecall", BadInputError, "cutoff of at least 1"),
         ("MRecall@0", BadInputError, "cutoff of at least 1"),
-        ("MRecall(5)@5", BadInputError, "Example: MRecall@5"),
+        ("MRecall(5)@5", BadInputError, "Write it like MRecall@5"),
         ("MRecall@5>Precision@5", UnknownNameError, "Unknown measure"),
         ("PD(gpt2)", BadInputError, r"measure of answers.*study debateqa .*--measures 'PD\(gpt2\)'"),
         ("DA(api(gpt-4o))", BadInputError, r"measure of answers.*study debateqa .*--measures 'DA\(api\(gpt-4o\)\)'"),

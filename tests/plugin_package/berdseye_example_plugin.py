@@ -15,7 +15,7 @@ from berdseye.data.workspace import Workspace
 from berdseye.detectors.protocol import UNTUNED, Floats
 from berdseye.evaluation.labels.support import Support
 from berdseye.evaluation.measures.measure import Definition
-from berdseye.retrieval.protocol import Collection, Query, Readable, Surroundings
+from berdseye.retrieval.protocol import Collection, PipelineContext, Query, Readable
 from berdseye.retrieval.ranking import top_k
 
 # A retriever: an index of the passages, and a ranking by it ------------------------------------------------------------
@@ -54,7 +54,7 @@ class Shortest:
         return [top_k(np.arange(len(lengths)), -lengths, k) for _ in queries]
 
 
-def shortest(call: Call, around: Surroundings) -> Shortest:
+def shortest(call: Call, around: PipelineContext) -> Shortest:
     """What a pipeline's text `shortest` stands for; `Arguments` reads what is in its parentheses."""
     del around
     Arguments(call).finish()
@@ -84,7 +84,7 @@ class Backwards:
         return out_ids, out_scores
 
 
-def backwards(call: Call, around: Surroundings) -> Backwards:
+def backwards(call: Call, around: PipelineContext) -> Backwards:
     """What `backwards` stands for."""
     del around
     Arguments(call).finish()

@@ -109,7 +109,7 @@ def test_the_released_prompts_are_asked_as_they_are(serve: Serving, workspace: W
 @pytest.mark.parametrize(
     ("name", "kind", "said"),
     [
-        ("api", BadInputError, "names no model"),
+        ("api", BadInputError, "requires the argument model"),
         ("api(a,shots=2)", BadInputError, "out of range"),
         ("api(a,shots=0.5)", BadInputError, "shots must be 0 or 1, got 0.5"),
         ("api(a,title=above)", UnknownNameError, "Unknown place of the title 'above'"),

@@ -51,7 +51,7 @@ def test_without_splits_every_row_is_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "said"),
-    [(("a x 1 test", "c x 0 train"), "no row of the split 'dev'"), (("a x 1 dev", "c x 0 test"), "one label")],
+    [(("a x 1 test", "c x 0 train"), "no row of the split 'dev'"), (("a x 1 dev", "c x 0 test"), "the same label")],
 )
 def test_rows_that_choose_nothing_are_refused(tmp_path: Path, rows: tuple[str, ...], said: str) -> None:
     path = written(tmp_path, *rows)

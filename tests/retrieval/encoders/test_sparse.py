@@ -96,7 +96,7 @@ def test_weights_that_are_not_finite_are_an_error(models: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     weights["bert.embeddings.word_embeddings.weight"][tiny_models.VOCABULARY.index("cars")] = torch.nan
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(BadInputError, match=r"naver/splade_v2_max gives"):
+    with pytest.raises(BadInputError, match=r"naver/splade_v2_max returned"):
         open_sparse_encoder("splade_v2_max").encode_queries(["zoos", "cars"])
 
 

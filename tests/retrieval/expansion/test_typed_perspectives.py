@@ -30,7 +30,7 @@ def test_what_is_typed_is_kept_in_order_and_can_be_changed(workspace: Workspace)
 def test_a_question_nobody_typed_for(workspace: Workspace) -> None:
     typed = ManualPerspectives(workspace)
     typed.put("Why?", ["Because."])
-    with pytest.raises(BadInputError, match=r"typed: 1 of 2 questions have no perspectives here, for example 'How\?'"):
+    with pytest.raises(BadInputError, match=r"manual: 1 of 2 questions have no perspectives here, for example 'How\?'"):
         typed.perspectives(["Why?", "How?"])
     with pytest.raises(BadInputError, match="The question is empty"):
         typed.put(" \n", ["Because."])

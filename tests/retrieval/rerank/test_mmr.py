@@ -155,6 +155,6 @@ def test_without_a_weight_there_is_nothing_to_do(workspace: Workspace) -> None:
     with pytest.raises(BadInputError, match=r"mmr\(tuned\) has no tuned weight here"):
         search_passages(InMemoryPassages(passages_of(CITY)), pipeline, ["cars"], 2)
     with pytest.raises(
-        BadInputError, match=r"No weight was tuned for 'bm25 >> mmr\(tuned\)' over 'c'\. Run `berdseye tune`"
+        BadInputError, match=r"No weight was tuned for 'bm25 >> mmr\(tuned\)' on corpus 'c'\. Run `berdseye tune`"
     ):
         search(corpus_of(workspace, CITY), pipeline, ["cars"], 2)
