@@ -15,7 +15,6 @@ from berdseye.evaluation.interchange.external_runs import Missing
 
 if TYPE_CHECKING:
     from berdseye.evaluation.measures import Measure
-    from berdseye.evaluation.scores.scoring import Score
 
 _FILES = (".jsonl", ".json", ".run", ".trec", ".txt", ".gz")
 
@@ -238,7 +237,7 @@ def _stored(
         scores = score_runs(
             ws, Judgments.open(ws.judgments_url), runs, source, measures, min_judged=min_judged, progress=progress
         )
-    return [score_row(s) for s in [*scores, *(macro_average(scores) if run is None else [])]]
+    return [s.as_row() for s in [*scores, *(macro_average(scores) if run is None else [])]]
 
 
 def _under_versions(
@@ -267,7 +266,7 @@ def _under_versions(
                 ws, judgments, under_version(ws, run, versions[0]), source, measures, min_judged=min_judged,
                 progress=progress,
             )  # fmt: skip
-            rows: list[dict[str, Any]] = [score_row(s) for s in scores]
+            rows: list[dict[str, Any]] = [s.as_row() for s in scores]
             questions: list[dict[str, Any]] = []
         else:
             comparison = compare_versions(
@@ -285,21 +284,6 @@ def _under_versions(
     for row in questions:
         before, after = (f"{row[v]:.4f}" for v in (comparison.versions[0], comparison.versions[1]))
         print(f"{row['question']}\t{row['measure']}\t{before}\t{after}")
-
-
-def score_row(score: "Score") -> dict[str, Any]:
-    """A score as a row of a table."""
-    return {
-        "dataset": score.dataset,
-        "corpus": score.corpus,
-        "pipeline": score.pipeline,
-        "measure": score.measure,
-        **score.estimate._asdict(),
-        "judged": score.judged,
-        "labels": score.labels,
-        "detector_version": score.detector_version,
-        "withheld": score.withheld,
-    }
 
 
 def _note_missing(absent: Sequence[str], n_questions: int, where: str, missing: Missing) -> None:

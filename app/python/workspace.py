@@ -307,8 +307,6 @@ class Workspace:
         `min_judged` of
         the pairs of the top k have a label; the default is the workspace's setting, and 0 shows every value.
         """
-        from berdseye.app.commands.evaluate import score_row
-
         chosen = self._runs(runs)
         scores = score_runs(
             self.folder,
@@ -320,7 +318,7 @@ class Workspace:
             progress=self.progress,
         )
         scores += macro_average(scores) if runs is None else []
-        return pd.DataFrame([score_row(s) for s in scores], columns=_MEASURED)
+        return pd.DataFrame([s.as_row() for s in scores], columns=_MEASURED)
 
     def labelled(self, run: Run | str, k: int, labels: str | None = None) -> LabelledRun:
         """Return the top k of a run with its labels as arrays, for computations of your own."""

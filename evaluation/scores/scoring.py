@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,20 @@ class Score:
     people: npt.NDArray[np.float64] | None = None
     unit: Unit = "share"
     withheld: str = ""
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the score as a row of a table: its value and interval, and everything that made it."""
+        return {
+            "dataset": self.dataset,
+            "corpus": self.corpus,
+            "pipeline": self.pipeline,
+            "measure": self.measure,
+            **self.estimate._asdict(),
+            "judged": self.judged,
+            "labels": self.labels,
+            "detector_version": self.detector_version,
+            "withheld": self.withheld,
+        }
 
     @property
     def shown_values(self) -> npt.NDArray[np.float64]:
