@@ -202,7 +202,7 @@ def test_an_experiment_shows_the_label_to_the_share_asked_for(held: Judgments) -
         (("--run", RUN, "--sample", "5", "--by", "colour"), "colour"),
         (("--run", RUN, "--sample", "100000"), "sample of 100000"),
         (("--run", RUN, "--preset", "berds"), "two retrievers"),
-        (("--run", RUN, "--preset", "random-questions", "--order", "uncertainty"), "Leave out --order"),
+        (("--run", RUN, "--preset", "random-questions", "--order", "uncertainty"), "Omit --order"),
         (("--run", RUN, "--preset", "random-questions", "--questions", "99"), "cannot be drawn"),
         (("--run", RUN, "--per-pair", "2", "--person", "Ana"), "names only 1"),
     ],

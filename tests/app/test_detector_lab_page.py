@@ -140,7 +140,7 @@ def test_what_it_learned_from_is_left_out_and_said(demo: Workspace) -> None:
     finish(folder, {"detector": "similarity(static)", "data": made.id, "data_hash": made.hash})
     at = lab("Calibration", on="human and made-up", detector="similarity(static)")
     told = texts(at)
-    assert f"was trained or tuned on ({made.id})" in told
+    assert f"pairs ({made.id})" in told
     at = press(at, "Predict them")
     rows = made.pairs()
     assert f"Measured on **{sum(r.split == 'test' for r in rows)}** pairs" in texts(at)

@@ -36,7 +36,7 @@ def test_nothing_is_read_before_it_is_asked_for() -> None:
     assert not page.exception
     words, contested = (frame.value for frame in page.dataframe)
     assert words.loc[0, "here"] == "'supports' (<b>=cmd|'x'</b>) of 2026-01-01T00:00:00"
-    assert contested.loc[0, "stands"] == "there"
+    assert contested.loc[0, "counts"] == "there"
     assert "1 judgments differing" in page.warning[0].value
     assert ":red[x]" not in page.warning[0].value
     assert "both sides agree" in page.success[0].value

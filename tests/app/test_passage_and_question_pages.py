@@ -16,7 +16,7 @@ CARS = "Should cities ban private cars from their centres?"
 @pytest.mark.usefixtures("demo")
 def test_a_passage_that_is_not_there_is_said() -> None:
     assert "Enter the number of a passage" in texts(drawn("passage", corpus="web"))
-    assert "holds no passage 999999" in texts(drawn("passage", corpus="web", id="999999"))
+    assert "has no passage 999999" in texts(drawn("passage", corpus="web", id="999999"))
     for wrong in ("-1", "one", "9" * 30, "<b>"):
         assert "is not a passage number" in texts(drawn("passage", corpus="web", id=wrong))
 

@@ -35,7 +35,7 @@ def test_a_page_is_read_as_ever(reader: PageReader) -> None:
 def test_a_page_made_to_be_slow_is_left_and_the_next_one_read(reader: PageReader) -> None:
     reader.read("", 20.0)
     start = time.monotonic()
-    with pytest.raises(PageError, match=r"timed out: its HTML takes over 0\.5 seconds"):
+    with pytest.raises(PageError, match=r"timed out: reading its HTML takes over 0\.5 seconds"):
         reader.read(SLOW, 0.5)
     assert time.monotonic() - start < 4
     assert ARTICLE.strip() in reader.read(page(ARTICLE), 20.0).text

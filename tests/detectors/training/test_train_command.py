@@ -61,7 +61,7 @@ def test_the_workspaces_own_judgments_are_what_is_learned_without_a_file(workspa
 @pytest.mark.parametrize(
     ("rows", "more", "told"),
     [
-        (3, (), "pairs.tsv: There are 3 pairs"),
+        (3, (), "at least 8 pairs in the train split, got 3"),
         (None, ("--kind", "lorra"), "Did you mean lora?"),
         (None, ("--search", "all"), "Unknown search 'all'"),
         (None, ("--kind", "crossencoder", "--base", "/nowhere/at-all"), "/nowhere/at-all"),

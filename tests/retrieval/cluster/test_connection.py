@@ -21,7 +21,7 @@ def test_an_address_where_nothing_listens_is_told_at_once() -> None:
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UnavailableError, match=r"Ray is not installed\..*\[cluster\]"):
+    with pytest.raises(UnavailableError, match=r"A cluster needs Ray\..*\[cluster\]"):
         connect("local")
 
 
