@@ -75,7 +75,7 @@ def test_a_job_that_was_killed_goes_on_from_what_it_finished(demo: Workspace) ->
     assert (found.state, found.person, found.end) == ("cut off", "Ada", None)
     resumed = after(resume_job(demo, found, person="Ada"))
     assert (resumed.id, resumed.state) == (job.id, "done")
-    assert "already has this id" in resumed.output_tail
+    assert "already exists" in resumed.output_tail
     runs = {run.name: run.created for run in list_runs(demo)}
     assert len(runs) == 2
     assert runs.items() >= before.items(), "what was finished is not done again"

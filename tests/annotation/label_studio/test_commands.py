@@ -34,7 +34,7 @@ def test_a_batch_is_sent_received_and_listed(
 ) -> None:
     name = f"batch-{uuid4().hex[:6]}"
     batch = create_batch(judgments, BatchPlan(name, people=(people[0].name,)), [Item(pair(0)), Item(pair(1))])
-    with pytest.raises(BadInputError, match="was not sent"):
+    with pytest.raises(BadInputError, match="was not pushed"):
         run(workspace, "label-studio", "pull", name)
     sent = json.loads(run(workspace, "label-studio", "push", name, "--json"))
     assert [(one["project"], one["tasks_created"]) for one in sent] == [(f"Batch {name}: {people[0].name}"[:50], 2)]
