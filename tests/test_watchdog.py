@@ -53,7 +53,8 @@ CHROMIUM = """
 """
 RAY = """
     import ray
-    ray.init(address="local", num_cpus=1, include_dashboard=False, _temp_dir="/tmp/ray", log_to_driver=False, logging_level="ERROR")
+    local = {"address": "local", "num_cpus": 1, "include_dashboard": False, "_temp_dir": "/tmp/ray"}
+    ray.init(**local, log_to_driver=False, logging_level="ERROR")
     waits(*(child.pid for child in psutil.Process().children(recursive=True) if "watchdog" not in str(child.cmdline())))
 """
 WITHIN_SECONDS = 20.0
