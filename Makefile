@@ -9,7 +9,9 @@ DEV_STAMP := .venv/.installed-dev
 # What the pages of the app show: `pip install berdseye` alone brings less.
 APP_EXTRAS := label-studio,models,answers,charts,team,fast
 # Without an NVIDIA GPU, PyTorch's own index has a build that is a tenth of the size.
-TORCH_INDEX = $(shell nvidia-smi -L >/dev/null 2>&1 || echo --extra-index-url https://download.pytorch.org/whl/cpu)
+TORCH_CPU := https://download.pytorch.org/whl/cpu
+TORCH_INDEX = $(shell nvidia-smi -L >/dev/null 2>&1 \
+  || { $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(TORCH_CPU)/", timeout=5)' 2>/dev/null && echo --extra-index-url $(TORCH_CPU); })
 # Some environments forbid Python to keep what it compiled; each of the many programs here would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 # uv installs in seconds what pip takes minutes for; it comes from the package index into the environment itself.
