@@ -49,10 +49,6 @@ class AnswerMeasure:
         """Return the measure with one setting changed; raises `UnknownNameError` if it has no such setting."""
         return _checked(self.name, self.model, {**self.settings, key: value})
 
-    def with_model(self, model: str) -> "AnswerMeasure":
-        """Return the measure with another model."""
-        return _checked(self.name, model, self.settings)
-
     def open(self, workspace: Workspace) -> Scorer:
         """Return its scorer, without loading or calling the model yet; raises `UnavailableError` if the model is not
         available."""

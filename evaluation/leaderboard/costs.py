@@ -21,7 +21,7 @@ def judging_minutes(keys: Keys, seconds: Mapping[str, float], k: int) -> float:
     """Return the measured minutes that people spent on the pairs of a run's top k.
 
     `keys` bytes[n_questions, depth, m_max] are those of a labelled run, `seconds` the result of
-    `annotation.judging_time.seconds_by_pair`. A pair counts once, even if it is in the top k of several questions.
+    `berdseye.annotation.judgments.pace.seconds_by_pair`. A pair counts once, even if it is in the top k of several questions.
     """
     timed = np.array(sorted(seconds), dtype=keys.dtype)
     if not len(timed):

@@ -65,7 +65,8 @@ def compare(
     The tests are Student's paired t test, Fisher's randomisation of signs, and the bootstrap with its distribution shifted to no
     difference, the three that Smucker, Allan and Carterette (CIKM 2007) compare; two-sided, 9,999 resamples. Corrections are
     those of statsmodels' `multipletests`; Holm's, from `data.statistics`, equals it. Two systems with equal values on all
-    questions have p = 1. Intervals are those of `evaluation.intervals.mean_with_interval`; `bounds` are the least and the largest
+    questions have p = 1. Intervals are those of `berdseye.evaluation.statistics.intervals.mean_with_interval`; `bounds`
+    are the least and the largest
     difference of two values, such as (-1, 1) for shares; without them, small samples have no interval. Without `intervals`, `low`
     and `high` are NaN, which makes the t test much faster. Raises `UnknownNameError` for an unknown test or correction, and
     `BadInputError` for values of different length.
