@@ -13,6 +13,7 @@ from typing import Any
 import altair as alt
 
 from berdseye.data.errors import BadInputError
+from berdseye.data.extras import needing, require
 
 CATEGORIES = ("#2a78b8", "#d55e00", "#12936c", "#c0609b", "#a87808", "#7f6fd0", "#3a94c9", "#b0413e")
 """Based on Okabe and Ito's palette, with its light colours darkened: each has a contrast of at least 3:1 to white and to the dark
@@ -65,20 +66,23 @@ _INSIDE = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 
 def svg(chart: Chart | dict[str, Any]) -> bytes:
     """Render a chart or its Vega-Lite specification as SVG."""
-    import vl_convert  # takes half a second to import, so it is imported only for exports
+    with needing("A picture of a chart"):
+        import vl_convert  # takes half a second to import, so it is imported only for exports
 
     return str(vl_convert.vegalite_to_svg(_specified(chart))).encode("utf-8")
 
 
 def png(chart: Chart | dict[str, Any]) -> bytes:
     """Render a chart or its Vega-Lite specification as PNG, at twice its size on the page."""
-    import vl_convert
+    with needing("A picture of a chart"):
+        import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(_specified(chart), scale=_SHARPNESS))
 
 
 def html(chart: Chart) -> bytes:
     """Render an interactive page with the chart; the page includes its scripts and forbids the browser to load anything."""
+    require("A page with a chart", "vl_convert")
     page: str = chart.to_html(inline=True, embed_options={"actions": False}, json_kwds={"cls": _Inert})
     return page.replace(
         "<head>", f'<head>\n  <meta http-equiv="Content-Security-Policy" content="{_INSIDE}">', 1

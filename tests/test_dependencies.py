@@ -149,6 +149,21 @@ def test_a_missing_package_is_one_line_that_names_its_extra(monkeypatch: pytest.
     assert missing(ModuleNotFoundError("", name="numpy")) is None
 
 
+def _start_label_studio() -> None:
+    _launch(Path("unused"), 1, Credentials("", "", ""))
+
+
+WITHOUT: dict[str, tuple[str, Callable[[], object], str]] = {
+    "charts, picture": ("vl_convert", lambda: svg({}), "A picture of a chart needs vl-convert. Install it"),
+    "charts, page": ("vl_convert", lambda: html(alt.Chart()), "A page with a chart needs vl-convert. Install it"),
+    "answers": ("openai", lambda: open_server(retries=0, timeout=1), "A language model server needs openai. Install it"),
+    "label-studio": ("label_studio", _start_label_studio, "The server needs Label Studio. Install it"),
+    "models": ("torch", lambda: open_encoder("dense(some/model)"), "needs PyTorch and transformers. Install them"),
+    "team": ("authlib", lambda: sign_in_settings(), "Team mode needs Authlib. Install it"),
+    "cluster": ("ray", lambda: connect(), "A cluster needs Ray. Install it"),
+}
+
+
 def test_the_command_line_reports_a_missing_package_in_one_line() -> None:
     asked = """
 import sys

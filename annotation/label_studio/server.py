@@ -22,6 +22,7 @@ import httpx
 from filelock import FileLock
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.extras import require
 from berdseye.data.files.atomic import write_json
 from berdseye.data.files.processes import end_group, runs_command
 
@@ -228,8 +229,10 @@ def _launch(folder: Path, port: int, credentials: Credentials) -> int:
     beside = Path(sys.executable).with_name(_COMMAND)
     program = str(beside) if beside.exists() else shutil.which(_COMMAND)
     if program is None:
+        require("The server", "label_studio")
         raise UnavailableError(
-            "Label Studio is not installed.", hint="Install Berdseye again: Label Studio is one of its requirements."
+            "Label Studio is installed, but its command is not on the PATH.",
+            hint="Add the folder of `label-studio` to the PATH, or install Berdseye in an environment of its own.",
         )
     command = [program, "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
     _shorten(folder / "server.log")

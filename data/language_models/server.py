@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
+from berdseye.data.extras import needing
 
 if TYPE_CHECKING:
     import openai
@@ -71,7 +72,8 @@ def open_server(*, retries: int, timeout: float) -> "openai.OpenAI":
 
     Raises `UnavailableError` if no server is configured, `BadInputError` if its address is invalid.
     """
-    import openai
+    with needing("A language model server"):
+        import openai
 
     key, address = os.environ.get("OPENAI_API_KEY"), os.environ.get("OPENAI_BASE_URL")
     if not key and not address:

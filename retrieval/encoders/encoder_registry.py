@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from berdseye.data.errors import UnavailableError
-from berdseye.data.extras import require
+from berdseye.data.extras import needing, require
 from berdseye.data.models.static_embedding import static_embedding
 from berdseye.data.models.weights import loading
 from berdseye.retrieval.encoders.endpoint import EndpointEncoder
@@ -90,7 +90,8 @@ def _passage_folder(name: str, queries: ModelFolder) -> ModelFolder:
 @contextmanager
 def _loaded(name: str) -> Iterator[None]:
     """Load a model without output, and with one-line errors."""
-    from berdseye.retrieval.encoders.running import without_output
+    with needing(f"Model '{name}'"):
+        from berdseye.retrieval.encoders.running import without_output
 
     with ExitStack() as stack:
         stack.enter_context(loading(name))

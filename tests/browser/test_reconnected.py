@@ -40,9 +40,9 @@ def test_a_comment_in_the_making_goes_with_the_verdict_and_comes_back_on_undo(ow
     expect(progress).to_contain_text("1 of")
     assert judgments_of(own_app, "Cora") == [("supports", "half a comment")]
     expect(passage).not_to_have_text(text, use_inner_text=True)
+    settled(page)  # while the next pair is being drawn, the box of the last one stands beside its own
     expect(box).to_have_value("")
 
-    settled(page)
     page.keyboard.press("e")
     page.keyboard.press("1")
     expect(passage.locator("mark")).to_have_count(1)
@@ -57,8 +57,8 @@ def test_a_comment_in_the_making_goes_with_the_verdict_and_comes_back_on_undo(ow
     expect(passage.locator("mark")).to_have_text(quoted)
     page.keyboard.press("u")
     expect(progress).to_contain_text("0 of")
-    expect(box).to_have_value("half a comment")
     settled(page)
+    expect(box).to_have_value("half a comment")
     page.keyboard.press("3")
     expect(progress).to_contain_text("1 of")
     assert judgments_of(own_app, "Cora") == [("unsure", "half a comment")]
