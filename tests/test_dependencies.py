@@ -1,19 +1,30 @@
 """Every package that Berdseye imports is declared: in the base, or in the extra that its module belongs to."""
 
 import ast
+import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import altair as alt
 import pytest
 
+from berdseye.annotation.label_studio import server
+from berdseye.app.access.oidc import auth_secrets
 from berdseye.data import extras
 from berdseye.data.errors import UnavailableError
 from berdseye.data.extras import EXTRAS, extra_of, missing, needing, require
+from berdseye.data.language_models.server import open_server
+from berdseye.data.people import PeopleSettings
+from berdseye.detectors.detector_registry import parse_detector
+from berdseye.evaluation.charts import html, png, svg
+from berdseye.retrieval.cluster.connection import import_ray
+from berdseye.retrieval.encoders.encoder_registry import open_encoder
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -149,19 +160,34 @@ def test_a_missing_package_is_one_line_that_names_its_extra(monkeypatch: pytest.
     assert missing(ModuleNotFoundError("", name="numpy")) is None
 
 
-def _start_label_studio() -> None:
-    _launch(Path("unused"), 1, Credentials("", "", ""))
-
-
-WITHOUT: dict[str, tuple[str, Callable[[], object], str]] = {
-    "charts, picture": ("vl_convert", lambda: svg({}), "A picture of a chart needs vl-convert. Install it"),
-    "charts, page": ("vl_convert", lambda: html(alt.Chart()), "A page with a chart needs vl-convert. Install it"),
-    "answers": ("openai", lambda: open_server(retries=0, timeout=1), "A language model server needs openai. Install it"),
-    "label-studio": ("label_studio", _start_label_studio, "The server needs Label Studio. Install it"),
-    "models": ("torch", lambda: open_encoder("dense(some/model)"), "needs PyTorch and transformers. Install them"),
-    "team": ("authlib", lambda: sign_in_settings(), "Team mode needs Authlib. Install it"),
-    "cluster": ("ray", lambda: connect(), "A cluster needs Ray. Install it"),
+NEEDS: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "a chart as SVG": ("vl_convert", lambda _: svg({}), "A picture of a chart needs vl-convert"),
+    "a chart as PNG": ("vl_convert", lambda _: png({}), "A picture of a chart needs vl-convert"),
+    "a chart as a page": ("vl_convert", lambda _: html(alt.Chart()), "A page with a chart needs vl-convert"),
+    "a server of models": (
+        "openai",
+        lambda _: open_server(retries=0, timeout=1),
+        "A language model server needs openai",
+    ),
+    "Label Studio": ("label_studio", server.start, "The server needs Label Studio"),
+    "an encoder": ("sentence_transformers", lambda _: open_encoder("all-MiniLM-L6-v2"), "Model .* needs PyTorch"),
+    "an NLI model": ("torch", lambda _: parse_detector("nli(any/model)"), r"`nli\(...\)` needs PyTorch"),
+    "a detector on a server": ("openai", lambda _: parse_detector("api(any)"), r"`api\(...\)` needs openai"),
+    "team mode": ("authlib", lambda _: auth_secrets(PeopleSettings(), "", 1), "Team mode needs Authlib"),
+    "a cluster": ("ray", lambda _: import_ray(on_loopback=True), "A cluster needs Ray"),
 }
+
+
+@pytest.mark.parametrize(("module", "use", "line"), NEEDS.values(), ids=NEEDS)
+def test_what_needs_an_extra_names_it(
+    module: str, use: Callable[[Path], object], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)  # importing it now fails, as if it were not installed
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == module else importlib.util.find_spec(name))
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(UnavailableError, match=rf"^{line}.*pip install 'berdseye\[{extra_of(module)}\]'\.$"):
+        use(tmp_path)
 
 
 def test_the_command_line_reports_a_missing_package_in_one_line() -> None:
