@@ -1,4 +1,4 @@
-"""No acknowledged judgment is ever lost: a process that writes is killed at a random moment, ten times over (`slow`: twenty)."""
+"""No acknowledged judgment is ever lost: a process that writes is killed at a random moment, five times over (`slow`: twenty)."""
 
 import random
 import signal
@@ -13,7 +13,7 @@ from made_pairs import record
 from berdseye.annotation.judgments.log import Judgments
 from tests.killable import fork_server, started, told
 
-ROUNDS, QUICK = 20, 10
+ROUNDS, QUICK = 20, 5
 WRITERS_A_PROCESS = 4
 JUDGMENTS_A_WRITER = 125
 
