@@ -16,9 +16,8 @@ from typing import Any
 import httpx
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
-from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.connection import ApiError, Connection
 from berdseye.annotation.label_studio.people import People, address_of, email_of
-from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.server import Credentials, Password, read_passwords, write_passwords
 from berdseye.annotation.people import people as known_people
 from berdseye.data.errors import BadInputError, BerdseyeError

@@ -14,10 +14,8 @@ from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Annotator, Judgments, now
 from berdseye.annotation.judgments.schema import annotators, present, sync_annotations, sync_projects
-from berdseye.annotation.label_studio.exchange_state import Local, Place, append_events, read_local
-from berdseye.annotation.label_studio.project import event_uid
-from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes
-from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport, Local, Place, append_events, read_local
+from berdseye.annotation.label_studio.project import Purpose, batch_purposes, event_uid
 from berdseye.data.errors import BadInputError
 
 _THERE = "label-studio"

@@ -1,13 +1,12 @@
-"""Batches in Label Studio: a project for each of the people that a batch names, or one project if it names nobody.
+"""What the Label Studio projects of a batch contain: a project for each of the people that it names, or one for everybody.
 
 Also the batch as a file, for a server that cannot be reached from here.
 """
 
 import json
-from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 
@@ -16,18 +15,21 @@ from berdseye.annotation.batches.stored import Batch
 from berdseye.annotation.guidelines.versions import in_use
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.judgments.schema import batch_items, sync_tasks
-from berdseye.annotation.label_studio.accounts import give_accounts, without_account
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import instruction, prediction_of, shown_version, task_data, validated
-from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, create_project, project_by_key, project_by_mark
-from berdseye.annotation.label_studio.pull import pull
-from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
+from berdseye.annotation.label_studio.project import (
+    Project,
+    batch_purposes,
+    create_project,
+    project_by_key,
+    project_by_mark,
+    write_purpose,
+)
 from berdseye.annotation.label_studio.push import Labels
-from berdseye.annotation.label_studio.report import ExchangeReport
-from berdseye.annotation.label_studio.sync import sync
 from berdseye.data.errors import BadInputError
 from berdseye.data.files.atomic import write_bytes
+
+_LONGEST_TITLE = 50
 
 
 def check_pushable(batch: Batch) -> None:
@@ -108,107 +110,8 @@ def detector_of(batch: Batch) -> str:
     return f"{batch.recipe.get('detector', 'detector')} {batch.recipe.get('version', '')}".strip()
 
 
-Progress = Callable[[int, int], None]
-_LONGEST_TITLE = 50
-
-
-class BatchExchange(NamedTuple):
-    """A project of a batch after an exchange; `person` is the annotator it is for, None if it is for everybody."""
-
-    project: Project
-    person: Annotator | None
-    report: ExchangeReport
-
-
-def push_to_projects(
-    judgments: Judgments,
-    connection: Connection,
-    batch: Batch,
-    *,
-    together: bool = False,
-    progress: Progress | None = None,
-) -> list[BatchExchange]:
-    """Create a batch's projects (the first time), pull what was judged there, and push what is missing there.
-
-    If the batch names people, each has a project with their share of the pairs, without anybody else's judgments; with
-    `together`, or if it names nobody, one project has all pairs, and a task leaves its queue after as many people as the
-    batch wants. A blind batch has no predictions. A repeated push completes an interrupted one, and adds nothing twice.
-    People get an account and a password on the server that Berdseye started; on any other server, a warning names those
-    without an account. Raises `BadInputError` for a batch that Label Studio cannot represent or that is closed,
-    `UnavailableError` if the server does not answer.
-    """
-    _check(batch, together)
-    with connection.exclusively():
-        shares = _shares(judgments, batch, together)
-        labels = labels_of(judgments, batch)
-        more = data_of(judgments, batch)
-        members = People(judgments, connection)
-        sent = []
-        done, total = 0, sum(len(keys) for _, keys in shares)
-
-        def report_progress(part: int, _of: int) -> None:
-            if progress is not None:
-                progress(done + part, total)
-
-        for person, keys in shares:
-            project = _project(judgments, connection, batch, person, 1 if person else batch.per_pair)
-            report = _provide_accounts(connection, members, batch.people if person is None else (person,))
-            report += sync(
-                judgments, connection, project, keys, labels, detector_of(batch), more=more, progress=report_progress
-            )
-            sent.append(BatchExchange(project, person, report))
-            done += len(keys)
-        return sent
-
-
-def pull_from_projects(
-    judgments: Judgments, connection: Connection, batches: Sequence[Batch], *, whole: bool = False,
-    withdraw_gone: bool = False, progress: Progress | None = None,
-) -> list[BatchExchange]:  # fmt: skip
-    """Pull what was judged in the projects of these batches; a project that was deleted there is reported as a problem."""
-    received = []
-    with connection.exclusively():
-        for batch in batches:
-            for project, person in _projects(judgments, connection, batch):
-                if isinstance(project, str):
-                    title = batch.name if person is None else f"{batch.name}, of {person.name}"
-                    message = (
-                        f"The project of batch {title} is not on this server. Push the batch again, or connect to the server "
-                        "that has it."
-                    )
-                    missing = Project(0, title, project, "", "")
-                    received.append(BatchExchange(missing, person, ExchangeReport(problems=(message,))))
-                    continue
-                report = pull(
-                    judgments, connection, project, whole=whole, withdraw_gone=withdraw_gone, progress=progress
-                )
-                received.append(BatchExchange(project, person, report))
-    return received
-
-
-def exchange_batches(judgments: Judgments, connection: Connection, batches: Sequence[Batch]) -> list[BatchExchange]:
-    """Pull from the projects of these batches, and push the judgments that wait for them; creates no project."""
-    with connection.exclusively():
-        return [
-            BatchExchange(project, person, sync(judgments, connection, project))
-            for batch in batches
-            for project, person in _projects(judgments, connection, batch)
-            if not isinstance(project, str)
-        ]
-
-
-def _projects(
-    judgments: Judgments, connection: Connection, batch: Batch
-) -> list[tuple[Project | str, Annotator | None]]:
-    """Return the projects created for a batch, with their person; a project that this server lacks is given as its key."""
-    names = {person.id: person for person in judgments.annotators()}
-    return [
-        (project_by_key(connection, purpose.project) or purpose.project, names.get(purpose.person or 0))
-        for purpose in batch_purposes(judgments, batch.id)
-    ]
-
-
-def _check(batch: Batch, together: bool) -> None:
+def check_open(batch: Batch, together: bool) -> None:
+    """Raise `BadInputError` for a batch that cannot be pushed now, or not to one project (`together`)."""
     check_pushable(batch)
     if not batch.is_open:
         raise BadInputError(
@@ -222,21 +125,11 @@ def _check(batch: Batch, together: bool) -> None:
         )
 
 
-def _provide_accounts(connection: Connection, members: People, persons: Sequence[Annotator]) -> ExchangeReport:
-    """Give people accounts with passwords of their own, if Berdseye may; otherwise warn of those without an account."""
-    if connection.own is not None:
-        give_accounts(connection, members, persons)
-        return ExchangeReport()
-    return ExchangeReport(
-        warnings=tuple(
-            f"{person.name} has no account on this server, and Berdseye cannot create one that they can sign in to. To see "
-            f'how they sign up: berdseye label-studio account "{person.name}"'
-            for person in without_account(members, persons)
-        )
-    )
+def shares_of(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[Annotator | None, list[str]]]:
+    """Return the pairs of each project of a batch, with the person it is for (None: everybody).
 
-
-def _shares(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[Annotator | None, list[str]]]:
+    Raises `BadInputError` for a batch that was pushed in the other form before.
+    """
     purposes = batch_purposes(judgments, batch.id)
     if purposes and (purposes[0].person is None) != (together or not batch.people):
         present_form, other_form = ("one project", "a project for each person")[
@@ -258,7 +151,7 @@ def _shares(judgments: Judgments, batch: Batch, together: bool) -> list[tuple[An
     return [(person, shares[person.id]) for person in batch.people if shares[person.id]]
 
 
-def _project(
+def project_of(
     judgments: Judgments, connection: Connection, batch: Batch, person: Annotator | None, people_a_task: int
 ) -> Project:
     """Return the project of a batch (and person), created if there is none."""

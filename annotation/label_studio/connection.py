@@ -14,18 +14,30 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
 from filelock import FileLock, Timeout
 
-from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.server import Credentials, running
 from berdseye.data.errors import BadInputError, BerdseyeError, UnavailableError
 from berdseye.data.extras import needing
 from berdseye.data.language_models.server import UNPACKED, AnswerTooLongError, bounded
 from berdseye.data.workspace import Workspace
+
+if TYPE_CHECKING:
+    from label_studio_sdk.core.api_error import ApiError as ApiError
+else:
+    try:
+        from label_studio_sdk.core.api_error import ApiError
+    except ModuleNotFoundError as error:
+        if error.name != "label_studio_sdk":
+            raise
+
+        class ApiError(Exception):
+            """Never raised."""
+
 
 _MARGIN_SECONDS = 30.0
 

@@ -1,6 +1,7 @@
 """The differences between the judgments here and those of a Label Studio project; comparing changes neither side.
 
-Also the judgments that one person made differently here and in Label Studio: the log keeps both, and the later one counts.
+Also the judgments that one person made differently here and in Label Studio (the log keeps both, and the later one counts),
+and the differences as findings of the doctor, which an exchange fixes.
 """
 
 from collections import defaultdict
@@ -10,9 +11,14 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import select
 
+from berdseye.annotation.batches.stored import Batch, list_batches
+from berdseye.annotation.doctor.examine import examine
+from berdseye.annotation.doctor.finding import Finding, Fix, first_few
 from berdseye.annotation.judgments.log import JUDGMENT_KINDS, Judgments, by_keys
 from berdseye.annotation.judgments.schema import annotators, events, present, sync_tasks
-from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.batch_projects import data_of, detector_of, labels_of
+from berdseye.annotation.label_studio.connection import Connection, connect
+from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.exchange_state import (
     Local,
     Place,
@@ -26,9 +32,15 @@ from berdseye.annotation.label_studio.exchange_state import (
 )
 from berdseye.annotation.label_studio.form import RecordedVerdict, pair_of, shown_version
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, reload_project
-from berdseye.annotation.label_studio.purpose import purpose_of
-from berdseye.annotation.label_studio.remote import RemoteAnnotation, RemoteTask, all_tasks
+from berdseye.annotation.label_studio.project import (
+    Project,
+    exchanged_projects,
+    purpose_of,
+    reload_project,
+)
+from berdseye.annotation.label_studio.tasks import RemoteAnnotation, RemoteTask, all_tasks
+from berdseye.data.errors import BadInputError, UnavailableError
+from berdseye.data.workspace import Workspace
 
 Side = Literal["only here", "only there", "differing"]
 
@@ -316,3 +328,75 @@ def _unpredicted(by_key: Mapping[str, list[RemoteTask]], version: str) -> tuple[
         return ()
     wanted = shown_version(version)
     return tuple(key for key, tasks in by_key.items() if not any(wanted in task.versions for task in tasks))
+
+
+def examine_exchange(judgments: Judgments, connection: Connection) -> list[Finding]:
+    """Return the differences in every project that judgments were exchanged with, without changing anything.
+
+    Raises `UnavailableError` if the server does not answer.
+    """
+    findings: list[Finding] = []
+    batches = {batch.id: batch for batch in list_batches(judgments)}
+    for project in exchanged_projects(judgments, connection):
+        batch = batches.get(purpose_of(judgments, project.key).batch or 0)
+        findings += _findings(find_drift(judgments, connection, project), connection, project, batch)
+    return findings
+
+
+def _findings(drift: Drift, connection: Connection, project: Project, batch: Batch | None) -> list[Finding]:
+    again = [*drift.missing_tasks, *drift.doubled_tasks, *(drift.unpredicted if batch is not None else ())]
+
+    def exchange(judgments: Judgments) -> None:
+        if batch is None:
+            sync(judgments, connection, project, again)
+            return
+        labels, more = labels_of(judgments, batch), data_of(judgments, batch)
+        sync(judgments, connection, project, again, labels, detector_of(batch), more=more)
+
+    findings: list[Finding] = []
+
+    def found(text: str, cure: str, fix: Fix | None = exchange) -> None:
+        findings.append(Finding("Label Studio", f"{drift.project}: {text}", cure, fix))
+
+    words = {name: count for name, count in drift.counts().items() if name.startswith("words") and count}
+    if words:
+        text = ", ".join(f"{count} {shown_kind(name)}" for name, count in words.items())
+        found(f"{text}.", "exchanges them; if both sides changed, both judgments are kept and the later one counts.")
+    if pairs := list(drift.doubled_tasks):
+        text = f"{len(pairs)} pairs have several tasks: {first_few(pairs)}."
+        found(text, "moves people's last judgments to the first task, and deletes the other tasks.")
+    if pairs := list(drift.missing_tasks):
+        text = f"{len(pairs)} tasks were deleted in Label Studio: pairs {first_few(pairs)}."
+        found(text, "creates them again, with the judgments here.")
+    if pairs := list(drift.unknown_pairs):
+        found(f"{len(pairs)} tasks have pairs that are not known here: {first_few(pairs)}.", "adds the pairs.")
+    if drift.unpredicted:
+        text = f"{len(drift.unpredicted)} pairs have no prediction of the detector that the project shows."
+        if batch is not None:
+            found(text, "pushes the predictions of the batch.")
+        else:
+            found(text, "push the runs again: `berdseye judgments push --run NAME`.", None)
+    if drift.foreign_tasks:
+        tasks = first_few([str(task) for task in drift.foreign_tasks])
+        found(f"tasks whose texts are not those of Berdseye: {tasks}.", "delete them there, or keep them.", None)
+    if drift.doubled_words:
+        authors = first_few([f"{person} on pair {pair}" for pair, person, _ in drift.doubled_words])
+        found(f"several annotations by {authors}.", "the newest one counts; delete the others there.", None)
+    for problem in drift.unreadable:
+        found(problem, "judge this task again in Label Studio.", None)
+    return findings
+
+
+def drifts(workspace: Workspace, judgments: Judgments) -> list[Drift]:
+    """Return the differences of each project. Raises `UnavailableError` if Label Studio does not answer."""
+    connection = connect(workspace)
+    return [find_drift(judgments, connection, project) for project in exchanged_projects(judgments, connection)]
+
+
+def check_health(workspace: Workspace, judgments: Judgments) -> tuple[list[Finding], str]:
+    """Return the faults of the judgments and of the exchange, and why Label Studio could not be examined (empty if it was)."""
+    findings = examine(judgments)
+    try:
+        return findings + examine_exchange(judgments, connect(workspace)), ""
+    except (UnavailableError, BadInputError) as error:
+        return findings, str(error)

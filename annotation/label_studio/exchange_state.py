@@ -1,11 +1,11 @@
-"""The state of the exchange with Label Studio: the judgments here, those that both sides agreed on last, and those that wait.
+"""The state of an exchange: the judgments here, those that both sides agreed on last, and those that wait; and its report.
 
 The three-way rule (`step`) compares the state agreed on last with the states here and in Label Studio.
 """
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -30,7 +30,7 @@ from berdseye.annotation.judgments.log import Judgments, PairRecord, Verdict, ba
 from berdseye.annotation.judgments.recorded import Preference
 from berdseye.annotation.judgments.schema import events, pairs, present, sync_annotations, sync_projects, sync_tasks
 from berdseye.annotation.label_studio.form import RecordedVerdict
-from berdseye.annotation.label_studio.purpose import Purpose, batch_purposes, purpose_of
+from berdseye.annotation.label_studio.project import Purpose, batch_purposes, purpose_of
 
 ARRIVES_WITHIN = 900
 """Seconds after which an import has ended in the server, even if its sender was killed."""
@@ -314,3 +314,48 @@ def _latest_project() -> Select[tuple[str]]:
     of_batches = select(sync_projects.c.project).where(sync_projects.c.batch_id.is_not(None))
     query = select(sync_tasks.c.project).where(sync_tasks.c.project.not_in(of_batches))
     return query.order_by(sync_tasks.c.id.desc()).limit(1)
+
+
+@dataclass(frozen=True)
+class ExchangeReport:
+    """Counts of what an exchange changed on either side, and the problems that it met.
+
+    `warnings` name judgments that were exchanged but may be credited to the wrong person; they are ignored when two reports
+    are compared.
+    """
+
+    tasks_created: int = 0
+    predictions: int = 0
+    annotations_created: int = 0
+    annotations_updated: int = 0
+    annotations_deleted: int = 0
+    pulled_new: int = 0
+    pulled_changed: int = 0
+    pulled_withdrawn: int = 0
+    conflicts: int = 0
+    tasks_gone: int = 0
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    def __add__(self, other: "ExchangeReport") -> "ExchangeReport":
+        counts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        for name in ("problems", "warnings"):
+            counts[name] = tuple(dict.fromkeys(counts[name]))
+        return ExchangeReport(**counts)
+
+    def __str__(self) -> str:
+        parts = [
+            f"pushed {self.tasks_created} tasks, {self.predictions} predictions",
+            f"annotations {self.annotations_created} new, {self.annotations_updated} changed, "
+            f"{self.annotations_deleted} deleted",
+            f"pulled {self.pulled_new} new, {self.pulled_changed} changed, {self.pulled_withdrawn} withdrawn",
+        ]
+        if self.conflicts:
+            parts.append(f"{self.conflicts} conflicts (both judgments are kept, the later one counts)")
+        if self.tasks_gone:
+            parts.append(f"{self.tasks_gone} tasks were deleted in Label Studio")
+        if self.problems:
+            parts.append(f"{len(self.problems)} problems, the first one: {self.problems[0]}")
+        if self.warnings:
+            parts.append(f"{len(self.warnings)} warnings")
+        return "; ".join(parts) + "."

@@ -19,16 +19,9 @@ from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import Place, append_events, read_local
 from berdseye.annotation.label_studio.form import RecordedVerdict, pair_of, read_judgment
 from berdseye.annotation.label_studio.people import Directory, People, name_of_account
-from berdseye.annotation.label_studio.project import event_uid, project_by_id
+from berdseye.annotation.label_studio.project import Purpose, event_uid, project_by_id
 from berdseye.annotation.label_studio.pull import PullTransaction
-from berdseye.annotation.label_studio.purpose import Purpose
-from berdseye.annotation.label_studio.remote import (
-    PersonAnnotations,
-    RemoteAnnotation,
-    moment_of,
-    raw_tasks,
-    seconds_of,
-)
+from berdseye.annotation.label_studio.tasks import PersonAnnotations, RemoteAnnotation, moment_of, raw_tasks, seconds_of
 from berdseye.annotation.people import find_or_invite
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.files.json_files import read_json

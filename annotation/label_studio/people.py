@@ -13,9 +13,8 @@ from typing import Any
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Annotator, Judgments, folded_name
 from berdseye.annotation.judgments.schema import annotators
-from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.connection import ApiError, Connection
 from berdseye.annotation.label_studio.exchange_state import read_authors
-from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.annotation.label_studio.server import ADMIN_EMAIL
 from berdseye.annotation.people import people
 from berdseye.data.errors import BadInputError

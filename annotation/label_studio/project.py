@@ -1,15 +1,23 @@
-"""Projects of Label Studio: the one with the tasks of a workspace, and those created for batches.
+"""Projects of Label Studio, of a workspace and of its batches, and the purpose of each: its batch, its person and its last pull.
 
 Also the unique ids of what an exchange creates, so that repeating it creates nothing twice.
 """
 
 import re
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from berdseye.annotation.label_studio.connection import Connection
+from sqlalchemy import Connection as Database
+from sqlalchemy import delete, select, update
+
+from berdseye.annotation.batches.stored import Task
+from berdseye.annotation.judgments.database import writing
+from berdseye.annotation.judgments.log import Judgments
+from berdseye.annotation.judgments.schema import batches, sync_projects, sync_tasks
+from berdseye.annotation.label_studio.connection import ApiError, Connection
 from berdseye.annotation.label_studio.form import GUIDELINE, validated
-from berdseye.annotation.label_studio.sdk import ApiError
 from berdseye.data.errors import BadInputError, UnknownNameError
 from berdseye.data.workspace import Workspace
 
@@ -129,3 +137,77 @@ def _read(connection: Connection, number: int) -> Project:
 def _unknown(connection: Connection, number: int) -> UnknownNameError:
     titles = [f"{p.id} ({p.title})" for p in connection.client.projects.list(page_size=100)]
     return UnknownNameError("Label Studio project", str(number), titles)
+
+
+def exchanged_projects(judgments: Judgments, connection: Connection) -> list[Project]:
+    """Return the projects that judgments were exchanged with and that this server still has, the oldest first."""
+    with judgments.reading() as database:
+        keys = {
+            key
+            for table in (sync_projects, sync_tasks)
+            for key in database.execute(select(table.c.project).distinct()).scalars()
+        }
+    with connection.exclusively():
+        projects = [project_by_key(connection, key) for key in keys]
+    return sorted((project for project in projects if project is not None), key=lambda project: project.id)
+
+
+class Purpose(NamedTuple):
+    """The purpose of a project; `project` is `Project.key`. No batch: the workspace's project, where every judgment belongs.
+
+    `person`: the only annotator it is for (None: everybody). `received_to` (changes up to this time were pulled) and `swept_at`
+    (all tasks were read) are times by the server's clock.
+    """
+
+    project: str
+    batch: int | None = None
+    person: int | None = None
+    task: Task = "judge"
+    received_to: datetime | None = None
+    swept_at: datetime | None = None
+
+
+def purpose_of(judgments: Judgments, project: str) -> Purpose:
+    """Return the purpose of one project."""
+    return _read_purposes(judgments, project).get(project, Purpose(project))
+
+
+def batch_purposes(judgments: Judgments, batch: int | None = None) -> list[Purpose]:
+    """Return the purposes of the projects created for a batch, or for any batch, the oldest first."""
+    purposes = _read_purposes(judgments).values()
+    return [one for one in purposes if one.batch is not None and batch in (None, one.batch)]
+
+
+def write_purpose(judgments: Judgments, project: str, batch: int, person: int | None) -> None:
+    """Store the purpose of a project; it replaces an earlier project of this purpose, which was deleted in Label Studio."""
+    here = (sync_projects.c.batch_id == batch) & (sync_projects.c.annotator_id.is_not_distinct_from(person))
+    with writing(judgments.engine) as connection:
+        connection.execute(delete(sync_projects).where(here))
+        row = {"project": project, "batch_id": batch, "annotator_id": person}
+        connection.execute(judgments.insert_new(sync_projects, [row], "project"))
+
+
+def write_received(database: Database, project: str, moment: datetime, *, whole: bool) -> None:
+    """Store up to what time changes of a project were pulled, and whether all of its tasks were read."""
+    values = {"received_to": moment.isoformat(), **({"swept_at": moment.isoformat()} if whole else {})}
+    done = database.execute(update(sync_projects).where(sync_projects.c.project == project).values(values))
+    if not done.rowcount:
+        database.execute(sync_projects.insert().values(project=project, **values))
+
+
+def _read_purposes(judgments: Judgments, project: str | None = None) -> Mapping[str, Purpose]:
+    query = (
+        select(sync_projects, batches.c.task)
+        .outerjoin(batches, batches.c.id == sync_projects.c.batch_id)
+        .order_by(sync_projects.c.id)
+    )
+    if project is not None:
+        query = query.where(sync_projects.c.project == project)
+    with judgments.reading() as connection:
+        return {
+            row.project: Purpose(
+                row.project, row.batch_id, row.annotator_id, row.task or "judge",
+                *(None if text is None else datetime.fromisoformat(text) for text in (row.received_to, row.swept_at)),
+            )
+            for row in connection.execute(query)
+        }  # fmt: skip

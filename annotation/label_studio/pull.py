@@ -20,6 +20,7 @@ from berdseye.annotation.label_studio.attribution import misattribution_warnings
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.exchange_state import (
     Agreed,
+    ExchangeReport,
     Local,
     Place,
     Step,
@@ -34,17 +35,15 @@ from berdseye.annotation.label_studio.exchange_state import (
 )
 from berdseye.annotation.label_studio.form import RecordedVerdict, check_config, pair_of
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, event_uid, reload_project
-from berdseye.annotation.label_studio.purpose import Purpose, purpose_of, write_received
-from berdseye.annotation.label_studio.remote import (
-    PersonAnnotations,
-    RemoteTask,
-    all_tasks,
-    changed_keys,
-    look_up,
-    said,
+from berdseye.annotation.label_studio.project import (
+    Project,
+    Purpose,
+    event_uid,
+    purpose_of,
+    reload_project,
+    write_received,
 )
-from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.tasks import PersonAnnotations, RemoteTask, all_tasks, changed_keys, look_up, said
 from berdseye.data.errors import BadInputError
 
 # A change is dated before it is stored, and an import of thousands of tasks stores for seconds.

@@ -7,9 +7,10 @@ from typing import Any
 from berdseye.annotation.judgments.database import writing
 from berdseye.annotation.judgments.log import Judgments, PairRecord, batched_rows
 from berdseye.annotation.judgments.recorded import verdicts_of
-from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.connection import ApiError, Connection
 from berdseye.annotation.label_studio.exchange_state import (
     Agreed,
+    ExchangeReport,
     Local,
     Place,
     Step,
@@ -31,19 +32,19 @@ from berdseye.annotation.label_studio.form import (
     task_data,
 )
 from berdseye.annotation.label_studio.people import People
-from berdseye.annotation.label_studio.project import Project, annotation_uid, reload_project
-from berdseye.annotation.label_studio.purpose import Purpose, purpose_of
-from berdseye.annotation.label_studio.remote import (
+from berdseye.annotation.label_studio.project import Project, Purpose, annotation_uid, purpose_of, reload_project
+from berdseye.annotation.label_studio.tasks import (
+    NewTask,
     PersonAnnotations,
     RemoteAnnotation,
     RemoteTask,
+    create_annotation,
+    create_tasks,
+    keep_one,
     last_change,
     look_up,
     said,
 )
-from berdseye.annotation.label_studio.report import ExchangeReport
-from berdseye.annotation.label_studio.sdk import ApiError
-from berdseye.annotation.label_studio.tasks import NewTask, create_annotation, create_tasks, keep_one
 from berdseye.data.errors import BadInputError
 
 Progress = Callable[[int, int], None]

@@ -75,7 +75,7 @@ def drift(workspace: WorkspaceOption = None, json: JsonOption = False) -> None:
     Example: `berdseye judgments drift`
     """
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.annotation.label_studio.exchange import drifts
+    from berdseye.annotation.label_studio.drift import drifts
 
     ws = open_workspace(workspace)
     drift_by_project = drifts(ws, Judgments.open(ws.judgments_url))
@@ -107,7 +107,7 @@ def doctor(
     from berdseye.annotation.doctor.examine import fix_all as fix_faults
     from berdseye.annotation.doctor.finding import Finding
     from berdseye.annotation.judgments.log import Judgments
-    from berdseye.annotation.label_studio.exchange import check_health
+    from berdseye.annotation.label_studio.drift import check_health
 
     ws = open_workspace(workspace)
     judged = Judgments.open(ws.judgments_url)

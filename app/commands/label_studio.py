@@ -13,7 +13,7 @@ from berdseye.app.serving.serve import LABEL_STUDIO_PORT, free_port
 from berdseye.data.errors import BadInputError
 
 if TYPE_CHECKING:
-    from berdseye.annotation.label_studio.batch_projects import BatchExchange
+    from berdseye.annotation.label_studio.exchange import BatchExchange
     from berdseye.annotation.label_studio.imports import Rule
 
 label_studio = typer.Typer(

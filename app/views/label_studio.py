@@ -7,7 +7,8 @@ import streamlit as st
 from berdseye.annotation.batches.stored import Batch, list_batches
 from berdseye.annotation.label_studio.attribution import misplaced
 from berdseye.annotation.label_studio.connection import server_url
-from berdseye.annotation.label_studio.exchange import drifts, sent_projects
+from berdseye.annotation.label_studio.drift import drifts
+from berdseye.annotation.label_studio.exchange import sent_projects
 from berdseye.annotation.label_studio.exchange_state import waiting
 from berdseye.annotation.label_studio.server import running
 from berdseye.app.access.roles import check, may, right_of_command

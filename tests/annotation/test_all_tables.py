@@ -28,7 +28,7 @@ from berdseye.annotation.judgments.pace import midnight, pace
 from berdseye.annotation.judgments.recorded import JudgmentDetails
 from berdseye.annotation.label_studio.exchange_state import Agreed, Place, read_agreed, write_agreed, write_tasks
 from berdseye.annotation.label_studio.form import RecordedVerdict
-from berdseye.annotation.label_studio.purpose import batch_purposes, write_purpose
+from berdseye.annotation.label_studio.project import batch_purposes, write_purpose
 from berdseye.annotation.people import Identity, person_of
 from berdseye.annotation.perspective_edits.changes import Change
 from berdseye.annotation.perspective_edits.log import EditLog

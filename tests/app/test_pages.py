@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Judgments, PairRecord
-from berdseye.annotation.label_studio.purpose import write_purpose
+from berdseye.annotation.label_studio.project import write_purpose
 from berdseye.app.access.roles import PAGES
 from berdseye.app.components.perspective_mark import perspective_mark
 from berdseye.app.components.plain_text import escaped

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.accounts import give_account, known_account
-from berdseye.annotation.label_studio.batch_projects import push_to_projects
 from berdseye.annotation.label_studio.connection import Connection, connect
+from berdseye.annotation.label_studio.exchange import push_to_projects
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.annotation.label_studio.server import read_passwords, write_passwords
 from berdseye.annotation.people import Identity, link, person_of

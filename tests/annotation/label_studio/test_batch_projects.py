@@ -12,14 +12,12 @@ from berdseye.annotation.batches.progress import batch_progress
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.adjudication import disputes
 from berdseye.annotation.judgments.log import Annotator, Judgments, PairRecord
-from berdseye.annotation.label_studio.batch_projects import pull_from_projects, push_to_projects
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
+from berdseye.annotation.label_studio.exchange import pull_from_projects, push_to_projects, sync
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
 from berdseye.annotation.label_studio.form import RecordedVerdict, pair_of, result_of
 from berdseye.annotation.label_studio.project import Project
-from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import ExchangeReport
-from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 

@@ -9,14 +9,14 @@ from there import annotate, new_user, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.exchange import sync
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport
 from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.people import Directory
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import ExchangeReport
-from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError
 

@@ -12,9 +12,8 @@ from berdseye.annotation.batches.stored import BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import RecordedVerdict
-from berdseye.annotation.label_studio.project import project_by_mark
-from berdseye.annotation.label_studio.purpose import batch_purposes
-from berdseye.annotation.label_studio.remote import all_tasks
+from berdseye.annotation.label_studio.project import batch_purposes, project_by_mark
+from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace

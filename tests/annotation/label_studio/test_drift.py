@@ -8,13 +8,12 @@ from there import annotate, change, held_here, pair, task_of, user_of
 from berdseye.annotation.doctor.examine import fix_all
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.doctor import examine_exchange
-from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.drift import examine_exchange, find_drift
+from berdseye.annotation.label_studio.exchange import sync
 from berdseye.annotation.label_studio.form import RecordedVerdict, result_of, task_data
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.remote import raw_tasks
-from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.label_studio.tasks import raw_tasks
 
 pytestmark = pytest.mark.label_studio
 MakePairs = Callable[[int], list[str]]

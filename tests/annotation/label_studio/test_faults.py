@@ -10,14 +10,13 @@ from there import annotate, change, held_here, held_there, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments, Verdict
 from berdseye.annotation.judgments.schema import sync_annotations
 from berdseye.annotation.label_studio.connection import Connection, connect
-from berdseye.annotation.label_studio.exchange_state import Place, waiting, write_sent
+from berdseye.annotation.label_studio.exchange import sync
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport, Place, waiting, write_sent
 from berdseye.annotation.label_studio.form import CONFIG, RecordedVerdict, result_of
 from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.server import Server
-from berdseye.annotation.label_studio.sync import sync
 from berdseye.data.errors import BadInputError, UnavailableError, UnknownNameError
 from berdseye.data.workspace import Workspace
 

@@ -18,7 +18,7 @@ from berdseye.annotation.label_studio.imports import Rule, import_file, import_p
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.remote import all_tasks
+from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.annotation.people import link
 from berdseye.data.errors import BadInputError, UnknownNameError
 

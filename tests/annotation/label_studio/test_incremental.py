@@ -10,12 +10,11 @@ from there import annotate, held_here, held_there, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio import pull as changes
 from berdseye.annotation.label_studio.connection import Connection
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport
 from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
-from berdseye.annotation.label_studio.project import Project
+from berdseye.annotation.label_studio.project import Project, purpose_of, write_received
 from berdseye.annotation.label_studio.pull import pull
-from berdseye.annotation.label_studio.purpose import purpose_of, write_received
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.report import ExchangeReport
 
 pytestmark = pytest.mark.label_studio
 

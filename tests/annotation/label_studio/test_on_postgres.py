@@ -11,11 +11,11 @@ from there import annotate, change, held_here, held_there, task_of, user_of
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import connect
 from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.exchange import sync
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport
 from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.project import find_or_create
-from berdseye.annotation.label_studio.report import ExchangeReport
 from berdseye.annotation.label_studio.server import start
-from berdseye.annotation.label_studio.sync import sync
 from berdseye.data.workspace import Workspace
 
 pytestmark = [pytest.mark.label_studio, pytest.mark.postgres, pytest.mark.slow, pytest.mark.timeout(900)]

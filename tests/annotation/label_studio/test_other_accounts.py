@@ -11,12 +11,12 @@ from berdseye.annotation.batches.progress import batch_progress
 from berdseye.annotation.batches.stored import Batch, BatchPlan, Item, create_batch
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.attribution import assign, misplaced
-from berdseye.annotation.label_studio.batch_projects import BatchExchange, pull_from_projects, push_to_projects
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.exchange import BatchExchange, pull_from_projects, push_to_projects
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport
 from berdseye.annotation.label_studio.form import RecordedVerdict
-from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import ExchangeReport
+from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.app.cli import cli
 from berdseye.data.errors import BadInputError
 from berdseye.data.workspace import Workspace

@@ -8,14 +8,13 @@ from there import annotate, change, held_here, held_there, task_of, user_of
 
 from berdseye.annotation.judgments.log import Annotator, Judgments
 from berdseye.annotation.label_studio.connection import Connection
-from berdseye.annotation.label_studio.exchange_state import waiting, waiting_pairs
+from berdseye.annotation.label_studio.exchange import sync
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport, waiting, waiting_pairs
 from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.project import Project, find_or_create, project_by_id
 from berdseye.annotation.label_studio.pull import pull
 from berdseye.annotation.label_studio.push import push
-from berdseye.annotation.label_studio.remote import all_tasks
-from berdseye.annotation.label_studio.report import ExchangeReport
-from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.label_studio.tasks import all_tasks
 from berdseye.data.workspace import Workspace
 
 pytestmark = pytest.mark.label_studio
@@ -281,11 +280,3 @@ def test_tasks_of_others_in_the_project_are_left_alone(
 
 def test_the_project_is_found_by_its_title(connection: Connection, project: Project) -> None:
     assert find_or_create(connection, project.title) == project
-
-
-def test_the_report_is_one_line() -> None:
-    report = ExchangeReport(tasks_created=2) + ExchangeReport(conflicts=1, problems=("first", "first"))
-    assert "2 tasks" in str(report)
-    assert "first" in str(report)
-    assert "\n" not in str(report)
-    assert report.problems == ("first",)

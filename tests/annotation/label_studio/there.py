@@ -9,7 +9,7 @@ from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.form import RecordedVerdict, result_of
 from berdseye.annotation.label_studio.people import email_of
 from berdseye.annotation.label_studio.project import Project
-from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks
+from berdseye.annotation.label_studio.tasks import RemoteTask, all_tasks
 
 Held = dict[tuple[str, str], tuple[str, str]]
 

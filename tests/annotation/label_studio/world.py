@@ -10,12 +10,12 @@ from there import annotate, change, held_there, pair
 from berdseye.annotation.judgments.log import VERDICTS, Annotator, Judgments, Verdict
 from berdseye.annotation.label_studio.connection import Connection
 from berdseye.annotation.label_studio.drift import find_drift
+from berdseye.annotation.label_studio.exchange import sync
+from berdseye.annotation.label_studio.exchange_state import ExchangeReport
 from berdseye.annotation.label_studio.form import RecordedVerdict
 from berdseye.annotation.label_studio.people import People
 from berdseye.annotation.label_studio.project import Project
-from berdseye.annotation.label_studio.remote import RemoteTask, all_tasks, raw_tasks
-from berdseye.annotation.label_studio.report import ExchangeReport
-from berdseye.annotation.label_studio.sync import sync
+from berdseye.annotation.label_studio.tasks import RemoteTask, all_tasks, raw_tasks
 
 Where = tuple[str, int]
 """A pair and an annotator's id."""

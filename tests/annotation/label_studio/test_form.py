@@ -5,7 +5,6 @@ from label_studio_sdk.label_interface import LabelInterface
 from there import pair
 
 from berdseye.annotation.judgments.log import VERDICTS, Annotator
-from berdseye.annotation.label_studio.exchange_state import Step, step
 from berdseye.annotation.label_studio.form import (
     CONFIG,
     RecordedVerdict,
@@ -95,35 +94,6 @@ def test_the_score_of_a_prediction_is_that_of_its_verdict() -> None:
 
 def test_versions_have_no_comma() -> None:
     assert shown_version('prompted("x",k=3)') == "prompted('x';k=3)"
-
-
-@pytest.mark.parametrize(
-    ("base", "local", "remote", "expected"),
-    [
-        (None, None, None, Step.NOTHING),
-        (A, A, A, Step.NOTHING),
-        (None, A, A, Step.AGREED),
-        (A, None, None, Step.AGREED),
-        (None, None, A, Step.RECEIVE),
-        (A, A, B, Step.RECEIVE),
-        (A, A, None, Step.RECEIVE),
-        (None, A, None, Step.SEND),
-        (A, B, A, Step.SEND),
-        (A, None, A, Step.SEND),
-        (A, B, C, Step.THEIRS_IS_LATER),
-        (None, A, B, Step.THEIRS_IS_LATER),
-        (A, None, B, Step.THEIRS_IS_LATER),
-    ],
-)
-def test_the_three_way_rule(
-    base: RecordedVerdict | None, local: RecordedVerdict | None, remote: RecordedVerdict | None, expected: Step
-) -> None:
-    assert step(base, local, remote, ours_at="2026-01-01", theirs_at="2026-01-02") is expected
-
-
-def test_the_later_word_stands_and_a_deletion_without_moment_yields() -> None:
-    assert step(A, B, C, ours_at="2026-01-03", theirs_at="2026-01-02") is Step.OURS_IS_LATER
-    assert step(A, B, None, ours_at="2026-01-01", theirs_at=None) is Step.OURS_IS_LATER
 
 
 @pytest.mark.parametrize(
